@@ -1,0 +1,17 @@
+"""What iln_stream raises and warns of."""
+
+
+class IlnError(Exception):
+    """Something the user can mend; the message names it and says how."""
+
+
+class SourceError(IlnError):
+    """A source can't go on in order, or can't start where it was told to."""
+
+
+class SinkError(IlnError):
+    """A prediction or dead letter could not be stored, so the stream must not go on."""
+
+
+class IlnWarning(UserWarning):
+    """The run goes on, but something about it deserves a look."""

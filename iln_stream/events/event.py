@@ -1,0 +1,29 @@
+"""A labelled (or unlabelled) event as it crosses the wire."""
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+"""A finite double. Text such as "1.5" and booleans are not numbers."""
+
+Boolean = Annotated[bool, Field(strict=True)]
+Text = Annotated[str, Field(strict=True)]
+
+
+class Event(BaseModel):
+    """What a stream says: the inputs x_t and, where known, the label y_t."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    x: dict[str, Number | Boolean | Text | None] = Field(
+        description="Inputs by name. A string is one-hot encoded; null and absent mean 0 observed."
+    )
+    y: Number | None = Field(
+        default=None, description="The label. Null or absent: predict only, learn nothing."
+    )
+    id: Text | None = Field(default=None, description="The sender's own name for this event.")
+    timestamp: AwareDatetime | None = Field(
+        default=None,
+        description="When it happened: RFC 3339 with an offset, or POSIX seconds.",
+    )

@@ -1,0 +1,26 @@
+"""Where predictions and dead letters go."""
+
+from typing import Protocol
+
+
+class Sink(Protocol):
+    """Stores messages in the order given, or says that it could not."""
+
+    def write(self, key: str | None, value: bytes) -> None:
+        """Hand over one message (JSON text); it may be stored later, in order.
+
+        Raises
+        ------
+        SinkError
+            When this message or an earlier one could not be stored.
+
+        """
+        ...
+
+    def flush(self) -> None:
+        """Return when everything written so far is stored durably; raise SinkError otherwise."""
+        ...
+
+    def close(self) -> None:
+        """Flush, then let go of connections and files."""
+        ...

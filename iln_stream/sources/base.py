@@ -1,0 +1,66 @@
+"""Where events come from: one ordered stream of records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+
+class Record(NamedTuple):
+    """One entry of a stream, not yet read as an event.
+
+    Parameters
+    ----------
+    offset
+        Place in the stream; strictly increasing, with gaps allowed.
+    payload
+        JSON text as bytes, or the event's fields where the source has them already.
+    timestamp
+        When the record was written, POSIX seconds, or None where the source doesn't know.
+
+    """
+
+    offset: int
+    payload: bytes | Mapping[str, Any] | None
+    timestamp: float | None = None
+
+
+class Source(Protocol):
+    """One partition of one stream, read in offset order.
+
+    A learner reads one source: there is no order across partitions. Implementations own their
+    place in the stream and are used from one thread.
+    """
+
+    @property
+    def stream(self) -> str:
+        """Name of the stream: a topic, a file, a data set."""
+        ...
+
+    @property
+    def partition(self) -> int:
+        """Partition of the stream, 0 where it has only one."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a finite source has handed out everything. Endless ones say False."""
+        ...
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets still ahead, None where that can't be known. Safe from any thread."""
+        ...
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Wait up to `timeout` seconds for the next records, in order; possibly none.
+
+        Raises
+        ------
+        SourceError
+            When going on would skip or repeat records.
+
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+        ...
