@@ -1,6 +1,16 @@
 """Events as they cross the wire, and what we send out about them."""
 
+from iln_stream.events.decode import MalformedError, decode, payload_bytes
 from iln_stream.events.event import Event
 from iln_stream.events.messages import DeadLetter, Prediction
+from iln_stream.events.one_hot import one_hot
 
-__all__ = ["DeadLetter", "Event", "Prediction"]
+__all__ = [
+    "DeadLetter",
+    "Event",
+    "MalformedError",
+    "Prediction",
+    "decode",
+    "one_hot",
+    "payload_bytes",
+]

@@ -1,5 +1,7 @@
 """Where predictions and dead letters go."""
 
 from iln_stream.sinks.base import Sink
+from iln_stream.sinks.json_lines import JsonLinesSink
+from iln_stream.sinks.kafka import KafkaSink
 
-__all__ = ["Sink"]
+__all__ = ["JsonLinesSink", "KafkaSink", "Sink"]

@@ -1,4 +1,4 @@
-"""Observers of the loop."""
+"""What the loop tells its observers."""
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential.step import Step

@@ -1,0 +1,24 @@
+"""Online learning for streams with infinite-layer networks."""
+
+from iln_stream import features
+from iln_stream._version import __version__
+from iln_stream.errors import IlnError, IlnWarning
+from iln_stream.learners import (
+    Estimate,
+    ScaledTarget,
+    ShrinkingGradient,
+    Update,
+    WinsorisedScaler,
+)
+
+__all__ = [
+    "Estimate",
+    "IlnError",
+    "IlnWarning",
+    "ScaledTarget",
+    "ShrinkingGradient",
+    "Update",
+    "WinsorisedScaler",
+    "__version__",
+    "features",
+]

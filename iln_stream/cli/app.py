@@ -1,0 +1,114 @@
+"""The commands, and how their errors reach a person."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+
+from iln_stream._version import __version__
+from iln_stream.cli.flags import with_settings
+from iln_stream.errors import IlnError
+from iln_stream.service import Settings
+
+app = typer.Typer(
+    name="iln-stream",
+    help="Online learning for streams with infinite-layer networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+console = Console(stderr=True)
+
+
+def main() -> None:
+    """Run the command line: what the user can mend is told in a sentence, without a traceback."""
+    try:
+        app()
+    except IlnError as error:
+        console.print(f"[bold red]error:[/] {error}", highlight=False)
+        sys.exit(2)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Online learning for streams with infinite-layer networks."""
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(message)s",
+        datefmt="%X",
+        handlers=[RichHandler(console=console, show_path=False)],
+    )
+    logging.getLogger("kafka").setLevel(logging.ERROR)
+    logging.captureWarnings(True)
+
+
+@app.command()
+@with_settings
+def run(settings: Settings) -> None:
+    """Learn a stream: predict, score, learn, one event at a time, with /metrics beside it."""
+    from iln_stream.cli.run import run_service
+
+    run_service(settings, console)
+
+
+@app.command()
+def replay(
+    source: Annotated[
+        str,
+        typer.Argument(help="`river:NAME`, `synthetic:NAME`, a `.csv` or a `.jsonl` file, or `-`."),
+    ],
+    topic: Annotated[
+        str, typer.Option(envvar="ILN_TOPIC", help="Topic to fill; created if it does not exist.")
+    ] = "iln-events",
+    bootstrap: Annotated[
+        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
+    ] = "127.0.0.1:9092",
+    rate: Annotated[
+        float | None, typer.Option(min=0.001, help="Events a second; as fast as it goes if unsaid.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many events.")] = None,
+    target: Annotated[str | None, typer.Option(help="The label's column in a CSV file.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of a synthetic stream.")] = 1,
+) -> None:
+    """Publish a stream to a Kafka topic, at a given rate."""
+    from iln_stream.cli.replay import publish
+
+    settings = Settings.load(
+        source=source, topic=topic, bootstrap=bootstrap, limit=limit, target=target, seed=seed
+    )
+    publish(settings, rate, console)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Serve /metrics on until interrupted.")
+    ] = False,
+) -> None:
+    """Learn a real and a drifting stream without any broker, and show how it went."""
+    from iln_stream.cli.demo import run_demo
+
+    run_demo(out, keep)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has, and what is missing for what."""
+    from iln_stream.cli.doctor import examine
+
+    raise typer.Exit(examine())

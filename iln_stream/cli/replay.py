@@ -1,0 +1,69 @@
+"""`iln-stream replay`: from any source into a topic."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from iln_stream.service import Settings, build_sink, build_source
+
+
+def publish(settings: Settings, rate: float | None, console: Console) -> int:
+    """Send every record of `source` to `topic`; return how many.
+
+    Parameters
+    ----------
+    settings
+        Tell the source, the topic and the brokers.
+    rate
+        Events a second; None: as fast as the brokers take them.
+    console
+        Where progress is drawn, if it is a terminal.
+
+    """
+    source = build_source(settings)
+    sink = build_sink(f"kafka:{settings.topic}", settings)
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    n_sent = 0
+    started = time.monotonic()
+    try:
+        with progress:
+            task = progress.add_task(f"{source.stream} → {settings.topic}", total=source.lag)
+            while not source.exhausted:
+                for record in source.poll(timeout=0.5):
+                    if rate is not None:
+                        time.sleep(max(0.0, started + n_sent / rate - time.monotonic()))
+                    sink.write(None, _as_json(record.payload))
+                    n_sent += 1
+                    progress.update(task, completed=n_sent)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sink.close()
+        source.close()
+    console.print(f"{n_sent} events sent to topic {settings.topic}")
+    return n_sent
+
+
+def _as_json(payload: bytes | Mapping[str, Any] | None) -> bytes:
+    if isinstance(payload, bytes):
+        return payload
+    return json.dumps(payload).encode()

@@ -1,0 +1,77 @@
+"""From a record's payload to an event, or to the reason why it is none."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from iln_stream.events.event import Event
+
+
+class MalformedError(ValueError):
+    """The payload is no event; the message names the fields and what is expected of them."""
+
+
+def decode(payload: bytes | Mapping[str, Any] | None) -> Event:
+    """Read one event.
+
+    Parameters
+    ----------
+    payload
+        JSON text, or the fields themselves; None is a record without a value (a tombstone).
+
+    Raises
+    ------
+    MalformedError
+        When it is no event.
+
+    Examples
+    --------
+    >>> decode(b'{"x": {"a": 1.5, "up": true}, "y": 2}').y
+    2.0
+    >>> decode(b'{"x": {"a": "NaN"}, "y": "2"}')
+    Traceback (most recent call last):
+    ...
+    iln_stream.events.decode.MalformedError: y: Input should be a valid number, got '2'
+
+    """
+    if payload is None:
+        raise MalformedError("the record has no value: an event is a JSON object")
+    try:
+        if isinstance(payload, bytes):
+            return Event.model_validate_json(payload)
+        return Event.model_validate(payload)
+    except ValidationError as error:
+        raise MalformedError(_reason(error)) from None
+
+
+def payload_bytes(payload: bytes | Mapping[str, Any] | None) -> bytes:
+    """Return the payload as bytes, for a dead letter."""
+    if payload is None:
+        return b""
+    if isinstance(payload, bytes):
+        return payload
+    return json.dumps(payload, default=repr).encode()
+
+
+def _reason(error: ValidationError, most: int = 5) -> str:
+    """One line naming each wrong field once."""
+    problems: dict[str, str] = {}
+    for detail in error.errors(include_url=False):
+        # x's values are a union: its members' complaints about one value are one complaint.
+        path = detail["loc"][:2] if detail["loc"][:1] == ("x",) else detail["loc"]
+        field = ".".join(str(part) for part in path) or "event"
+        if len(detail["loc"]) > 2:
+            message = "expected a finite number, boolean, string or null"
+        else:
+            message = detail["msg"]
+        problems.setdefault(field, f"{field}: {message}, got {_shown(detail['input'])}")
+    lines = list(problems.values())
+    more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
+    return "; ".join(lines[:most]) + more
+
+
+def _shown(value: object, width: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 3] + "..."

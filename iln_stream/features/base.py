@@ -1,0 +1,112 @@
+"""What the learners ask of a family of hidden units.
+
+A family takes about ten lines:
+
+>>> import numpy as np
+>>> from iln_stream.features import check_features
+>>> class Ridges:
+...     '''psi(x; w) = tanh(w.x), w ~ N(0, I / d).'''
+...
+...     q = 1.0
+...
+...     def draw(self, n, d, rng):
+...         return rng.standard_normal((n, d)) / np.sqrt(max(d, 1))
+...
+...     def psi(self, x, w):
+...         return np.tanh(np.vecdot(w, x))
+>>> check_features(Ridges())
+
+`numpy.vecdot` serves both forms of x, and inputs of no columns too.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+LARGEST_INPUT = 1e15
+"""psi is finite for inputs up to this size; the learners clip theirs to it."""
+
+W = TypeVar("W")
+
+Kernel: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""(X, x) -> E_w[psi(X_i; w) psi(x; w)], with X of shape (n, d), x (d,) and the result (n,)."""
+
+
+@runtime_checkable
+class Features(Protocol[W]):
+    """A law mu over w that can be sampled, and an activation psi(x; w) with |psi| <= 1.
+
+    They span the infinite-layer networks f(x) = E_{w ~ mu}[psi(x; w) f(w)] [1]_. `W` holds n draws
+    of w in whatever form suits the family; learners only hand it from `draw` to `psi`.
+
+    Instances keep no state: the same rng gives the same draws. Learners are copied and pickled
+    with their family inside. `check_features` tells whether a family keeps to all this.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon, A. Globerson. Learning Infinite Layer Networks Without the Kernel
+       Trick. ICML 2017.
+
+    """
+
+    @property
+    def q(self) -> float:
+        """A bound on sup_{x, x'} E_w[psi(x; w)^2 psi(x'; w)^2], in (0, 1].
+
+        The variance of a mean of m draws is at most ||alpha||_1^2 q / m, so a family that knows a
+        smaller bound is estimated with fewer draws. 1 always holds.
+        """
+        ...
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> W:
+        """Draw n >= 1 independent w ~ mu for inputs of d >= 0 columns."""
+        ...
+
+    def psi(self, x: NDArray[np.float64], w: W) -> NDArray[np.float64]:
+        """Evaluate the units, leaving `x` as it is.
+
+        Parameters
+        ----------
+        x
+            Shape (d,): this one point under every draw. Shape (n, d): the k-th point under the
+            k-th draw. Entries lie within +-`LARGEST_INPUT`.
+        w
+            n draws made for d columns.
+
+        Returns
+        -------
+        Array of shape (n,), values in [-1, 1].
+
+        """
+        ...
+
+
+class ClosedForm(Features[W], Protocol[W]):
+    """A family that can integrate w out.
+
+    Whether a family can may depend on its arguments, so ask `closed_form` rather than its type.
+    """
+
+    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E_w[psi(X_i; w) psi(x; w)] for every row of X (n, d), shape (n,)."""
+        ...
+
+
+def closed_form(family: Features[W]) -> Kernel | None:
+    """Return the kernel of a family that has one in closed form, else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.features import DecisionStumps, RandomNetwork, closed_form
+    >>> kernel = closed_form(DecisionStumps(span=2.0))
+    >>> kernel(np.array([[0.0], [1.0]]), np.array([1.0]))
+    array([0.5, 1. ])
+    >>> closed_form(RandomNetwork()) is None
+    True
+
+    """
+    kernel: Kernel | None = getattr(family, "kernel", None)
+    return kernel

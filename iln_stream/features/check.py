@@ -1,0 +1,218 @@
+"""Does a family keep the contract of `Features`? To be asked before a stream relies on it."""
+
+import math
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.errors import IlnError
+from iln_stream.features.base import LARGEST_INPUT, Features, closed_form
+
+_BATCHES = 50
+_DRAWS = 400  # in each batch
+_DELTA = 1e-9  # chance that one sampled value refuses a sound family
+
+
+class FeaturesError(IlnError, ValueError):
+    """A family breaks the contract of `Features`; the message says where, and the remedy."""
+
+
+def check_features(family: Features[Any], d: int = 5, seed: int = 0) -> None:
+    """Refuse a family that breaks the contract of `Features`; return None if all is well.
+
+    Looks at shapes, bounds and finiteness at points of all sizes up to `LARGEST_INPUT`, at the two
+    forms of x, at whether draws follow the rng and nothing else, and at `q` and `kernel` (if there
+    is one) against 20,000 draws; all this for d columns and for none. Sampled values are given the
+    room of an empirical Bernstein bound [1]_, so that a sound family is refused with probability
+    below 1e-6. Errors smaller than that room pass, and so may a psi that is out of bounds only
+    where no point was tried.
+
+    Parameters
+    ----------
+    family
+        The family.
+    d
+        Number of columns to try, at least 0.
+    seed
+        Of the points and draws.
+
+    Raises
+    ------
+    FeaturesError
+        Naming what is broken and what to do about it.
+
+    References
+    ----------
+    .. [1] A. Maurer, M. Pontil. Empirical Bernstein Bounds and Sample Variance Penalization. COLT
+       2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.features import GaussianFourier, check_features
+    >>> class Unbiased(GaussianFourier):
+    ...     def psi(self, x, w):
+    ...         return np.sqrt(2) * super().psi(x, w)
+    >>> check_features(Unbiased())
+    Traceback (most recent call last):
+    ...
+    iln_stream.features.check.FeaturesError: Unbiased: psi reaches 1.41, beyond [-1, 1]; divide it \
+by its bound, or clip it
+
+    """
+    if isinstance(family, type) or not isinstance(family, Features):
+        _refuse(family, "it lacks q, draw or psi; give an instance that has all three")
+    q = family.q
+    if not (isinstance(q, Real) and 0.0 < q <= 1.0):
+        _refuse(family, f"q is {q!r}, not a number in (0, 1]; 1.0 always holds")
+    for columns in sorted({0, d}):
+        rng = np.random.default_rng(seed)
+        points = _points(columns, rng)
+        _check_forms(family, points, rng)
+        _check_randomness(family, points, seed)
+        psi = np.array([_evaluate(family, points, _DRAWS, rng) for _ in range(_BATCHES)])
+        _check_independence(family, psi)
+        _check_moments(family, points, np.concatenate(psi, axis=1))
+
+
+def _points(d: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Points of all sizes, shape (9, d); the last two as large as inputs get."""
+    normal = rng.standard_normal((3, d))
+    ones = np.ones((1, d))
+    return np.concatenate(
+        [0 * ones, ones, -ones, normal, 1e3 * normal[:1], LARGEST_INPUT * np.sign(normal[:2])]
+    )
+
+
+def _check_forms(
+    family: Features[Any], points: NDArray[np.float64], rng: np.random.Generator
+) -> None:
+    """Compare the k-th point under the k-th draw with that point under all draws."""
+    d = points.shape[1]
+    # Without the largest: there, two orders of summation may differ by whole turns of a cosine.
+    moderate = points[:-2]
+    for n in {1, max(d, 1), 40}:  # n = d: a transposed w would have the right shape
+        w = family.draw(n, d, rng)
+        X = moderate[np.arange(n) % len(moderate)]
+        alone = np.array([_psi(family, x, w, n)[k] for k, x in enumerate(X)])
+        if not np.allclose(_psi(family, X, w, n), alone, rtol=0.0, atol=1e-6):
+            _refuse(
+                family,
+                "psi(X, w)[k] differs from psi(X[k], w)[k]; for X of shape (n, d) put the k-th "
+                "point under the k-th draw, as np.vecdot(w, X) does",
+            )
+
+
+def _check_randomness(family: Features[Any], points: NDArray[np.float64], seed: int) -> None:
+    """Draws are a function of the rng, psi one of x and w."""
+    d = points.shape[1]
+    first, second = (family.draw(_DRAWS, d, np.random.default_rng(seed)) for _ in range(2))
+    for x in points:
+        psi = _psi(family, x, first, _DRAWS)
+        if not np.array_equal(psi, _psi(family, x, first, _DRAWS)):
+            _refuse(family, "psi(x, w) changes from call to call; draw all randomness in draw")
+        if not np.array_equal(psi, _psi(family, x, second, _DRAWS)):
+            _refuse(
+                family,
+                "draws differ although the rng is the same; take randomness from the rng given "
+                "to draw, not from np.random or a generator of your own",
+            )
+
+
+def _check_independence(family: Features[Any], psi: NDArray[np.float64]) -> None:
+    """Draws are fresh each time, and not alike within a batch. psi: (batches, points, draws)."""
+    if np.all(psi == psi[0]) and np.ptp(psi[0], axis=1).any():
+        _refuse(family, "every call of draw returns the same draws; use the rng it is given")
+    # Independent draws make this ratio about 1; something shared by a batch multiplies it by up to
+    # the batch's size.
+    between = _DRAWS * psi.mean(axis=2).var(axis=0, ddof=1)
+    if np.any(between > 10.0 * psi.var(axis=(0, 2)) + 1e-12):
+        _refuse(
+            family,
+            "the n draws of one call depend on each other; draw every part of w n times "
+            "(size=n), with no part shared",
+        )
+
+
+def _check_moments(
+    family: Features[Any], points: NDArray[np.float64], psi: NDArray[np.float64]
+) -> None:
+    """Compare `q` and the kernel with means over draws. psi: (points, draws)."""
+    n = psi.shape[1]
+    square = psi**2
+    fourth = square @ square.T / n
+    lowest = fourth - _room(square**2 @ (square**2).T / n - fourth**2, n)
+    if lowest.max() > family.q:
+        _refuse(
+            family,
+            f"q is {family.q:.3g}, but E[psi(x)^2 psi(x')^2] reaches {fourth.max():.3g}; raise q",
+        )
+    kernel = closed_form(family)
+    if kernel is None:
+        return
+    product = psi @ psi.T / n
+    room = 2.0 * _room((fourth - product**2) / 4.0, n)  # products span [-1, 1], of length 2
+    for i, x in enumerate(points):
+        k = np.asarray(kernel(points, x))
+        if k.shape != (len(points),):
+            _refuse(family, f"kernel returns shape {k.shape} for n rows; return shape (n,)")
+        worst = int(np.argmax(np.abs(k - product[i]) - room[i]))
+        if not abs(k[worst] - product[i, worst]) <= room[i, worst]:
+            _refuse(
+                family,
+                f"kernel gives {k[worst]:.3g} where the draws' mean is {product[i, worst]:.3g}; "
+                "correct it, or leave it out",
+            )
+
+
+def _room(variance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """How far, but for a chance of `_DELTA`, the mean of n values in [0, 1] is from its law's."""
+    log = math.log(2.0 / _DELTA)
+    return np.sqrt(2.0 * np.maximum(variance, 0.0) * log / n) + 7.0 * log / (3.0 * (n - 1))
+
+
+def _evaluate(
+    family: Features[Any], points: NDArray[np.float64], n: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Every point under the same n fresh draws, shape (points, n)."""
+    w = family.draw(n, points.shape[1], rng)
+    return np.array([_psi(family, x, w, n) for x in points])
+
+
+def _psi(family: Features[Any], x: NDArray[np.float64], w: Any, n: int) -> NDArray[np.float64]:
+    """Return psi(x, w) once it has the shape, type and bounds it should."""
+    given = x.copy()
+    try:
+        psi = family.psi(given, w)
+    except Exception as error:
+        _refuse(
+            family,
+            f"psi fails on x of shape {x.shape}: {error!r}; let it take x of shape (d,) and "
+            "(n, d), with d = 0 too",
+            error,
+        )
+    if not np.array_equal(given, x):
+        _refuse(family, "psi writes into x; work on a copy")
+    shape, dtype = np.shape(psi), getattr(psi, "dtype", None)
+    if shape != (n,) or dtype != np.float64:
+        _refuse(
+            family,
+            f"psi returns shape {shape} and dtype {dtype} for n = {n} draws and x of shape "
+            f"{x.shape}; return a float64 array of shape (n,)",
+        )
+    if not np.isfinite(psi).all():
+        size = np.abs(x).max(initial=0.0)
+        _refuse(family, f"psi is not finite for |x| = {size:.3g}; it must be up to 1e15")
+    largest = np.abs(psi).max()
+    if largest > 1.0 + 1e-9:
+        _refuse(
+            family, f"psi reaches {largest:.3g}, beyond [-1, 1]; divide it by its bound, or clip it"
+        )
+    return psi
+
+
+def _refuse(family: object, reason: str, cause: Exception | None = None) -> NoReturn:
+    name = family.__name__ if isinstance(family, type) else type(family).__name__
+    raise FeaturesError(f"{name}: {reason}") from cause

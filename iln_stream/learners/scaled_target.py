@@ -1,0 +1,65 @@
+"""A target wrapper: centres and scales y online into [-1, 1]."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from river import base, linear_model
+
+from iln_stream.learners.moments import Moments
+
+
+class ScaledTarget(base.Regressor):
+    """Lets a regressor learn (y - mean) / (width sd), clipped to [-1, 1].
+
+    Mean and sd are running and winsorised, so one wild label does no lasting harm. Predictions come
+    back in y's units, within mean +- width sd. Before the first label the prediction is 0.
+
+    The scale drifts while it is being learned, and a learner's old coefficients were formed on an
+    older scale; Theorem 1 does not cover that.
+
+    Parameters
+    ----------
+    regressor
+        The regressor, or pipeline ending in one, that learns the scaled target.
+    width
+        How many standard deviations from the mean reach to 1.
+
+    Examples
+    --------
+    >>> from iln_stream import ScaledTarget, ShrinkingGradient
+
+    >>> model = ScaledTarget(ShrinkingGradient(seed=1))
+    >>> for y in [10.0, 20.0, 30.0]:
+    ...     model.learn_one({"a": y / 10}, y)
+    >>> model.scaled(20.0), model.scaled(1e9)
+    (0.0, 1.0)
+
+    """
+
+    def __init__(self, regressor: base.Regressor, width: float = 3.0) -> None:
+        if not width > 0:
+            raise ValueError(f"width = {width!r} must be a positive number of standard deviations")
+        self.regressor = regressor
+        self.width = width
+        self._moments = Moments()
+
+    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+        """Let y join the statistics, then let the regressor learn the scaled target."""
+        self._moments = self._moments.updated(float(y))
+        self.regressor.learn_one(x, self.scaled(y))
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return the regressor's prediction in y's units."""
+        p = max(-1.0, min(float(self.regressor.predict_one(x)), 1.0))
+        return self._moments.mean + self.width * self._moments.sd * p
+
+    def scaled(self, y: float) -> float:
+        """Return y on the regressor's scale, in [-1, 1]."""
+        sd = self._moments.sd
+        if sd == 0.0:
+            return 0.0
+        return max(-1.0, min((y - self._moments.mean) / (self.width * sd), 1.0))
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"regressor": linear_model.LinearRegression()}

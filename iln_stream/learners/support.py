@@ -1,0 +1,105 @@
+"""The support: the points x_i that carry the function, and their coefficients alpha_i."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST_CAPACITY = 64
+_RESUM_ABOVE = 1e6
+
+
+class Support:
+    """Rows x_i with alpha_i, oldest first, ready for drawing i with probability ~ |alpha_i|.
+
+    A window [first, last) of growing arrays: a point enters at the end and, with a budget, the
+    oldest leaves at the front, each in O(1) amortised. Prefix sums of |alpha| are kept so that a
+    draw is one binary search.
+
+    Parameters
+    ----------
+    budget
+        The most points kept; the oldest leaves first. None: all of them.
+
+    """
+
+    def __init__(self, budget: int | None = None) -> None:
+        self.budget = budget
+        self._first = 0
+        self._last = 0
+        self._rows = np.zeros((_FIRST_CAPACITY, 0))
+        self._alpha = np.zeros(_FIRST_CAPACITY)
+        self._prefix = np.zeros(_FIRST_CAPACITY + 1)  # _prefix[i + 1] = sum of |alpha| up to i
+
+    def __len__(self) -> int:
+        return self._last - self._first
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """Coefficients, shape (n,), oldest first. A view: don't write to it."""
+        return self._alpha[self._first : self._last]
+
+    def rows(self, d: int) -> NDArray[np.float64]:
+        """Points, shape (n, d), oldest first. A view: don't write to it.
+
+        `d` may be more than any point had when it came: what was not observed is 0.
+        """
+        if d > self._rows.shape[1]:
+            return _resized(self._rows[self._first : self._last], len(self), d)
+        return self._rows[self._first : self._last, :d]
+
+    @property
+    def alpha_l1(self) -> float:
+        """||alpha||_1."""
+        return float(self._prefix[self._last] - self._prefix[self._first])
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Let (x, alpha) join; with a full budget the oldest point leaves."""
+        if self._last == len(self._alpha):
+            self._make_room()
+        if len(x) > self._rows.shape[1]:
+            self._rows = _resized(self._rows, len(self._rows), len(x))
+        self._rows[self._last, : len(x)] = x
+        self._rows[self._last, len(x) :] = 0.0
+        self._alpha[self._last] = alpha
+        self._prefix[self._last + 1] = self._prefix[self._last] + abs(alpha)
+        self._last += 1
+        if self.budget is not None and len(self) > self.budget:
+            self._first += 1
+            # What left must not drown the digits of what stays (one alpha of 1e15 would).
+            if self._prefix[self._first] > _RESUM_ABOVE * self.alpha_l1:
+                self._resum()
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        self.alpha[:] *= factor
+        self._prefix[self._first : self._last + 1] *= factor
+
+    def sample(self, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Draw m indices i, independent, with probability |alpha_i| / ||alpha||_1."""
+        below = self._prefix[self._first]
+        u = below + rng.random(m) * (self._prefix[self._last] - below)
+        ends = self._prefix[self._first + 1 : self._last + 1]
+        # Rounding may push u onto the total; the last point takes what is past the end.
+        return np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
+
+    def _make_room(self) -> None:
+        """Move the window to the front of arrays at least twice its size."""
+        n = len(self)
+        capacity = max(_FIRST_CAPACITY, 2 * n)
+        window = slice(self._first, self._last)
+        self._rows = _resized(self._rows[window], capacity, self._rows.shape[1])
+        self._alpha = _resized(self._alpha[window], capacity)
+        self._prefix = np.zeros(capacity + 1)
+        self._first, self._last = 0, n
+        self._resum()
+
+    def _resum(self) -> None:
+        """Sum |alpha| afresh: differences of ever-growing prefix sums would lose digits."""
+        self._prefix[self._first] = 0.0
+        np.cumsum(np.abs(self.alpha), out=self._prefix[self._first + 1 : self._last + 1])
+
+
+def _resized(array: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
+    """Return a zero-padded copy of `array` with the given, nowhere smaller, shape."""
+    larger = np.zeros(shape)
+    larger[tuple(slice(n) for n in array.shape)] = array
+    return larger

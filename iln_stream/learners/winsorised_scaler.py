@@ -1,0 +1,62 @@
+"""Online standardisation of the inputs that outliers can't carry off."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from river import base
+
+from iln_stream.learners.moments import Moments
+
+
+class WinsorisedScaler(base.SupervisedTransformer):
+    """Standardises each input by its running mean and deviation, and clips to +-`clip`.
+
+    Unlike River's `StandardScaler` a single input of 1e308 does no lasting harm: from the 30th
+    value on, one enters the statistics no further than 6 deviations out. The statistics used for an
+    event include that event's own inputs (not its label), in prediction and in learning alike, so
+    a learner behind this scaler sees the same x both times. (That is why it is a supervised
+    transformer, though it never looks at y: River transforms before it lets those learn.)
+
+    Parameters
+    ----------
+    clip
+        Largest absolute value of a scaled input, in standard deviations.
+
+    Examples
+    --------
+    >>> from iln_stream import WinsorisedScaler
+
+    >>> scaler = WinsorisedScaler()
+    >>> for a in [1.0, 2.0, 3.0]:
+    ...     scaler.learn_one({"a": a})
+    >>> scaler.transform_one({"a": 1e308})
+    {'a': 1.732...}
+
+    """
+
+    def __init__(self, clip: float = 5.0) -> None:
+        if not clip > 0:
+            raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
+        self.clip = clip
+        self._moments: dict[Any, Moments] = {}
+
+    def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
+        """Let the inputs of x join the statistics; y is not looked at."""
+        for name, value in x.items():
+            self._moments[name] = self._with(name, value)
+
+    def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the scaled inputs; a constant input becomes 0."""
+        scaled = {}
+        for name, value in x.items():
+            moments = self._with(name, value)
+            sd = moments.sd
+            z = (value - moments.mean) / sd if sd > 0.0 else 0.0
+            scaled[name] = max(-self.clip, min(z, self.clip))
+        return scaled
+
+    def _with(self, name: Any, value: float) -> Moments:
+        return self._moments.get(name, _NOTHING_SEEN).updated(float(value))
+
+
+_NOTHING_SEEN = Moments()

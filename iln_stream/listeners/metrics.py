@@ -1,0 +1,217 @@
+"""What Prometheus sees: plain attributes, read when it asks."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from iln_stream.events import DeadLetter
+from iln_stream.learners import ShrinkingGradient, find_shrinking_gradient
+from iln_stream.prequential import Listener, Scores, Step
+from iln_stream.sources import Source
+
+LABELS = ("model", "partition")
+
+_SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2.5, 5.0))
+"""Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""
+
+
+class Watched(Listener):
+    """One learner on one source: counts its steps, and lets Prometheus read the rest.
+
+    An event costs a few additions here; everything else is computed when a scrape asks.
+    """
+
+    def __init__(self, learner: Any, source: Source, model: str, window: int) -> None:
+        self.scores = Scores(window)
+        self.n_dead_letters = 0
+        self.bucket_counts = [0] * (len(_SECONDS) + 1)
+        self.total_seconds = 0.0
+        self.algorithm_1 = find_shrinking_gradient(learner)
+        self.source = source
+        self.labels = (model, str(source.partition))
+
+    def on_step(self, step: Step) -> None:
+        """Let the step count."""
+        self.scores.update(step)
+        self.bucket_counts[bisect_left(_SECONDS, step.seconds)] += 1
+        self.total_seconds += step.seconds
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Let the letter count."""
+        self.n_dead_letters += 1
+
+
+class Metrics(Collector):
+    """Every watched learner, as Prometheus metrics.
+
+    Parameters
+    ----------
+    registry
+        Where the metrics appear.
+    window
+        Number of labelled events in the windowed metrics.
+
+    """
+
+    def __init__(self, registry: CollectorRegistry, window: int = 1000) -> None:
+        self._window = window
+        self._watched: list[Watched] = []
+        registry.register(self)
+
+    def watch(self, learner: Any, source: Source, model: str) -> Watched:
+        """Return the listener through which a learner's metrics appear.
+
+        Parameters
+        ----------
+        learner
+            Any regressor; with a `ShrinkingGradient` inside, Algorithm 1's metrics appear, too.
+        source
+            What it reads; told for its lag and partition.
+        model
+            Value of the label `model`, which tells one learner from another.
+
+        """
+        watched = Watched(learner, source, model, self._window)
+        self._watched.append(watched)
+        return watched
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric with its values at this moment."""
+        for kind, name, help_text, read in _FAMILIES:
+            family = kind(name, help_text, labels=LABELS)
+            for watched in self._watched:
+                value = read(watched)
+                if value is not None and not math.isnan(value):  # a mean of nothing: no sample
+                    family.add_metric(watched.labels, value)
+            yield family
+        yield self._latency()
+
+    def _latency(self) -> Metric:
+        family = HistogramMetricFamily(
+            "iln_step_duration_seconds", "Time to predict and learn one event.", labels=LABELS
+        )
+        bounds = [*(f"{bound:g}" for bound in _SECONDS), "+Inf"]
+        for watched in self._watched:
+            buckets = list(zip(bounds, accumulate(watched.bucket_counts), strict=True))
+            family.add_metric(watched.labels, buckets, watched.total_seconds)
+        return family
+
+
+class _Family(NamedTuple):
+    kind: type[CounterMetricFamily] | type[GaugeMetricFamily]
+    name: str
+    help_text: str
+    read: Callable[[Watched], float | None]
+
+
+def _of_algorithm_1(
+    read: Callable[[ShrinkingGradient], float],
+) -> Callable[[Watched], float | None]:
+    return lambda watched: None if watched.algorithm_1 is None else read(watched.algorithm_1)
+
+
+_FAMILIES = (
+    _Family(
+        CounterMetricFamily,
+        "iln_events_total",
+        "Events predicted, labelled or not.",
+        lambda watched: watched.scores.n_events,
+    ),
+    _Family(
+        CounterMetricFamily,
+        "iln_labelled_events_total",
+        "Events that had a label, and so were scored and learned.",
+        lambda watched: watched.scores.n_labelled,
+    ),
+    _Family(
+        CounterMetricFamily,
+        "iln_dead_letters_total",
+        "Records that were no events, or that the learner failed on.",
+        lambda watched: watched.n_dead_letters,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_consumer_lag",
+        "Offsets between the learner and the end of its source.",
+        lambda watched: watched.source.lag,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_running_loss",
+        "Mean of (E_t - y_t)^2 / 2 since the model's birth, on the learner's own target scale "
+        "(in squared units of y for learners that don't tell theirs).",
+        lambda watched: watched.scores.running_loss,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_windowed_loss",
+        "Like iln_running_loss, over the latest window of labelled events.",
+        lambda watched: watched.scores.window_loss.mean,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_running_mae",
+        "Mean of |prediction - y| since the model's birth, in y's units.",
+        lambda watched: watched.scores.running_mae,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_windowed_mae",
+        "Like iln_running_mae, over the latest window of labelled events.",
+        lambda watched: watched.scores.window_absolute_error.mean,
+    ),
+    _Family(
+        CounterMetricFamily,
+        "iln_shrinks_total",
+        "Events on which |E_t| >= 16 B, so that alpha was divided by 4.",
+        _of_algorithm_1(lambda learner: learner.n_shrinks),
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_shrink_frequency",
+        "Shrinks per labelled event, over the latest window of labelled events.",
+        lambda watched: watched.scores.window_shrunk.mean if watched.algorithm_1 else None,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_alpha_l1",
+        "||alpha||_1, the sum of |alpha_i|.",
+        _of_algorithm_1(lambda learner: learner.alpha_l1),
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_support_points",
+        "Points x_i that carry the function.",
+        _of_algorithm_1(lambda learner: learner.n_support),
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_estimate_variance",
+        "Variance of the last E_t, estimated from its own draws.",
+        _of_algorithm_1(lambda learner: learner.estimate_variance),
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_draws",
+        "Draws m of the last E_t.",
+        _of_algorithm_1(
+            lambda learner: learner.last_update.estimate.draws if learner.last_update else 0
+        ),
+    ),
+    _Family(
+        CounterMetricFamily,
+        "iln_draws_capped_total",
+        "Events on which max_draws kept the estimate from its tolerated variance.",
+        _of_algorithm_1(lambda learner: learner.n_capped),
+    ),
+)

@@ -1,0 +1,51 @@
+"""Listeners that send steps and dead letters to sinks."""
+
+from iln_stream.events import DeadLetter, Prediction
+from iln_stream.prequential import Listener, Step
+from iln_stream.sinks import Sink
+
+
+class PredictionWriter(Listener):
+    """Sends every prediction to a sink, keyed by the event's id."""
+
+    def __init__(self, sink: Sink, stream: str, partition: int) -> None:
+        self._sink = sink
+        self._stream = stream
+        self._partition = partition
+
+    def on_step(self, step: Step) -> None:
+        """Send the step's prediction."""
+        prediction = Prediction(
+            stream=self._stream,
+            partition=self._partition,
+            offset=step.offset,
+            id=step.event_id,
+            y_pred=step.y_pred,
+            y=step.y,
+        )
+        self._sink.write(step.event_id, prediction.model_dump_json().encode())
+
+    def on_idle(self) -> None:
+        """Let waiting predictions out."""
+        self._sink.flush()
+
+    def close(self) -> None:
+        """Flush and close the sink."""
+        self._sink.close()
+
+
+class DeadLetterWriter(Listener):
+    """Sends every dead letter to a sink, keyed by its position."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Send the letter and wait until it is stored: they are few and must not be lost."""
+        key = f"{letter.stream}/{letter.partition}/{letter.offset}"
+        self._sink.write(key, letter.model_dump_json().encode())
+        self._sink.flush()
+
+    def close(self) -> None:
+        """Flush and close the sink."""
+        self._sink.close()

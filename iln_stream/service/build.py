@@ -1,0 +1,114 @@
+"""The composition root: from settings to the objects they name. Only here are they wired."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from river import base, datasets
+
+from iln_stream.errors import SourceError
+from iln_stream.learners import ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink
+from iln_stream.sources import CsvSource, JsonLinesSource, KafkaSource, RiverDatasetSource, Source
+
+BOUNDED: dict[str, Any] = {"norm_bound": 2.0, "budget": 1000, "max_draws": 2000}
+"""What the service changes in Algorithm 1's defaults, so that memory and time stay bounded."""
+
+
+def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
+    """Return the service's default learner: Algorithm 1 behind online scaling of x and y."""
+    return ScaledTarget(
+        WinsorisedScaler() | ShrinkingGradient(**{**BOUNDED, "seed": seed, **options})
+    )
+
+
+def build_learner(settings: Settings) -> base.Regressor:
+    """Return the regressor that `learner` names."""
+    try:
+        if settings.learner == "shrinking-gradient":
+            return shrinking_gradient(settings.seed, **settings.learner_options)
+        return _imported(settings.learner, settings.learner_options)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"learner, learner_options: {error}") from error
+
+
+def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute or "")
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(
+            f"learner = {path!r}: {error}; give shrinking-gradient or package.module:attribute"
+        ) from error
+    model = found(**options) if callable(found) else found
+    if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
+        raise SettingsError(f"learner = {path!r} is no River regressor: {type(model).__name__}")
+    return model
+
+
+def build_source(settings: Settings) -> Source:
+    """Return the source that `source` names."""
+    kind, _, name = settings.source.partition(":")
+    if settings.source == "kafka":
+        return KafkaSource(
+            settings.topic,
+            settings.partition,
+            bootstrap=settings.bootstrap,
+            start=settings.start,
+            stop_at_end=settings.stop_at_end,
+            options=settings.kafka_options,
+        )
+    if settings.source == "-":
+        return JsonLinesSource(sys.stdin.buffer, stream="stdin")
+    if kind in ("river", "synthetic"):
+        return RiverDatasetSource(
+            river_dataset(kind, name, settings.seed), stream=name, limit=settings.limit
+        )
+    if settings.source.endswith(".csv"):
+        if settings.target is None:
+            raise SettingsError(f"target: say which column of {settings.source} is the label")
+        return CsvSource(settings.source, settings.target, limit=settings.limit)
+    if settings.source.endswith(".jsonl"):
+        return JsonLinesSource(Path(settings.source))
+    raise SettingsError(
+        f"source = {settings.source!r}: give kafka, a .jsonl or .csv file, -, river:NAME or "
+        "synthetic:NAME"
+    )
+
+
+def river_dataset(kind: str, name: str, seed: int) -> Any:
+    """Return River's data set or synthetic stream of that name."""
+    module = datasets if kind == "river" else datasets.synth
+    names = [n for n in vars(module) if n[:1].isupper()]
+    if name not in names:
+        raise SettingsError(f"source = {kind}:{name}: River has {', '.join(sorted(names))}")
+    make = getattr(module, name)
+    dataset = make() if kind == "river" else make(seed=seed)
+    if not getattr(dataset, "is_downloaded", True):
+        raise SourceError(
+            f"river:{name} is not bundled with River and would have to be downloaded: call "
+            f"river.datasets.{name}().download() first"
+        )
+    return dataset
+
+
+def build_sink(address: str, settings: Settings) -> Sink:
+    """Return the sink at `address`: `kafka:TOPIC`, a file, or `-` for standard output."""
+    if address.startswith("kafka:"):
+        return KafkaSink(
+            address.removeprefix("kafka:"),
+            bootstrap=settings.bootstrap,
+            options=settings.kafka_options,
+        )
+    return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
+
+
+def dead_letters_address(settings: Settings) -> str:
+    """Return where dead letters go, said or not: nothing is ever dropped."""
+    if settings.dead_letters is not None:
+        return settings.dead_letters
+    if settings.source == "kafka":
+        return f"kafka:{settings.topic}-dead-letters"
+    return "dead-letters.jsonl"

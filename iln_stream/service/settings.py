@@ -1,0 +1,168 @@
+"""Every setting of the service, in one place."""
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import AwareDatetime, Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from iln_stream.errors import IlnError
+
+ENV_PREFIX = "ILN_"
+
+
+class SettingsError(IlnError):
+    """A setting has a value that can't be used; the message names it in all its spellings."""
+
+
+class Settings(BaseSettings):
+    """What `iln-stream run` does. A flag beats a variable, a variable beats the TOML file."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True)
+
+    source: str = Field(
+        default="kafka",
+        description="Where events come from: `kafka`; a `.jsonl` or `.csv` file; `-` for JSON "
+        "lines on standard input; `river:NAME` or `synthetic:NAME` for a stream of River's.",
+    )
+    bootstrap: str = Field(
+        default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
+    )
+    topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
+    partition: int = Field(
+        default=0,
+        ge=0,
+        description="Its partition: order holds within one, so one learner reads one.",
+    )
+    start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
+        default=None,
+        description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
+        "after a time (RFC 3339). Must be said.",
+    )
+    stop_at_end: bool = Field(
+        default=False, description="End at what was the end of the topic at the start."
+    )
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        description="End a `river:`, `synthetic:` or CSV source after so many events.",
+    )
+    target: str | None = Field(default=None, description="The label's column in a CSV file.")
+    kafka_options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Passed to kafka-python as they are (security_protocol, ssl_cafile, ...).",
+    )
+    learner: str = Field(
+        default="shrinking-gradient",
+        description="`shrinking-gradient`, or `package.module:attribute` of a River regressor or "
+        "pipeline, or of a function that makes one.",
+    )
+    learner_options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Arguments of the learner, such as `norm_bound` and `budget`.",
+    )
+    seed: int = Field(default=1, ge=0, description="Seed of the learner's and the streams' draws.")
+    model: str = Field(default="iln", description="Value of the metrics' label `model`.")
+    predictions: str | None = Field(
+        default=None,
+        description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
+    )
+    dead_letters: str | None = Field(
+        default=None,
+        description="Where dead letters go: `kafka:TOPIC` or a file. Unset: the topic "
+        "`<topic>-dead-letters` beside a Kafka source, else the file `dead-letters.jsonl`.",
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address that /metrics listens on.")
+    metrics_port: int | None = Field(
+        default=9108, ge=0, le=65535, description="Its port; 0 takes a free one."
+    )
+    window: int = Field(default=1000, ge=1, description="Labelled events in the windowed metrics.")
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _start_in_words(cls, value: object) -> object:
+        if isinstance(value, str) and value not in ("earliest", "latest"):
+            try:
+                moment = dt.datetime.fromisoformat(value)
+            except ValueError:
+                moment = None
+            if moment is None or moment.tzinfo is None:
+                raise ValueError(
+                    "expected earliest, latest or a time with its offset, like 2026-01-31T12:00:00Z"
+                )
+            return moment
+        return value
+
+    @field_validator("kafka_options", "learner_options", mode="before")
+    @classmethod
+    def _json_object(cls, value: object) -> object:
+        if isinstance(value, str):
+            try:
+                return json.loads(value)
+            except json.JSONDecodeError as error:
+                raise ValueError(
+                    f'expected a JSON object like {{"budget": 500}}: {error}'
+                ) from None
+        return value
+
+    @classmethod
+    def load(cls, config: Path | None = None, **flags: Any) -> Self:
+        """Read flags, ILN_* variables and a TOML file, and check them all.
+
+        Parameters
+        ----------
+        config
+            The TOML file, if there is one.
+        flags
+            Values given on the command line; None means not given.
+
+        Raises
+        ------
+        SettingsError
+            Naming every wrong setting.
+
+        """
+        given = {name: value for name, value in flags.items() if value is not None}
+        if config is not None and not config.is_file():
+            raise SettingsError(f"--config: there is no file {config}")
+
+        class Reader(cls):  # type: ignore[valid-type, misc]
+            model_config = SettingsConfigDict(toml_file=config)
+
+        try:
+            return Reader(**given)
+        except ValidationError as error:
+            raise SettingsError(_spelled_out(error)) from None
+        except ValueError as error:  # a TOML file or a variable that doesn't even parse
+            raise SettingsError(f"{config or 'environment'}: {error}") from error
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then variables, then the TOML file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _spelled_out(error: ValidationError) -> str:
+    lines = []
+    for detail in error.errors(include_url=False):
+        name = str(detail["loc"][0])
+        if name in Settings.model_fields:
+            spellings = f"{name} (--{name.replace('_', '-')}, {ENV_PREFIX}{name.upper()})"
+        else:
+            spellings = f"{name} (no such setting)"
+        lines.append(f"{spellings}: {detail['msg']}, got {detail['input']!r}")
+    return "\n".join(dict.fromkeys(lines))

@@ -1,0 +1,51 @@
+"""Messages to a file or pipe, one JSON object a line."""
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from iln_stream.errors import SinkError
+
+
+class JsonLinesSink:
+    """Appends JSON lines; `flush` makes them durable.
+
+    Parameters
+    ----------
+    file
+        A path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
+
+    """
+
+    def __init__(self, file: Path | str | BinaryIO) -> None:
+        if isinstance(file, (str, Path)):
+            try:
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
+                self._file: BinaryIO = Path(file).open("ab")
+            except OSError as error:
+                raise SinkError(f"can't write {file}: {error.strerror}") from error
+            self._name, self._on_disk = str(file), True
+        else:
+            self._file, self._name, self._on_disk = file, "standard output", False
+
+    def write(self, key: str | None, value: bytes) -> None:
+        """Append one line; a file has no keys."""
+        self._attempt(lambda: self._file.write(value + b"\n"))
+
+    def flush(self) -> None:
+        """Hand everything to the operating system and, of a file, to the disk."""
+        self._attempt(self._file.flush)
+        if self._on_disk:
+            self._attempt(lambda: os.fsync(self._file.fileno()))
+
+    def close(self) -> None:
+        """Flush; close what was opened here."""
+        self.flush()
+        if self._on_disk:
+            self._file.close()
+
+    def _attempt(self, action: object) -> None:
+        try:
+            action()  # type: ignore[operator]
+        except OSError as error:
+            raise SinkError(f"can't write {self._name}: {error.strerror}") from error

@@ -1,0 +1,111 @@
+"""Messages to a Kafka topic."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.errors import KafkaError, NoBrokersAvailable, TopicAlreadyExistsError
+
+from iln_stream.errors import SinkError
+
+_OURS: dict[str, Any] = {
+    "acks": "all",
+    "enable_idempotence": True,
+    "allow_auto_create_topics": False,
+}
+_FLUSH_WITHIN_SECONDS = 120.0
+
+
+class KafkaSink:
+    """Appends messages to partition 0 of a topic, in order, each stored once.
+
+    Sending goes on in the background; a message that the brokers refuse makes the next `write` or
+    `flush` raise. (The producer is idempotent: its own retries neither repeat nor reorder.)
+
+    Parameters
+    ----------
+    topic
+        Name of the topic; one with a single partition is created if it does not exist.
+    bootstrap
+        Brokers, "host:port", comma-separated.
+    options
+        Passed to `kafka.KafkaProducer`, the connection's also to `kafka.KafkaAdminClient`.
+
+    Raises
+    ------
+    SinkError
+        When no broker answers or the topic can't be created.
+
+    """
+
+    def __init__(
+        self, topic: str, *, bootstrap: str, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._topic = topic
+        self._error: BaseException | None = None
+        options = dict(options or {})
+        servers = bootstrap.split(",")
+        try:
+            _ensure_topic(topic, servers, options)
+            self._producer = KafkaProducer(
+                bootstrap_servers=servers, **_supported(KafkaProducer, options), **_OURS
+            )
+        except NoBrokersAvailable as error:
+            raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
+        except KafkaError as error:
+            raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
+
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        """Queue one message, optionally with a time of its own (POSIX seconds)."""
+        self._raise_if_failed()
+        try:
+            self._producer.send(
+                self._topic,
+                key=None if key is None else key.encode(),
+                value=value,
+                partition=0,
+                timestamp_ms=None if timestamp is None else int(timestamp * 1000),
+            ).add_errback(self._remember)
+        except KafkaError as error:
+            raise SinkError(f"topic {self._topic}: {error}") from error
+
+    def flush(self) -> None:
+        """Return when the brokers have stored everything written so far."""
+        try:
+            self._producer.flush(timeout=_FLUSH_WITHIN_SECONDS)
+        except KafkaError as error:
+            raise SinkError(f"topic {self._topic}: {error}") from error
+        self._raise_if_failed()
+
+    def close(self) -> None:
+        """Flush and leave the brokers."""
+        try:
+            self.flush()
+        finally:
+            self._producer.close(timeout=_FLUSH_WITHIN_SECONDS)
+
+    def _remember(self, error: BaseException) -> None:
+        self._error = self._error or error
+
+    def _raise_if_failed(self) -> None:
+        if self._error is not None:
+            raise SinkError(
+                f"topic {self._topic} did not take a message: {self._error}"
+            ) from self._error
+
+
+def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=servers, **_supported(KafkaAdminClient, options))
+    try:
+        if topic not in admin.list_topics():
+            admin.create_topics({topic: {"num_partitions": 1, "replication_factor": -1}})
+    except TopicAlreadyExistsError:
+        pass  # somebody else was quicker
+    finally:
+        admin.close()
+
+
+def _supported(client: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the options that a client knows: producer, consumer and admin share the connection's."""
+    known = client.DEFAULT_CONFIG  # type: ignore[attr-defined]
+    return {name: value for name, value in options.items() if name in known}

@@ -1,0 +1,54 @@
+"""Events from a CSV file with a header."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from iln_stream.errors import SourceError
+from iln_stream.sources.river_dataset import RiverDatasetSource
+
+
+class CsvSource(RiverDatasetSource):
+    """Reads a CSV file: one column is the label, the others are inputs.
+
+    A cell that reads as a number is one; other text is a category, and an empty cell is absent.
+
+    Parameters
+    ----------
+    file
+        Path of a UTF-8 file whose first row names the columns.
+    target
+        Name of the label's column.
+    limit
+        Stop after so many rows.
+
+    """
+
+    def __init__(self, file: Path | str, target: str, limit: int | None = None) -> None:
+        path = Path(file)
+        try:
+            with path.open(newline="", encoding="utf-8") as opened:
+                header = next(csv.reader(opened), [])
+        except OSError as error:
+            raise SourceError(f"can't read {file}: {error.strerror}") from error
+        if target not in header:
+            raise SourceError(f"{path.name} has no column {target!r}; it has {', '.join(header)}")
+        super().__init__(_rows(path, target), stream=path.name, limit=limit)
+
+
+def _rows(path: Path, target: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    with path.open(newline="", encoding="utf-8") as opened:
+        # Cells beyond the header stay a list, which is no input: the row becomes a dead letter.
+        for row in csv.DictReader(opened, restkey="cells beyond the header"):
+            cells = {name: _cell(text) for name, text in row.items() if text}
+            yield cells, cells.pop(target, None)
+
+
+def _cell(text: str | list[str]) -> Any:
+    if isinstance(text, list) or "_" in text:  # float() would read 1_000
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,88 @@
+"""Events from a file or pipe, one JSON object a line."""
+
+import io
+import selectors
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from iln_stream.errors import SourceError
+from iln_stream.sources.base import Record
+
+_CHUNK = 1 << 18
+
+
+class JsonLinesSource:
+    """Reads JSON lines; the offset is the line's number, from 0. Blank lines are passed over.
+
+    Parameters
+    ----------
+    file
+        A path, or an open binary stream such as `sys.stdin.buffer`.
+    stream
+        Name of the stream in predictions and dead letters; by default the file's name.
+
+    Examples
+    --------
+    >>> import io
+    >>> source = JsonLinesSource(io.BytesIO(b'{"x": {"a": 1}, "y": 2}'), stream="demo")
+    >>> source.poll(timeout=0.1)
+    [Record(offset=0, payload=b'{"x": {"a": 1}, "y": 2}', timestamp=None)]
+
+    """
+
+    partition = 0
+    lag = None
+
+    def __init__(self, file: Path | str | BinaryIO, stream: str | None = None) -> None:
+        if isinstance(file, (str, Path)):
+            try:
+                opened: BinaryIO = Path(file).open("rb")
+            except OSError as error:
+                raise SourceError(f"can't read {file}: {error.strerror}") from error
+            self.stream = stream or Path(file).name
+        else:
+            opened = file
+            self.stream = stream or getattr(file, "name", "stdin").strip("<>")
+        self._file = cast(io.BufferedReader, opened)
+        self._pipe = _selector(opened)
+        self._unfinished = b""
+        self._n_lines = 0
+        self._at_end = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether everything up to the end of the file was handed out."""
+        return self._at_end
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next lines; of a pipe, those that come within `timeout`."""
+        if self._at_end or (self._pipe and not self._pipe.select(timeout)):
+            return []
+        # read1 hands over all it has read, so nothing hides from `select` in a buffer.
+        chunk = self._file.read1(_CHUNK)
+        self._at_end = not chunk
+        *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
+        if self._at_end and self._unfinished:
+            lines.append(self._unfinished)
+        first = self._n_lines
+        self._n_lines += len(lines)
+        return [
+            Record(offset, line.rstrip(b"\r"))
+            for offset, line in enumerate(lines, start=first)
+            if line.strip()
+        ]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _selector(file: BinaryIO) -> selectors.BaseSelector | None:
+    """Return what tells when a pipe has something to read; None for a plain file."""
+    selector = selectors.DefaultSelector()
+    try:
+        selector.register(file, selectors.EVENT_READ)
+    except (OSError, ValueError, io.UnsupportedOperation):
+        return None
+    return selector

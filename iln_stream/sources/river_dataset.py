@@ -1,0 +1,93 @@
+"""Events from River's data sets and synthetic streams."""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from iln_stream.sources.base import Record
+
+_BATCH = 500
+
+
+class RiverDatasetSource:
+    """Hands out (x, y) pairs of any River data set, or other iterable, as events.
+
+    A date or time becomes numbers a learner can use, see `calendar`; labels that are booleans
+    become -1 and +1.
+
+    Parameters
+    ----------
+    dataset
+        Pairs of a dict of inputs and a label.
+    stream
+        Name of the stream in predictions and dead letters.
+    limit
+        Stop after so many events; needed for River's endless synthetic streams, if they are to end.
+
+    Examples
+    --------
+    >>> from river import datasets
+    >>> source = RiverDatasetSource(datasets.AirlinePassengers(), "AirlinePassengers", limit=1)
+    >>> source.poll(timeout=0)[0].payload["x"]
+    {'month.days': -7670.0, 'month.month': 1, 'month.weekday': 5, 'month.hour': 0.0}
+
+    """
+
+    partition = 0
+
+    def __init__(
+        self,
+        dataset: Iterable[tuple[Mapping[Any, Any], Any]],
+        stream: str,
+        limit: int | None = None,
+    ) -> None:
+        self.stream = stream
+        self._events = islice(dataset, limit)
+        self._n_samples = getattr(dataset, "n_samples", None)
+        self._limit = limit
+        self._offset = 0
+        self.exhausted = False
+
+    @property
+    def lag(self) -> int | None:
+        """Events still to come, None for an endless stream."""
+        sizes = [n for n in (self._n_samples, self._limit) if n is not None]
+        return max(0, min(sizes) - self._offset) if sizes else None
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next events, at once."""
+        records = [
+            Record(offset, {"x": _inputs(x), "y": _label(y)})
+            for offset, (x, y) in enumerate(islice(self._events, _BATCH), start=self._offset)
+        ]
+        self._offset += len(records)
+        self.exhausted = len(records) < _BATCH
+        return records
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def calendar(name: str, moment: dt.date) -> Iterator[tuple[str, float]]:
+    """Yield a date or time as inputs: days since 1970, and its place in year, week and day."""
+    at = moment if isinstance(moment, dt.datetime) else dt.datetime(*moment.timetuple()[:3])
+    hours = at.hour + at.minute / 60 + at.second / 3600
+    yield f"{name}.days", (at.replace(tzinfo=None) - dt.datetime(1970, 1, 1)).days + hours / 24
+    yield f"{name}.month", at.month
+    yield f"{name}.weekday", at.weekday()
+    yield f"{name}.hour", hours
+
+
+def _inputs(x: Mapping[Any, Any]) -> dict[str, Any]:
+    inputs: dict[str, Any] = {}
+    for key, value in x.items():
+        if isinstance(value, dt.date):  # a datetime is a date, too
+            inputs.update(calendar(str(key), value))
+        else:
+            inputs[str(key)] = value
+    return inputs
+
+
+def _label(y: Any) -> Any:
+    return 2.0 * y - 1.0 if isinstance(y, bool) else y

@@ -1,0 +1,101 @@
+"""Fills and creates topics on a test broker."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Self
+
+from kafka import KafkaAdminClient, KafkaProducer
+
+KeyedRecord = tuple[bytes | None, bytes]
+
+_DEADLINE_SECONDS = 30.0
+
+
+def unique_topic(prefix: str = "test") -> str:
+    """A topic name that no other test uses."""
+    return f"{prefix}-{uuid.uuid4().hex[:12]}"
+
+
+def create_topic(
+    bootstrap: str,
+    partitions: int = 1,
+    *,
+    name: str | None = None,
+    configs: Mapping[str, str] | None = None,
+) -> str:
+    """Create a topic, wait until each partition has a leader, and return its name."""
+    topic = name or unique_topic()
+    options = {"num_partitions": partitions, "replication_factor": 1, "configs": configs or {}}
+    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
+        admin.create_topics({topic: options}, wait_for_metadata=True)
+    return topic
+
+
+def produce(
+    bootstrap: str, topic: str, records: Iterable[KeyedRecord], *, partition: int = 0
+) -> list[int]:
+    """Append records to one partition and return their offsets."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, linger_ms=5)
+    try:
+        return _send_all(producer, topic, records, partition)
+    finally:
+        producer.close(timeout=_DEADLINE_SECONDS)
+
+
+class TransactionalWriter:
+    """Appends each batch in a transaction of its own that commits or aborts."""
+
+    def __init__(self, bootstrap: str, transactional_id: str | None = None) -> None:
+        self._producer = KafkaProducer(
+            bootstrap_servers=bootstrap,
+            transactional_id=transactional_id or unique_topic("writer"),
+            linger_ms=5,
+        )
+        self._producer.init_transactions()
+
+    def commit(
+        self, topic: str, records: Iterable[KeyedRecord], *, partition: int = 0
+    ) -> list[int]:
+        """Append one committed batch and return its offsets."""
+        offsets = self.leave_open(topic, records, partition=partition)
+        self._producer.commit_transaction()
+        return offsets
+
+    def abort(self, topic: str, records: Iterable[KeyedRecord], *, partition: int = 0) -> list[int]:
+        """Append one batch that read_committed readers never see and return its offsets."""
+        offsets = self.leave_open(topic, records, partition=partition)
+        self._producer.abort_transaction()
+        return offsets
+
+    def leave_open(
+        self, topic: str, records: Iterable[KeyedRecord], *, partition: int = 0
+    ) -> list[int]:
+        """Append a batch whose transaction stays open, as a crashed writer leaves it."""
+        self._producer.begin_transaction()
+        return _send_all(self._producer, topic, records, partition)
+
+    def close(self) -> None:
+        """Close the producer; a transaction still open is left to the broker."""
+        self._producer.close(timeout=_DEADLINE_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _send_all(
+    producer: KafkaProducer, topic: str, records: Iterable[KeyedRecord], partition: int
+) -> list[int]:
+    sent = [producer.send(topic, value, key=key, partition=partition) for key, value in records]
+    producer.flush(timeout=_DEADLINE_SECONDS)
+    return [future.get(timeout=_DEADLINE_SECONDS).offset for future in sent]
