@@ -11,6 +11,7 @@ from rich.logging import RichHandler
 
 from iln_stream._version import __version__
 from iln_stream.cli.flags import with_settings
+from iln_stream.cli.quiet import OncePerInterval
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings
 
@@ -53,6 +54,8 @@ def options(
         handlers=[RichHandler(console=console, show_path=False)],
     )
     logging.getLogger("kafka").setLevel(logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(OncePerInterval())
     logging.captureWarnings(True)
 
 
@@ -99,16 +102,23 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Serve /metrics on until interrupted.")
     ] = False,
+    metrics_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of /metrics; 0 takes a free one.")
+    ] = 0,
 ) -> None:
     """Learn a real and a drifting stream without any broker, and show how it went."""
-    from iln_stream.cli.demo import run_demo
+    from iln_stream.demo import run_demo
 
-    run_demo(out, keep)
+    run_demo(out, keep, metrics_port, Console())
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    bootstrap: Annotated[
+        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
+    ] = "127.0.0.1:9092",
+) -> None:
     """Say what this machine has, and what is missing for what."""
     from iln_stream.cli.doctor import examine
 
-    raise typer.Exit(examine())
+    raise typer.Exit(examine(Settings.load(bootstrap=bootstrap), Console()))

@@ -1,13 +1,17 @@
 """Checks of constructor arguments; the errors name the field."""
 
+from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import TypeVar
 
-_LARGEST = 1e100
+T = TypeVar("T")
+
+_LARGEST = 1e30
 """Far beyond any use, and small enough that products with inputs stay finite."""
 
 
 def positive(field: str, value: float) -> float:
-    """Return `value` as a float in (0, 1e100]."""
+    """Return `value` as a float in (0, 1e30]."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{field} is {value!r}: it must be a number")
     if not 0.0 < value <= _LARGEST:
@@ -22,3 +26,10 @@ def at_least_one(field: str, value: int) -> int:
     if value < 1:
         raise ValueError(f"{field} is {value!r}: it must be at least 1")
     return int(value)
+
+
+def entries(field: str, values: Iterable[T]) -> tuple[T, ...]:
+    """Return `values` as a tuple."""
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{field} is {values!r}: it must be a tuple")
+    return tuple(values)

@@ -31,7 +31,7 @@ class DecisionStumps:
     Parameters
     ----------
     span
-        Largest threshold, in (0, 1e100], in the inputs' units. The default suits standardised
+        Largest threshold, in (0, 1e30], in the inputs' units. The default suits standardised
         inputs.
 
     References

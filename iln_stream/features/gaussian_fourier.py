@@ -31,7 +31,7 @@ class GaussianFourier:
     Parameters
     ----------
     gamma
-        Inverse squared width of the kernel, in (0, 1e100], in the inputs' units to the power -2.
+        Inverse squared width of the kernel, in (0, 1e30], in the inputs' units to the power -2.
         None: 1 / d with d the number of columns, which suits standardised inputs.
 
     References

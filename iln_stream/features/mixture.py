@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import positive
+from iln_stream.features._arguments import entries, positive
 from iln_stream.features.base import Features, Kernel, closed_form
 from iln_stream.features.gaussian_fourier import GaussianFourier
 
@@ -41,7 +41,7 @@ class Mixture:
     components
         The families, at least one.
     weights
-        Weights of the components, each in (0, 1e100], divided by their sum to give p_c.
+        Weights of the components, each in (0, 1e30], divided by their sum to give p_c.
         None: all equal.
 
     Examples
@@ -58,7 +58,7 @@ class Mixture:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        components = tuple(self.components)
+        components = entries("components", self.components)
         if not components:
             raise ValueError("components is empty: give at least one family")
         for i, family in enumerate(components):
@@ -69,7 +69,8 @@ class Mixture:
         object.__setattr__(self, "components", components)
         if self.weights is None:
             return
-        weights = tuple(positive(f"weights[{i}]", v) for i, v in enumerate(self.weights))
+        given = entries("weights", self.weights)
+        weights = tuple(positive(f"weights[{i}]", value) for i, value in enumerate(given))
         if len(weights) != len(components):
             raise ValueError(f"weights has {len(weights)} entries for {len(components)} components")
         object.__setattr__(self, "weights", weights)
@@ -129,5 +130,6 @@ class Mixture:
         return mixed
 
     def _p(self) -> NDArray[np.float64]:
-        weights = np.ones(len(self.components)) if self.weights is None else np.array(self.weights)
-        return weights / weights.sum()
+        if self.weights is None:
+            return np.full(len(self.components), 1.0 / len(self.components))
+        return np.array(self.weights) / sum(self.weights)

@@ -8,14 +8,14 @@ from river import base
 from iln_stream.learners.moments import Moments
 
 
-class WinsorisedScaler(base.SupervisedTransformer):
+class WinsorisedScaler(base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike River's `StandardScaler` a single input of 1e308 does no lasting harm: from the 30th
     value on, one enters the statistics no further than 6 deviations out. The statistics used for an
     event include that event's own inputs (not its label), in prediction and in learning alike, so
-    a learner behind this scaler sees the same x both times. (That is why it is a supervised
-    transformer, though it never looks at y: River transforms before it lets those learn.)
+    a learner behind this scaler sees the same x both times. (That is why it calls itself supervised,
+    though it never looks at y: a River pipeline transforms before it lets a supervised step learn.)
 
     Parameters
     ----------
@@ -39,6 +39,10 @@ class WinsorisedScaler(base.SupervisedTransformer):
             raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
         self.clip = clip
         self._moments: dict[Any, Moments] = {}
+
+    @property
+    def _supervised(self) -> bool:
+        return True
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Let the inputs of x join the statistics; y is not looked at."""

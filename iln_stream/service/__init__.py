@@ -1,6 +1,12 @@
 """Settings, and the composition root that turns them into a running service."""
 
-from iln_stream.service.build import BOUNDED, build_learner, build_sink, build_source
+from iln_stream.service.build import (
+    BOUNDED,
+    build_learner,
+    build_sink,
+    build_source,
+    shrinking_gradient,
+)
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 
@@ -13,4 +19,5 @@ __all__ = [
     "build_learner",
     "build_sink",
     "build_source",
+    "shrinking_gradient",
 ]

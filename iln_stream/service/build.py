@@ -13,7 +13,7 @@ from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink
 from iln_stream.sources import CsvSource, JsonLinesSource, KafkaSource, RiverDatasetSource, Source
 
-BOUNDED: dict[str, Any] = {"norm_bound": 2.0, "budget": 1000, "max_draws": 2000}
+BOUNDED: dict[str, Any] = {"budget": 1000, "variance": 0.005, "max_draws": 5000}
 """What the service changes in Algorithm 1's defaults, so that memory and time stay bounded."""
 
 

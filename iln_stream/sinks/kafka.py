@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.errors import KafkaError, NoBrokersAvailable, TopicAlreadyExistsError
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
 
@@ -50,7 +50,7 @@ class KafkaSink:
             self._producer = KafkaProducer(
                 bootstrap_servers=servers, **_supported(KafkaProducer, options), **_OURS
             )
-        except NoBrokersAvailable as error:
+        except KafkaTimeoutError as error:
             raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
         except KafkaError as error:
             raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError, NoBrokersAvailable, OffsetOutOfRangeError
+from kafka.errors import KafkaError, KafkaTimeoutError, OffsetOutOfRangeError
 
 from iln_stream.errors import SourceError
 from iln_stream.sources.base import Record
@@ -157,7 +157,7 @@ def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
         raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
     try:
         return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **options, **_OURS)
-    except NoBrokersAvailable as error:
+    except KafkaTimeoutError as error:
         raise SourceError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
     except KafkaError as error:
         raise SourceError(f"Kafka at {bootstrap}: {error}") from error

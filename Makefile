@@ -1,0 +1,59 @@
+# Two commands: `make demo` runs the main job, `make test` passes the tests.
+# Both set up what they need; nothing has to be installed before but Python 3.11 or newer
+# (and, for the tests, Java 17 with Maven, or a Docker engine that has the Kafka image).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint docs kafka bench clean
+
+demo: $(VENV)/demo
+	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
+
+test: lint $(VENV)/wheel
+	$(BIN)/pytest
+	PYTHON=$(BIN)/python tests/newest_river.sh
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# What is generated from the code: JSON Schemas, the settings table, the dashboard.
+docs: $(VENV)/dev
+	$(BIN)/python -m iln_stream.events.schemas
+	$(BIN)/python docs/settings_table.py
+	$(BIN)/python services/grafana/dashboard.py
+
+# A real Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
+kafka: $(VENV)/dev
+	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
+
+bench: $(VENV)/wheel
+	$(BIN)/python benchmarks/events_per_second.py
+
+clean:
+	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[demo]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# The tests run against the built wheel, as a user would install it.
+$(VENV)/wheel: $(VENV)/dev FORCE
+	rm -rf dist
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
+	@rm -f $(VENV)/dev $(VENV)/demo
+	@touch $@
+
+FORCE:

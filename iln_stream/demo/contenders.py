@@ -1,0 +1,55 @@
+"""The streams of the demo, and the models that compete on them."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from river import base, datasets, dummy, linear_model, neighbors, preprocessing, stats, tree
+
+from iln_stream.service import shrinking_gradient
+
+OURS = "iln_stream ShrinkingGradient"
+
+
+class DemoStream(NamedTuple):
+    """A stream of the demo: a title, a River data set and how many of its events are used."""
+
+    title: str
+    dataset: Any
+    n_events: int
+
+
+def streams(seed: int) -> list[DemoStream]:
+    """Return the bundled real stream, and a synthetic one that drifts twice."""
+    n = 3000
+    return [
+        DemoStream("TrumpApproval", datasets.TrumpApproval(), datasets.TrumpApproval().n_samples),
+        DemoStream(
+            "FriedmanDrift",
+            datasets.synth.FriedmanDrift(
+                drift_type="gra", position=(n // 3, 2 * n // 3), seed=seed
+            ),
+            n,
+        ),
+    ]
+
+
+def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
+    """Return makers of our default learner and of what a River user would try first."""
+    return {
+        OURS: lambda: shrinking_gradient(seed),
+        "River LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
+        "River KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
+        "River HoeffdingAdaptiveTree": lambda: _scaled(
+            tree.HoeffdingAdaptiveTreeRegressor(seed=seed)
+        ),
+        "running mean": lambda: dummy.StatisticRegressor(stats.Mean()),
+    }
+
+
+def shrinking_run(seed: int) -> base.Regressor:
+    """Return a learner whose norm bound is far too small for its step, so that it must shrink."""
+    return shrinking_gradient(seed, norm_bound=0.02, step=0.1)
+
+
+def _scaled(regressor: base.Regressor) -> base.Regressor:
+    return preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(regressor)

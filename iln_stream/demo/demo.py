@@ -1,0 +1,117 @@
+"""`iln-stream demo`: no broker, real loop, real metrics."""
+
+import signal
+import threading
+import warnings
+from pathlib import Path
+
+from prometheus_client import start_http_server
+from prometheus_client.registry import CollectorRegistry
+from rich.console import Console
+from rich.table import Table
+from river import base
+
+from iln_stream.demo.contenders import (
+    OURS,
+    DemoStream,
+    contenders,
+    shrinking_run,
+    streams,
+)
+from iln_stream.demo.trajectory import Trajectory
+from iln_stream.errors import IlnWarning
+from iln_stream.learners import find_shrinking_gradient
+from iln_stream.listeners import Metrics, Progress
+from iln_stream.prequential import PrequentialLoop
+from iln_stream.sources import RiverDatasetSource
+
+_SEED = 1
+
+
+def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None:
+    """Run every model on every stream, print a table, leave a picture.
+
+    Parameters
+    ----------
+    out
+        Folder for the picture.
+    keep
+        Whether to serve /metrics on until interrupted.
+    metrics_port
+        Where /metrics is; 0 takes a free port.
+    console
+        Where everything is said.
+
+    """
+    registry = CollectorRegistry()
+    metrics = Metrics(registry, window=500)
+    server, _ = start_http_server(metrics_port, "127.0.0.1", registry=registry)
+    url = f"http://127.0.0.1:{server.server_address[1]}/metrics"
+    console.print(f"Metrics of our learners, while this runs: {url}")
+
+    warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is meant to misbehave
+    runs: dict[str, dict[str, Trajectory]] = {}
+    for stream in streams(_SEED):
+        runs[stream.title] = {
+            name: _learn(stream, name, make(), metrics, console)
+            for name, make in contenders(_SEED).items()
+        }
+    drifting = streams(_SEED)[-1]
+    shrinking = _learn(drifting, "a shrinking run", shrinking_run(_SEED), metrics, console)
+
+    console.print(_table(runs))
+    console.print(
+        f"With a norm bound far too small for its step, alpha was shrunk {len(shrinking.shrinks)} "
+        "times (right panel)."
+    )
+    picture = out / "running_loss.png"
+    try:
+        from iln_stream.demo.picture import draw
+    except ImportError:
+        console.print("No picture: it needs matplotlib (pip install 'iln-stream[demo]').")
+    else:
+        draw(runs, shrinking, picture)
+        console.print(f"The running losses are drawn in {picture}")
+    if keep:
+        console.print(f"Serving {url} until interrupted (Ctrl-C).")
+        _wait_for_interrupt()
+    server.shutdown()
+    server.server_close()
+
+
+def _learn(
+    stream: DemoStream, name: str, model: base.Regressor, metrics: Metrics, console: Console
+) -> Trajectory:
+    source = RiverDatasetSource(stream.dataset, stream.title, limit=stream.n_events)
+    algorithm_1 = find_shrinking_gradient(model)
+    trajectory = Trajectory(algorithm_1)
+    progress = Progress(f"{stream.title}: {name}", stream.n_events, console)
+    listeners = [trajectory, progress]
+    if algorithm_1 is not None:
+        kind = "demo" if name == OURS else "shrinking"
+        listeners.append(metrics.watch(model, source, model=f"{kind}-{stream.title}"))
+    PrequentialLoop(source, model, listeners).run()
+    progress.close()
+    return trajectory
+
+
+def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
+    table = Table(title="Mean absolute error, each event predicted before it is learned")
+    table.add_column("model")
+    for title in runs:
+        table.add_column(title, justify="right")
+        table.add_column("events/s", justify="right")
+    for name in next(iter(runs.values())):
+        cells = []
+        for trajectories in runs.values():
+            run = trajectories[name]
+            cells += [f"{run.mae:.3f}", f"{run.events_per_second:,.0f}"]
+        table.add_row(name, *cells, style="bold" if name == OURS else None)
+    return table
+
+
+def _wait_for_interrupt() -> None:
+    interrupted = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: interrupted.set())
+    interrupted.wait()

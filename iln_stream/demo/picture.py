@@ -1,0 +1,65 @@
+"""The demo's picture: running loss of every model, and a run that shrinks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from iln_stream.demo.contenders import OURS
+from iln_stream.demo.trajectory import Trajectory
+
+_OUR_COLOUR, _SHRINK_COLOUR = "#d62728", "#7f7f7f"
+_FROM_EVENT = 20
+"""Means of fewer errors say nothing."""
+
+
+def draw(runs: Mapping[str, Mapping[str, Trajectory]], shrinking: Trajectory, file: Path) -> None:
+    """Save a panel a stream, and one of the shrinking run.
+
+    Parameters
+    ----------
+    runs
+        For each stream's title, each model's trajectory.
+    shrinking
+        Trajectory of a run that shrinks.
+    file
+        Where to; the ending tells the format.
+
+    """
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    axes = figure.subplots(1, len(runs) + 1)
+    for panel, (title, trajectories) in zip(axes, runs.items(), strict=False):
+        _draw_losses(panel, title, trajectories)
+    axes[0].set_ylabel("running loss, mean of (ŷ − y)²/2")
+    axes[0].legend(fontsize="small")
+    _draw_shrinking(axes[-1], shrinking)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=110)
+
+
+def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]) -> None:
+    for model, trajectory in trajectories.items():
+        losses = trajectory.running_loss[_FROM_EVENT:]
+        ours = model == OURS
+        panel.plot(
+            range(_FROM_EVENT, _FROM_EVENT + len(losses)),
+            losses,
+            label=model,
+            linewidth=2.2 if ours else 1.2,
+            color=_OUR_COLOUR if ours else None,
+            zorder=3 if ours else 2,
+        )
+    panel.set(title=title, xlabel="event", yscale="log")
+    panel.grid(alpha=0.3)
+
+
+def _draw_shrinking(panel: Axes, trajectory: Trajectory) -> None:
+    panel.plot(trajectory.alpha_l1, color=_OUR_COLOUR, linewidth=1.2)
+    for event in trajectory.shrinks:
+        panel.axvline(event, color=_SHRINK_COLOUR, linewidth=0.5, alpha=0.5, zorder=1)
+    panel.set(
+        title=f"norm bound far too small: {len(trajectory.shrinks)} shrinks",
+        xlabel="event (grey: α ← α/4)",
+        ylabel="‖α‖₁",
+    )

@@ -1,0 +1,260 @@
+"""The Grafana dashboard as code: `python services/grafana/dashboard.py` rewrites its JSON."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from grafana_foundation_sdk.builders.common import VizTooltipOptions
+from grafana_foundation_sdk.builders.dashboard import Dashboard, QueryVariable, Row
+from grafana_foundation_sdk.builders.prometheus import Dataquery
+from grafana_foundation_sdk.builders.timeseries import Panel
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.common import TooltipDisplayMode
+from grafana_foundation_sdk.models.dashboard import (
+    DashboardCursorSync,
+    DataSourceRef,
+    VariableOption,
+    VariableRefresh,
+    VariableSort,
+)
+from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Seconds, Short
+
+JSON_FILE = Path(__file__).parent / "dashboards" / "iln_stream.json"
+
+PROMETHEUS = DataSourceRef(type_val="prometheus", uid="iln-prometheus")
+COLUMNS = 24
+HEIGHT = 8
+LEARNER = "{{model}}/{{partition}}"
+
+
+class Query(NamedTuple):
+    """One PromQL expression, and how its series are called."""
+
+    expression: str
+    legend: str = LEARNER
+
+
+class Graph(NamedTuple):
+    """One panel: what it shows, and how a newcomer reads it."""
+
+    title: str
+    description: str
+    unit: str
+    queries: tuple[Query, ...]
+
+
+def selected(metric: str) -> str:
+    """Return the metric's series of the chosen models and partitions."""
+    return f'{metric}{{model=~"$model", partition=~"$partition"}}'
+
+
+def rate(counter: str) -> str:
+    """Return the counter's increase per second."""
+    return f"rate({selected(counter)}[$__rate_interval])"
+
+
+def duration_quantile(q: float) -> Query:
+    """Return the quantile of the time that one event takes."""
+    buckets = f"sum by (le, model, partition) ({rate('iln_step_duration_seconds_bucket')})"
+    return Query(f"histogram_quantile({q}, {buckets})", f"{LEARNER} {q:.0%}")
+
+
+PREDICTIONS = (
+    Graph(
+        "Loss",
+        "Mean of (E_t - y_t)^2 / 2, each event predicted before its label was looked at. *Running* "
+        "is over everything since the model's birth, *windowed* over the latest events (1000 unless "
+        "set otherwise).\n\nHealthy: both fall, then level off. Windowed well above running: the "
+        "data have changed, or the model diverges; look at the shrink frequency.",
+        Short,
+        (
+            Query(selected("iln_running_loss"), f"{LEARNER} running"),
+            Query(selected("iln_windowed_loss"), f"{LEARNER} windowed"),
+        ),
+    ),
+    Graph(
+        "Mean absolute error",
+        "Mean of |prediction - y| in the label's own units: how far off a prediction is, on "
+        "average.\n\nHealthy: below the error of always predicting the mean label. The loss and this "
+        "disagree: a few events are far off, while most are close.",
+        Short,
+        (
+            Query(selected("iln_running_mae"), f"{LEARNER} running"),
+            Query(selected("iln_windowed_mae"), f"{LEARNER} windowed"),
+        ),
+    ),
+)
+
+ALGORITHM_1 = (
+    Graph(
+        "Shrink frequency",
+        "Share of the latest events on which |E_t| reached 16 B, so that alpha was divided by 4 "
+        "and the event was not learned.\n\nHealthy: 0, or very nearly. Above 1 %: the run diverges "
+        "(lower step, raise draws), or norm_bound, which is B, is too small for this target.",
+        PercentUnit,
+        (Query(selected("iln_shrink_frequency")),),
+    ),
+    Graph(
+        "Shrinks",
+        "Shrinks per second. A lone spike is an accident that the algorithm has mended; a plateau "
+        "is a run that never settles.\n\nHealthy: 0.",
+        CountsPerSecond,
+        (Query(rate("iln_shrinks_total")),),
+    ),
+    Graph(
+        "||alpha||_1",
+        "The sum of |alpha_i|. An estimate's noise grows with it, and the draws needed to keep that "
+        "noise down grow with its square.\n\nHealthy: rises at first, then slowly, or falls. A "
+        "sawtooth is shrinking; exponential growth is divergence.",
+        Short,
+        (Query(selected("iln_alpha_l1")),),
+    ),
+    Graph(
+        "Support points",
+        "Events that the model remembers, and that carry its function.\n\nHealthy: rises to the "
+        "budget and stays there. Without a budget it rises for ever, and memory with it.",
+        Short,
+        (Query(selected("iln_support_points")),),
+    ),
+    Graph(
+        "Variance of the estimate",
+        "Variance of the last E_t, estimated from its own draws. Half of it is the part of the loss "
+        "that comes from drawing too little.\n\nHealthy: around the setting variance (0.01) or "
+        "below, and well below the windowed loss. Else more draws would help.",
+        Short,
+        (Query(selected("iln_estimate_variance")),),
+    ),
+    Graph(
+        "Draws",
+        "Draws m of the last E_t; an event's cost grows with them.\n\nHealthy: between min_draws "
+        "and max_draws. Flat at max_draws: the ceiling binds, see the panel beside.",
+        Short,
+        (Query(selected("iln_draws")),),
+    ),
+    Graph(
+        "Events at the draws ceiling",
+        "Share of labelled events on which max_draws kept the estimate noisier than the setting "
+        "variance asks for.\n\nHealthy: 0, but for a model's first thousands of events. For longer: "
+        "raise max_draws, or lower norm_bound or step. Empty while no labelled events come.",
+        PercentUnit,
+        (Query(f"{rate('iln_draws_capped_total')} / {rate('iln_labelled_events_total')}"),),
+    ),
+)
+
+STREAM = (
+    Graph(
+        "Events",
+        "Events per second: all that were predicted, and of these the *labelled* ones, which were "
+        "learned too.\n\nHealthy: the rate at which events are sent. Lower, and the lag rises: the "
+        "learner is too slow. 0 with a lag: it hangs.",
+        CountsPerSecond,
+        (
+            Query(rate("iln_events_total"), f"{LEARNER} all"),
+            Query(rate("iln_labelled_events_total"), f"{LEARNER} labelled"),
+        ),
+    ),
+    Graph(
+        "Lag",
+        "Offsets between the learner and the end of its source, as the learner last saw it.\n\n"
+        "Healthy: close to 0, with brief bumps. Rising: events come faster than they are learned. "
+        "Empty: the source has no known end.",
+        Short,
+        (Query(selected("iln_consumer_lag")),),
+    ),
+    Graph(
+        "Time per event",
+        "Time to predict and learn one event: the median, and what 95 % and 99 % of the events stay "
+        "below.\n\nHealthy: flat. Rising: more draws or support points. Its inverse is the most "
+        "events a second that this learner can take.",
+        Seconds,
+        (duration_quantile(0.5), duration_quantile(0.95), duration_quantile(0.99)),
+    ),
+    Graph(
+        "Dead letters",
+        "Records so far that were no events, or that the learner failed on. They are kept, each "
+        "with its reason, at the dead letters' address.\n\nHealthy: flat. A step: a sender has "
+        "changed its format. A steady rise: read the letters' reasons.",
+        Short,
+        (Query(selected("iln_dead_letters_total")),),
+    ),
+)
+
+ROWS = (
+    ("How good are the predictions?", (PREDICTIONS,)),
+    ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
+    ("Does the learner keep up?", (STREAM,)),
+)
+
+
+def panel(graph: Graph, width: int) -> Panel:
+    """Return a graph's panel."""
+    made = (
+        Panel()
+        .title(graph.title)
+        .description(graph.description)
+        .datasource(PROMETHEUS)
+        .unit(graph.unit)
+        .axis_soft_min(0)
+        .tooltip(VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
+        .span(width)
+        .height(HEIGHT)
+    )
+    for ref_id, query in zip("ABC", graph.queries, strict=False):
+        made.with_target(
+            Dataquery()
+            .datasource(PROMETHEUS)
+            .ref_id(ref_id)
+            .expr(query.expression)
+            .legend_format(query.legend)
+            .range()
+        )
+    return made
+
+
+def variable(name: str, series: str) -> QueryVariable:
+    """Return a template variable that offers the label's values among the series."""
+    return (
+        QueryVariable(name)
+        .label(name.capitalize())
+        .datasource(PROMETHEUS)
+        .query(f"label_values({series}, {name})")
+        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(VariableSort.NATURAL_ASC)
+        .multi(True)
+        .include_all(True)
+        .current(VariableOption(selected=True, text=["All"], value=["$__all"]))
+    )
+
+
+def dashboard() -> Dashboard:
+    """Return the dashboard."""
+    made = (
+        Dashboard("iln_stream")
+        .uid("iln-stream")
+        .description("Online learning with infinite-layer networks. Hover an (i) to learn more.")
+        .tags(["iln_stream"])
+        .readonly()
+        .tooltip(DashboardCursorSync.CROSSHAIR)
+        .time("now-15m", "now")
+        .refresh("5s")
+        .with_variable(variable("model", "iln_events_total"))
+        .with_variable(variable("partition", 'iln_events_total{model=~"$model"}'))
+    )
+    for title, lines in ROWS:
+        made.with_row(Row(title))
+        for graphs in lines:
+            for graph in graphs:
+                made.with_panel(panel(graph, COLUMNS // len(graphs)))
+    return made
+
+
+def as_json() -> str:
+    """Return the dashboard as Grafana reads it."""
+    built = dashboard().build()
+    for number, each in enumerate(built.panels or [], start=1):
+        each.id_val = number
+    return json.dumps(built, cls=JSONEncoder, indent=2, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    JSON_FILE.write_text(as_json())

@@ -1,0 +1,110 @@
+"""Constructor arguments: what is refused, by name, and what is put into plain form."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.features import DecisionStumps, GaussianFourier, Mixture, RandomNetwork
+
+POSITIVE_FIELDS = [(GaussianFourier, "gamma"), (DecisionStumps, "span"), (RandomNetwork, "scale")]
+COUNT_FIELDS = [(RandomNetwork, "layers"), (RandomNetwork, "width")]
+
+
+@pytest.mark.parametrize(("family", "field"), POSITIVE_FIELDS)
+@given(
+    value=st.floats(max_value=0.0)
+    | st.floats(min_value=1e30, exclude_min=True)
+    | st.just(math.nan)
+    | st.integers(max_value=0)
+)
+def test_numbers_out_of_range_are_refused(family, field, value):
+    """Zero, negative, infinite, nan and overflowing values are refused by the field's name."""
+    with pytest.raises(ValueError, match=f"^{field} is .*positive"):
+        family(**{field: value})
+
+
+@pytest.mark.parametrize(("family", "field"), POSITIVE_FIELDS)
+@pytest.mark.parametrize("value", ["1", True, 1j, [1.0]], ids=repr)
+def test_what_is_no_number_is_refused(family, field, value):
+    """Text from a settings file, or a flag, does not pass for a number."""
+    with pytest.raises(TypeError, match=f"^{field} is .*number"):
+        family(**{field: value})
+
+
+@pytest.mark.parametrize(("family", "field"), POSITIVE_FIELDS)
+@given(value=st.floats(0.0, 1e30, exclude_min=True))
+def test_numbers_in_range_are_kept(family, field, value):
+    """Every value in (0, 1e30] is stored as it came."""
+    assert getattr(family(**{field: value}), field) == value
+
+
+@pytest.mark.parametrize(("family", "field"), COUNT_FIELDS)
+@given(value=st.integers(max_value=0))
+def test_counts_below_one_are_refused(family, field, value):
+    """A network without layers or units is refused by the field's name."""
+    with pytest.raises(ValueError, match=f"^{field} is .*at least 1"):
+        family(**{field: value})
+
+
+@pytest.mark.parametrize(("family", "field"), COUNT_FIELDS)
+@pytest.mark.parametrize("value", [2.0, "2", True, None], ids=repr)
+def test_what_is_no_count_is_refused(family, field, value):
+    """A float never silently becomes a number of layers."""
+    with pytest.raises(TypeError, match=f"^{field} is .*integer"):
+        family(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("numpy_made", "plain"),
+    [
+        (GaussianFourier(gamma=np.float64(0.5)), "GaussianFourier(gamma=0.5)"),
+        (DecisionStumps(span=np.float32(2)), "DecisionStumps(span=2.0)"),
+        (
+            RandomNetwork(layers=np.int64(1), width=np.int32(4), scale=1),
+            "RandomNetwork(layers=1, width=4, scale=1.0)",
+        ),
+        (
+            Mixture([DecisionStumps()], weights=np.array([2])),
+            "Mixture(components=(DecisionStumps(span=3.0),), weights=(2.0,))",
+        ),
+    ],
+    ids=["fourier", "stumps", "network", "mixture"],
+)
+def test_numpy_values_become_plain(numpy_made, plain):
+    """Values from a numpy grid leave no numpy in repr or hash."""
+    assert repr(numpy_made) == plain
+    hash(numpy_made)
+
+
+@pytest.mark.parametrize(
+    ("components", "error", "message"),
+    [
+        ((), ValueError, "^components is empty"),
+        (GaussianFourier(), TypeError, "^components is GaussianFourier.*tuple"),
+        ((GaussianFourier(), 0.5), TypeError, r"^components\[1\] is 0.5.*family"),
+        ((GaussianFourier,), TypeError, r"^components\[0\] is <class.*family"),
+    ],
+)
+def test_components_that_are_no_families_are_refused(components, error, message):
+    """A slip in a mixture, such as a class for an instance, is told by its place."""
+    with pytest.raises(error, match=message):
+        Mixture(components)
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ((1.0,), ValueError, "^weights has 1 entries for 2 components"),
+        ((1.0, 0.0), ValueError, r"^weights\[1\] is 0.0.*positive"),
+        ((math.nan, 1.0), ValueError, r"^weights\[0\] is nan.*positive"),
+        (("1", 1.0), TypeError, r"^weights\[0\] is '1'.*number"),
+        (0.5, TypeError, r"^weights is 0.5.*tuple"),
+    ],
+)
+def test_weights_that_make_no_mixture_are_refused(weights, error, message):
+    """Weights that are too few, zero or no numbers are refused by their place."""
+    with pytest.raises(error, match=message):
+        Mixture((GaussianFourier(), DecisionStumps()), weights)

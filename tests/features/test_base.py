@@ -1,0 +1,46 @@
+"""`closed_form`, the one door to kernels."""
+
+import numpy as np
+import pytest
+
+from iln_stream.features import (
+    DecisionStumps,
+    GaussianFourier,
+    Mixture,
+    RandomNetwork,
+    UniformCoordinates,
+    closed_form,
+)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        GaussianFourier(),
+        DecisionStumps(),
+        UniformCoordinates(),
+        Mixture((GaussianFourier(), DecisionStumps())),
+    ],
+    ids=repr,
+)
+def test_kernel_is_found(family):
+    """A learner that asks gets the family's own kernel, of one value for each row."""
+    X = np.linspace(-1.0, 1.0, 6).reshape(3, 2)
+    kernel = closed_form(family)
+    assert kernel is not None
+    np.testing.assert_array_equal(kernel(X, X[0]), family.kernel(X, X[0]))
+    assert kernel(X, X[0]).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        RandomNetwork(),
+        Mixture((GaussianFourier(), RandomNetwork())),
+        Mixture((GaussianFourier(), Mixture((RandomNetwork(),)))),
+    ],
+    ids=repr,
+)
+def test_no_kernel_is_made_up(family):
+    """A family that can't integrate w out says so, also from inside a mixture."""
+    assert closed_form(family) is None
