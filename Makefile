@@ -12,7 +12,7 @@ demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
-	$(BIN)/pytest
+	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
 	PYTHON=$(BIN)/python tests/newest_river.sh
 
 lint: $(VENV)/dev

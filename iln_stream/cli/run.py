@@ -14,4 +14,5 @@ def run_service(settings: Settings, console: Console) -> None:
         f"{scores.n_events} events, {service.watched.n_dead_letters} dead letters; "
         f"running loss {scores.running_loss:.4g}, MAE {scores.running_mae:.4g}",
         highlight=False,
+        soft_wrap=True,
     )

@@ -19,7 +19,7 @@ from iln_stream.demo.contenders import (
     streams,
 )
 from iln_stream.demo.trajectory import Trajectory
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.listeners import Metrics, Progress
 from iln_stream.prequential import PrequentialLoop
@@ -45,7 +45,16 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     """
     registry = CollectorRegistry()
     metrics = Metrics(registry, window=500)
-    server, _ = start_http_server(metrics_port, "127.0.0.1", registry=registry)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IlnError(f"--out: can't make the folder {out}: {error.strerror}") from error
+    try:
+        server, _ = start_http_server(metrics_port, "127.0.0.1", registry=registry)
+    except OSError as error:
+        raise IlnError(
+            f"--metrics-port: {metrics_port}: {error.strerror}; 0 takes a free one"
+        ) from error
     url = f"http://127.0.0.1:{server.server_address[1]}/metrics"
     console.print(f"Metrics of our learners, while this runs: {url}")
 

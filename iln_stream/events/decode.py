@@ -61,7 +61,7 @@ def _reason(error: ValidationError, most: int = 5) -> str:
     for detail in error.errors(include_url=False):
         # x's values are a union: its members' complaints about one value are one complaint.
         path = detail["loc"][:2] if detail["loc"][:1] == ("x",) else detail["loc"]
-        field = ".".join(str(part) for part in path) or "event"
+        field = ".".join(_name(part) for part in path) or "event"
         if len(detail["loc"]) > 2:
             message = "expected a finite number, boolean, string or null"
         else:
@@ -72,6 +72,15 @@ def _reason(error: ValidationError, most: int = 5) -> str:
     return "; ".join(lines[:most]) + more
 
 
-def _shown(value: object, width: int = 60) -> str:
-    text = repr(value)
+def _name(part: object) -> str:
+    """A field's name as it is; only one that would break the line is shown quoted."""
+    text = str(part)
+    return _cut(text if text.isprintable() else repr(text))
+
+
+def _shown(value: object) -> str:
+    return _cut(repr(value))
+
+
+def _cut(text: str, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."

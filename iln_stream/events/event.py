@@ -2,13 +2,19 @@
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, WithJsonSchema
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite double. Text such as "1.5" and booleans are not numbers."""
 
 Boolean = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
+
+Moment = Annotated[
+    AwareDatetime,
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
+]
+"""A point in time: text with an offset, or a number."""
 
 
 class Event(BaseModel):
@@ -23,7 +29,8 @@ class Event(BaseModel):
         default=None, description="The label. Null or absent: predict only, learn nothing."
     )
     id: Text | None = Field(default=None, description="The sender's own name for this event.")
-    timestamp: AwareDatetime | None = Field(
+    timestamp: Moment | None = Field(
         default=None,
-        description="When it happened: RFC 3339 with an offset, or POSIX seconds.",
+        description="When it happened: RFC 3339 with an offset, or POSIX seconds "
+        "(milliseconds from 2e10 on).",
     )

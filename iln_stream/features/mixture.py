@@ -110,7 +110,7 @@ class Mixture:
     def psi(self, x: NDArray[np.float64], w: Groups) -> NDArray[np.float64]:
         """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
         return np.concatenate(
-            [family.psi(x if x.ndim == 1 else x[rows], group) for family, rows, group in w]
+            [family.psi(x if x.ndim == 1 else x[rows], draws) for family, rows, draws in w]
         )
 
     @property

@@ -43,8 +43,8 @@ class RandomNetwork:
         Units in each hidden layer, at least 1.
     scale
         Standard deviation of what a layer's weights add up to when its inputs have mean square 1,
-        in (0, 1e30]. Small: nearly linear in x; large: nearly piecewise constant. Between 2 and 3
-        was best in online regression on standardised inputs.
+        in (0, 1e30]. Small: nearly linear in x; large: nearly piecewise constant. The default
+        suits standardised inputs.
 
     References
     ----------

@@ -31,44 +31,48 @@ class Columns:
     def __len__(self) -> int:
         return len(self.place)
 
-    def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
-        """Give new names their places, then return the row."""
-        fresh = self._fresh(x)
-        if fresh:
-            room = self.max_columns - len(self.place)
-            for name in fresh[:room]:
-                self.place[name] = len(self.place)
-            self.n_overflowed += len(fresh[room:])
-        return self._fill(x, self.place)
-
     def row(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
-        """Return the row that `learn` would return, remembering nothing."""
-        fresh = self._fresh(x)
+        """Return the row that `learn` would return, remembering nothing.
+
+        Raises
+        ------
+        ValueError
+            When an input is not finite.
+
+        """
+        place, _ = self._with(x)
+        return _fill(x, place)
+
+    def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
+        """Return the row, and keep the places that new names were given in it."""
+        place, n_left_out = self._with(x)
+        row = _fill(x, place)
+        self.place = place
+        self.n_overflowed += n_left_out
+        return row
+
+    def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], int]:
+        """The places once x is known, and how many of its names find none."""
+        fresh = [name for name in x if name not in self.place]
         if not fresh:
-            return self._fill(x, self.place)
-        place = dict(self.place)
-        for name in fresh[: self.max_columns - len(place)]:
-            place[name] = len(place)
-        return self._fill(x, place)
-
-    def _fresh(self, x: Mapping[Any, float]) -> list[Any]:
-        known = self.place
+            return self.place, 0
         # By type first: names of different types have no order among themselves.
-        return sorted(
-            (name for name in x if name not in known),
-            key=lambda name: (type(name).__name__, name),
-        )
+        fresh.sort(key=lambda name: (type(name).__name__, name))
+        room = self.max_columns - len(self.place)
+        newcomers = enumerate(fresh[:room], start=len(self.place))
+        return self.place | {name: i for i, name in newcomers}, len(fresh[room:])
 
-    def _fill(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> NDArray[np.float64]:
-        row = np.zeros(len(place))
-        for name, value in x.items():
-            i = place.get(name)
-            if i is not None:
-                row[i] = value
-        if not np.isfinite(row).all():
-            bad = next(name for name, i in place.items() if not np.isfinite(row[i]))
-            raise ValueError(
-                f"x[{bad!r}] is {x[bad]}: inputs must be finite numbers; leave out what is unknown"
-            )
-        # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
-        return np.clip(row, -LARGEST_INPUT, LARGEST_INPUT, out=row)
+
+def _fill(x: Mapping[Any, float], place: Mapping[Any, int]) -> NDArray[np.float64]:
+    row = np.zeros(len(place))
+    for name, value in x.items():
+        i = place.get(name)
+        if i is not None:
+            row[i] = value
+    if not np.isfinite(row).all():
+        bad = next(name for name, i in place.items() if not np.isfinite(row[i]))
+        raise ValueError(
+            f"x[{bad!r}] is {x[bad]}: inputs must be finite numbers; leave out what is unknown"
+        )
+    # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
+    return np.clip(row, -LARGEST_INPUT, LARGEST_INPUT, out=row)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from iln_stream.features import Features
 from iln_stream.learners.support import Support
 
-_NUMBERS_AT_ONCE = 1 << 21
+_NUMBERS_AT_ONCE = 1 << 18
 """Draws are made in blocks of about this many doubles, so memory is bounded whatever m is."""
 
 

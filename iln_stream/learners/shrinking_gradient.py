@@ -104,9 +104,9 @@ class ShrinkingGradient(base.Regressor):
     >>> from river import datasets, evaluate, metrics
     >>> from iln_stream import ScaledTarget, ShrinkingGradient, WinsorisedScaler
 
-    >>> model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(norm_bound=2, seed=1))
+    >>> model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1))
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.0
+    MAE: 0.695...
 
     References
     ----------

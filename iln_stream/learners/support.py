@@ -79,7 +79,8 @@ class Support:
         u = below + rng.random(m) * (self._prefix[self._last] - below)
         ends = self._prefix[self._first + 1 : self._last + 1]
         # Rounding may push u onto the total; the last point takes what is past the end.
-        return np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
+        i: NDArray[np.intp] = np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
+        return i
 
     def _make_room(self) -> None:
         """Move the window to the front of arrays at least twice its size."""

@@ -11,11 +11,12 @@ from iln_stream.learners.moments import Moments
 class WinsorisedScaler(base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
-    Unlike River's `StandardScaler` a single input of 1e308 does no lasting harm: from the 30th
-    value on, one enters the statistics no further than 6 deviations out. The statistics used for an
-    event include that event's own inputs (not its label), in prediction and in learning alike, so
-    a learner behind this scaler sees the same x both times. (That is why it calls itself supervised,
-    though it never looks at y: a River pipeline transforms before it lets a supervised step learn.)
+    Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
+    from the 30th value on, one enters the statistics no further than 6 deviations out. The
+    statistics used for an event include that event's own inputs (not its label), in prediction and in learning
+    alike, so a learner behind this scaler sees the same x both times. (That is why it calls itself
+    supervised, though it never looks at y: a River pipeline transforms before it lets a supervised
+    step learn.)
 
     Parameters
     ----------
@@ -27,10 +28,10 @@ class WinsorisedScaler(base.Transformer):
     >>> from iln_stream import WinsorisedScaler
 
     >>> scaler = WinsorisedScaler()
-    >>> for a in [1.0, 2.0, 3.0]:
+    >>> for a in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0]:
     ...     scaler.learn_one({"a": a})
-    >>> scaler.transform_one({"a": 1e308})
-    {'a': 1.732...}
+    >>> scaler.transform_one({"a": 9.0})
+    {'a': 2.0}
 
     """
 

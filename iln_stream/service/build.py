@@ -1,6 +1,7 @@
 """The composition root: from settings to the objects they name. Only here are they wired."""
 
 import importlib
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def build_learner(settings: Settings) -> base.Regressor:
     """Return the regressor that `learner` names."""
     try:
         if settings.learner == "shrinking-gradient":
-            return shrinking_gradient(settings.seed, **settings.learner_options)
+            return shrinking_gradient(**{"seed": settings.seed, **settings.learner_options})
         return _imported(settings.learner, settings.learner_options)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"learner, learner_options: {error}") from error
@@ -36,12 +37,16 @@ def build_learner(settings: Settings) -> base.Regressor:
 
 def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
     module, _, attribute = path.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)  # a module beside the user, as with `python -m`
     try:
         found = getattr(importlib.import_module(module), attribute or "")
     except (ImportError, AttributeError) as error:
         raise SettingsError(
             f"learner = {path!r}: {error}; give shrinking-gradient or package.module:attribute"
         ) from error
+    if not callable(found) and options:
+        raise SettingsError(f"learner_options: {path} is made already and takes none")
     model = found(**options) if callable(found) else found
     if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
         raise SettingsError(f"learner = {path!r} is no River regressor: {type(model).__name__}")
@@ -52,6 +57,8 @@ def build_source(settings: Settings) -> Source:
     """Return the source that `source` names."""
     kind, _, name = settings.source.partition(":")
     if settings.source == "kafka":
+        if settings.limit is not None:
+            raise SettingsError("limit: a Kafka source has none; stop_at_end ends one")
         return KafkaSource(
             settings.topic,
             settings.partition,
@@ -61,7 +68,7 @@ def build_source(settings: Settings) -> Source:
             options=settings.kafka_options,
         )
     if settings.source == "-":
-        return JsonLinesSource(sys.stdin.buffer, stream="stdin")
+        return JsonLinesSource(sys.stdin.buffer, stream="stdin", limit=settings.limit)
     if kind in ("river", "synthetic"):
         return RiverDatasetSource(
             river_dataset(kind, name, settings.seed), stream=name, limit=settings.limit
@@ -71,7 +78,7 @@ def build_source(settings: Settings) -> Source:
             raise SettingsError(f"target: say which column of {settings.source} is the label")
         return CsvSource(settings.source, settings.target, limit=settings.limit)
     if settings.source.endswith(".jsonl"):
-        return JsonLinesSource(Path(settings.source))
+        return JsonLinesSource(Path(settings.source), limit=settings.limit)
     raise SettingsError(
         f"source = {settings.source!r}: give kafka, a .jsonl or .csv file, -, river:NAME or "
         "synthetic:NAME"
@@ -85,7 +92,9 @@ def river_dataset(kind: str, name: str, seed: int) -> Any:
     if name not in names:
         raise SettingsError(f"source = {kind}:{name}: River has {', '.join(sorted(names))}")
     make = getattr(module, name)
-    dataset = make() if kind == "river" else make(seed=seed)
+    # Some streams have two: of the concept, and of the draws from it.
+    seeds = [p for p in inspect.signature(make).parameters if p.split("_")[0] == "seed"]
+    dataset = make(**dict.fromkeys(seeds, seed))
     if not getattr(dataset, "is_downloaded", True):
         raise SourceError(
             f"river:{name} is not bundled with River and would have to be downloaded: call "

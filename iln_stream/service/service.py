@@ -2,6 +2,9 @@
 
 import logging
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -79,28 +82,30 @@ class Service:
             )
         except OSError as error:
             raise IlnError(
-                f"metrics_port = {settings.metrics_port}: {error.strerror}; choose another, or 0 "
-                "for a free one"
+                f"metrics_host = {settings.metrics_host}, metrics_port = {settings.metrics_port}: "
+                f"{error.strerror}; choose another port, or 0 for a free one"
             ) from error
         log.info("metrics at %s", self.metrics_url)
 
     def run(self) -> None:
         """Learn until the source ends or SIGINT or SIGTERM arrives; then close everything."""
-        self.serve_metrics()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
         try:
-            self.loop.run()
+            self.serve_metrics()
+            with self._signals_heeded():
+                self.loop.run()
         finally:
             self.close()
 
     def close(self) -> None:
-        """Flush the listeners' sinks, leave the source, stop answering Prometheus."""
-        try:
-            for listener in self.loop.listeners:
-                listener.close()
-        finally:
-            self.source.close()
+        """Flush the listeners' sinks, leave the source, stop answering Prometheus.
+
+        All of it is done even if some of it fails.
+        """
+        with ExitStack() as last_first:
+            last_first.callback(self.stop_metrics)
+            last_first.callback(self.source.close)
+            for listener in reversed(self.loop.listeners):
+                last_first.callback(listener.close)
 
     def stop_metrics(self) -> None:
         """Stop answering Prometheus."""
@@ -108,6 +113,19 @@ class Service:
             self._metrics_server.shutdown()
             self._metrics_server.server_close()
             self._metrics_server = None
+
+    @contextmanager
+    def _signals_heeded(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield  # signals are the main thread's; whoever runs us elsewhere calls `loop.stop`
+            return
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self._on_signal) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         log.info("%s: finishing the event at hand", signal.Signals(number).name)

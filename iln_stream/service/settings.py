@@ -3,11 +3,12 @@
 import datetime as dt
 import json
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -16,6 +17,9 @@ from pydantic_settings import (
 from iln_stream.errors import IlnError
 
 ENV_PREFIX = "ILN_"
+
+JsonObject = Annotated[dict[str, Any], NoDecode]
+"""A TOML table, or JSON text in a flag or variable, which `Settings` itself reads."""
 
 
 class SettingsError(IlnError):
@@ -52,10 +56,10 @@ class Settings(BaseSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="End a `river:`, `synthetic:` or CSV source after so many events.",
+        description="End a source that is not Kafka after so many events.",
     )
     target: str | None = Field(default=None, description="The label's column in a CSV file.")
-    kafka_options: dict[str, Any] = Field(
+    kafka_options: JsonObject = Field(
         default_factory=dict,
         description="Passed to kafka-python as they are (security_protocol, ssl_cafile, ...).",
     )
@@ -64,7 +68,7 @@ class Settings(BaseSettings):
         description="`shrinking-gradient`, or `package.module:attribute` of a River regressor or "
         "pipeline, or of a function that makes one.",
     )
-    learner_options: dict[str, Any] = Field(
+    learner_options: JsonObject = Field(
         default_factory=dict,
         description="Arguments of the learner, such as `norm_bound` and `budget`.",
     )
@@ -164,5 +168,6 @@ def _spelled_out(error: ValidationError) -> str:
             spellings = f"{name} (--{name.replace('_', '-')}, {ENV_PREFIX}{name.upper()})"
         else:
             spellings = f"{name} (no such setting)"
-        lines.append(f"{spellings}: {detail['msg']}, got {detail['input']!r}")
+        message = detail["msg"].removeprefix("Value error, ")  # pydantic's, before our own words
+        lines.append(f"{spellings}: {message}, got {detail['input']!r}")
     return "\n".join(dict.fromkeys(lines))

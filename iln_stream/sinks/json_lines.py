@@ -1,6 +1,7 @@
 """Messages to a file or pipe, one JSON object a line."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -40,12 +41,14 @@ class JsonLinesSink:
 
     def close(self) -> None:
         """Flush; close what was opened here."""
-        self.flush()
-        if self._on_disk:
-            self._file.close()
-
-    def _attempt(self, action: object) -> None:
         try:
-            action()  # type: ignore[operator]
+            self.flush()
+        finally:
+            if self._on_disk:
+                self._attempt(self._file.close)
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
         except OSError as error:
             raise SinkError(f"can't write {self._name}: {error.strerror}") from error

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from iln_stream.errors import SourceError
 from iln_stream.sources.river_dataset import RiverDatasetSource
@@ -28,21 +28,34 @@ class CsvSource(RiverDatasetSource):
     def __init__(self, file: Path | str, target: str, limit: int | None = None) -> None:
         path = Path(file)
         try:
-            with path.open(newline="", encoding="utf-8") as opened:
+            with _opened(path) as opened:
                 header = next(csv.reader(opened), [])
         except OSError as error:
             raise SourceError(f"can't read {file}: {error.strerror}") from error
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise SourceError(f"{path.name} is no CSV file in UTF-8: {error}") from error
         if target not in header:
             raise SourceError(f"{path.name} has no column {target!r}; it has {', '.join(header)}")
         super().__init__(_rows(path, target), stream=path.name, limit=limit)
 
 
 def _rows(path: Path, target: str) -> Iterator[tuple[dict[str, Any], Any]]:
-    with path.open(newline="", encoding="utf-8") as opened:
+    with _opened(path) as opened:
         # Cells beyond the header stay a list, which is no input: the row becomes a dead letter.
-        for row in csv.DictReader(opened, restkey="cells beyond the header"):
-            cells = {name: _cell(text) for name, text in row.items() if text}
-            yield cells, cells.pop(target, None)
+        rows = csv.DictReader(opened, restkey="cells beyond the header")
+        try:
+            for row in rows:
+                cells = {name: _cell(text) for name, text in row.items() if text}
+                yield cells, cells.pop(target, None)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise SourceError(
+                f"{path.name}, after line {rows.line_num}: no CSV in UTF-8: {error}"
+            ) from error
+
+
+def _opened(path: Path) -> TextIO:
+    # Spreadsheets begin a file with a mark that "utf-8" would take for part of a name.
+    return path.open(newline="", encoding="utf-8-sig")
 
 
 def _cell(text: str | list[str]) -> Any:

@@ -21,6 +21,8 @@ class JsonLinesSource:
         A path, or an open binary stream such as `sys.stdin.buffer`.
     stream
         Name of the stream in predictions and dead letters; by default the file's name.
+    limit
+        Stop after so many lines that aren't blank.
 
     Examples
     --------
@@ -34,7 +36,9 @@ class JsonLinesSource:
     partition = 0
     lag = None
 
-    def __init__(self, file: Path | str | BinaryIO, stream: str | None = None) -> None:
+    def __init__(
+        self, file: Path | str | BinaryIO, stream: str | None = None, limit: int | None = None
+    ) -> None:
         if isinstance(file, (str, Path)):
             try:
                 opened: BinaryIO = Path(file).open("rb")
@@ -43,39 +47,56 @@ class JsonLinesSource:
             self.stream = stream or Path(file).name
         else:
             opened = file
-            self.stream = stream or getattr(file, "name", "stdin").strip("<>")
+            self.stream = stream or str(getattr(file, "name", "stdin")).strip("<>")
         self._file = cast(io.BufferedReader, opened)
         self._pipe = _selector(opened)
         self._unfinished = b""
         self._n_lines = 0
+        self._still_wanted = limit
         self._at_end = False
 
     @property
     def exhausted(self) -> bool:
-        """Whether everything up to the end of the file was handed out."""
+        """Whether everything up to the end of the file, or the limit, was handed out."""
         return self._at_end
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next lines; of a pipe, those that come within `timeout`."""
-        if self._at_end or (self._pipe and not self._pipe.select(timeout)):
+        if self._pipe and not self._pipe.select(timeout):
             return []
+        lines = self._read()
+        while not (lines or self._at_end or self._pipe):  # a file's line longer than a chunk
+            lines = self._read()
+        first = self._n_lines
+        self._n_lines += len(lines)
+        records = [
+            Record(offset, line.rstrip(b"\r"))
+            for offset, line in enumerate(lines, start=first)
+            if line.strip()
+        ]
+        return records if self._still_wanted is None else self._first_wanted(records)
+
+    def _read(self) -> list[bytes]:
+        """Read on; return the lines that are now complete."""
         # read1 hands over all it has read, so nothing hides from `select` in a buffer.
         chunk = self._file.read1(_CHUNK)
         self._at_end = not chunk
         *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
         if self._at_end and self._unfinished:
             lines.append(self._unfinished)
-        first = self._n_lines
-        self._n_lines += len(lines)
-        return [
-            Record(offset, line.rstrip(b"\r"))
-            for offset, line in enumerate(lines, start=first)
-            if line.strip()
-        ]
+            self._unfinished = b""
+        return lines
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _first_wanted(self, records: list[Record]) -> list[Record]:
+        assert self._still_wanted is not None
+        records = records[: self._still_wanted]
+        self._still_wanted -= len(records)
+        self._at_end = self._at_end or self._still_wanted == 0
+        return records
 
 
 def _selector(file: BinaryIO) -> selectors.BaseSelector | None:

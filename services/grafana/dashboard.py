@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from grafana_foundation_sdk.builders.common import VizTooltipOptions
+from grafana_foundation_sdk.builders.common import VizLegendOptions, VizTooltipOptions
 from grafana_foundation_sdk.builders.dashboard import Dashboard, QueryVariable, Row
 from grafana_foundation_sdk.builders.prometheus import Dataquery
 from grafana_foundation_sdk.builders.timeseries import Panel
@@ -62,10 +62,10 @@ def duration_quantile(q: float) -> Query:
 PREDICTIONS = (
     Graph(
         "Loss",
-        "Mean of (E_t - y_t)^2 / 2, each event predicted before its label was looked at. *Running* "
-        "is over everything since the model's birth, *windowed* over the latest events (1000 unless "
-        "set otherwise).\n\nHealthy: both fall, then level off. Windowed well above running: the "
-        "data have changed, or the model diverges; look at the shrink frequency.",
+        "Mean of (E_t - y_t)^2 / 2, each event predicted before its label was seen. *Running* "
+        "is over everything since the model's birth, *windowed* over the latest events only (as "
+        "many as the setting window says).\n\nHealthy: both fall, then level off. Windowed well "
+        "above running: the data have changed, or the model diverges; see the shrink frequency.",
         Short,
         (
             Query(selected("iln_running_loss"), f"{LEARNER} running"),
@@ -75,8 +75,8 @@ PREDICTIONS = (
     Graph(
         "Mean absolute error",
         "Mean of |prediction - y| in the label's own units: how far off a prediction is, on "
-        "average.\n\nHealthy: below the error of always predicting the mean label. The loss and this "
-        "disagree: a few events are far off, while most are close.",
+        "average.\n\nHealthy: below the error of always predicting the mean label. Falling while "
+        "the loss rises: most predictions are closer, a few are far off.",
         Short,
         (
             Query(selected("iln_running_mae"), f"{LEARNER} running"),
@@ -103,7 +103,7 @@ ALGORITHM_1 = (
     ),
     Graph(
         "||alpha||_1",
-        "The sum of |alpha_i|. An estimate's noise grows with it, and the draws needed to keep that "
+        "The sum of |alpha_i|. An estimate's noise grows with it, and the draws needed to keep the "
         "noise down grow with its square.\n\nHealthy: rises at first, then slowly, or falls. A "
         "sawtooth is shrinking; exponential growth is divergence.",
         Short,
@@ -118,9 +118,9 @@ ALGORITHM_1 = (
     ),
     Graph(
         "Variance of the estimate",
-        "Variance of the last E_t, estimated from its own draws. Half of it is the part of the loss "
-        "that comes from drawing too little.\n\nHealthy: around the setting variance (0.01) or "
-        "below, and well below the windowed loss. Else more draws would help.",
+        "Variance of the last E_t, estimated from its own draws. Half of it is the part of the "
+        "loss that more draws would take away.\n\nHealthy: around the learner's option variance "
+        "(0.01 unless given) or below, and well below the windowed loss.",
         Short,
         (Query(selected("iln_estimate_variance")),),
     ),
@@ -133,8 +133,8 @@ ALGORITHM_1 = (
     ),
     Graph(
         "Events at the draws ceiling",
-        "Share of labelled events on which max_draws kept the estimate noisier than the setting "
-        "variance asks for.\n\nHealthy: 0, but for a model's first thousands of events. For longer: "
+        "Share of labelled events on which max_draws kept the estimate noisier than the option "
+        "variance tolerates.\n\nHealthy: 0, but for a model's first thousands of events. Longer: "
         "raise max_draws, or lower norm_bound or step. Empty while no labelled events come.",
         PercentUnit,
         (Query(f"{rate('iln_draws_capped_total')} / {rate('iln_labelled_events_total')}"),),
@@ -163,9 +163,9 @@ STREAM = (
     ),
     Graph(
         "Time per event",
-        "Time to predict and learn one event: the median, and what 95 % and 99 % of the events stay "
-        "below.\n\nHealthy: flat. Rising: more draws or support points. Its inverse is the most "
-        "events a second that this learner can take.",
+        "Time to predict and learn one event: the median, and what 95 % and 99 % of events stay "
+        "below.\n\nHealthy: flat. Rising: more draws or support points. One over it is about the "
+        "most events a second that this learner can take.",
         Seconds,
         (duration_quantile(0.5), duration_quantile(0.95), duration_quantile(0.99)),
     ),
@@ -195,6 +195,7 @@ def panel(graph: Graph, width: int) -> Panel:
         .datasource(PROMETHEUS)
         .unit(graph.unit)
         .axis_soft_min(0)
+        .legend(VizLegendOptions().show_legend(True))
         .tooltip(VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
         .span(width)
         .height(HEIGHT)

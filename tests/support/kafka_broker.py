@@ -52,6 +52,7 @@ class KafkaBrokerError(RuntimeError):
 
 def server_properties(
     *,
+    node_id: int,
     listen_host: str,
     broker_port: int,
     controller_port: int,
@@ -61,8 +62,8 @@ def server_properties(
     """The whole server.properties of a one-node broker reached at 127.0.0.1:broker_port."""
     return {
         "process.roles": "broker,controller",
-        "node.id": "1",
-        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "node.id": str(node_id),
+        "controller.quorum.voters": f"{node_id}@127.0.0.1:{controller_port}",
         "controller.listener.names": "CONTROLLER",
         "listeners": (
             f"PLAINTEXT://{listen_host}:{broker_port},CONTROLLER://127.0.0.1:{controller_port}"
@@ -95,6 +96,8 @@ class KafkaBroker:
         self._overrides = dict(overrides or {})
         self._bootstrap = os.environ.get("ILN_TEST_BOOTSTRAP", "")
         self._home = None if self._bootstrap else _find_home(folder)
+        # Random, so that a broker of other tests which took our port is not mistaken for ours.
+        self._node_id = random.SystemRandom().randrange(1, 1_000_000)
         self._ports: tuple[int, int] | None = None
         self._running = False
         if self._home is None and self._overrides:
@@ -111,7 +114,7 @@ class KafkaBroker:
     def start(self) -> None:
         """Start the broker and return when it answers; on a running one only check that."""
         if self._running or self._home is None:
-            _wait_until_it_answers(self.bootstrap, self._home)
+            self._wait_until_it_answers(self.bootstrap)
         elif self._ports is not None:
             self._launch(self._home, self._ports)
         else:
@@ -124,7 +127,7 @@ class KafkaBroker:
             self._running = False
 
     def kill(self) -> None:
-        """End the broker with SIGKILL, as a power cut would."""
+        """End the broker with SIGKILL, so that it writes nothing more."""
         if self._home is None:
             raise _needs_own_broker("kill()")
         if self._running:
@@ -174,6 +177,7 @@ class KafkaBroker:
         broker_port, controller_port = ports
         home.launch(
             server_properties(
+                node_id=self._node_id,
                 listen_host=home.listen_host,
                 broker_port=broker_port,
                 controller_port=controller_port,
@@ -184,12 +188,26 @@ class KafkaBroker:
         )
         bootstrap = f"127.0.0.1:{broker_port}"
         try:
-            _wait_until_it_answers(bootstrap, home)
+            self._wait_until_it_answers(bootstrap)
         except BaseException:
             home.kill()
             raise
         self._bootstrap = bootstrap
         self._running = True
+
+    def _wait_until_it_answers(self, bootstrap: str) -> None:
+        home = self._home
+        deadline = time.monotonic() + _START_DEADLINE_SECONDS
+        while not self._is_ready(_answering_nodes(bootstrap)):
+            exited = home is not None and home.has_exited()
+            if exited or time.monotonic() > deadline:
+                problem = "exited" if exited else f"gave no answer in {_START_DEADLINE_SECONDS:g} s"
+                log = f"; the end of its log:\n{home.log_tail()}" if home else ""
+                raise KafkaBrokerError(f"The Kafka broker at {bootstrap} {problem}{log}")
+            time.sleep(0.05)
+
+    def _is_ready(self, nodes: set[int]) -> bool:
+        return bool(nodes) if self._home is None else nodes == {self._node_id}
 
 
 class _Home(Protocol):
@@ -234,6 +252,7 @@ class _JavaHome:
         self._watcher: subprocess.Popen[bytes] | None = None
 
     def launch(self, properties: Mapping[str, str], broker_port: int) -> None:
+        self._properties_file.parent.mkdir(parents=True, exist_ok=True)
         self._properties_file.write_text(
             "".join(f"{name}={value}\n" for name, value in properties.items())
         )
@@ -414,26 +433,16 @@ def _output_of(command: Sequence[str], deadline: float = _START_DEADLINE_SECONDS
     return result.stdout.strip()
 
 
-def _wait_until_it_answers(bootstrap: str, home: _Home | None) -> None:
-    deadline = time.monotonic() + _START_DEADLINE_SECONDS
-    while not _answers(bootstrap):
-        exited = home is not None and home.has_exited()
-        if exited or time.monotonic() > deadline:
-            problem = "exited" if exited else f"gave no answer in {_START_DEADLINE_SECONDS:.0f} s"
-            log = f"; the end of its log:\n{home.log_tail()}" if home else ""
-            raise KafkaBrokerError(f"The Kafka broker at {bootstrap} {problem}{log}")
-        time.sleep(0.05)
-
-
-def _answers(bootstrap: str) -> bool:
-    """Whether the broker lists itself, which it does once it is ready to serve."""
+def _answering_nodes(bootstrap: str) -> set[int]:
+    """The brokers that are ready to serve, as the one at `bootstrap` lists them."""
     host, _, port = bootstrap.split(",", maxsplit=1)[0].rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=2).close()
         with KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=5000) as admin:
-            return bool(admin.describe_cluster()["brokers"])
+            brokers = admin.describe_cluster()["brokers"]
+            return {broker["broker_id"] for broker in brokers if not broker.get("is_fenced")}
     except (OSError, KafkaError):
-        return False
+        return set()
 
 
 def _run_when_this_process_dies(command: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.learners.columns import Columns
+
+X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
+
+
+@given(st.lists(X, max_size=10), X, st.integers(1, 8))
+def test_row_foretells_learn(history, x, max_columns):
+    """A prediction sees the row that learning the same x would see, and remembers nothing."""
+    columns = Columns(max_columns)
+    for earlier in history:
+        columns.learn(earlier)
+    before = dict(columns.place), columns.n_overflowed
+    foretold = columns.row(x)
+    assert (dict(columns.place), columns.n_overflowed) == before
+    assert foretold.tolist() == columns.learn(x).tolist()
+
+
+@given(st.lists(X, max_size=10), st.randoms())
+def test_order_of_keys_never_matters(history, random):
+    """Shuffling the keys of every event gives the same rows."""
+    columns, shuffled = Columns(100), Columns(100)
+    for x in history:
+        keys = list(x)
+        random.shuffle(keys)
+        assert columns.learn(x).tolist() == shuffled.learn({k: x[k] for k in keys}).tolist()
+
+
+def test_old_places_stay():
+    """Newcomers go to the right, what is missing is 0."""
+    columns = Columns(10)
+    assert columns.learn({"b": 2, "a": 1}).tolist() == [1, 2]
+    assert columns.learn({"c": 3, "b": 5}).tolist() == [0, 5, 3]
+
+
+def test_names_of_mixed_types():
+    """River allows any hashable name: 1 and "1" are two columns."""
+    columns = Columns(10)
+    assert columns.learn({"1": 7.0, 1: 5.0}).tolist() == columns.row({1: 5.0, "1": 7.0}).tolist()
+    assert len(columns) == 2
+
+
+def test_overflow_is_counted():
+    """Endless new names cost no memory, and each input left out is counted."""
+    columns = Columns(3)
+    for k in range(100):
+        columns.learn({f"name {k}": 1.0})
+    assert len(columns) == 3
+    assert columns.n_overflowed == 97
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_not_finite_is_refused_by_name(value):
+    """What is no number stops the event with a sentence naming the input, changing nothing."""
+    columns = Columns(3)
+    with pytest.raises(ValueError, match=r"x\['b'\] is -?(nan|inf): inputs must be finite"):
+        columns.learn({"a": 1.0, "b": value})
+    assert len(columns) == 0
+
+
+def test_huge_inputs_are_clipped():
+    """Inputs of 1e308 enter as 1e15, which every family can take."""
+    assert Columns(3).learn({"a": 1e308, "b": -1e308}).tolist() == [1e15, -1e15]
+    assert np.isfinite(Columns(3).row({"a": -1.7e308})).all()

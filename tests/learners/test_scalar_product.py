@@ -1,0 +1,140 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from iln_stream.features import (
+    DecisionStumps,
+    GaussianFourier,
+    Mixture,
+    RandomNetwork,
+    UniformCoordinates,
+    closed_form,
+)
+from iln_stream.learners.scalar_product import est_scalar_prod
+from iln_stream.learners.support import Support
+
+FAMILIES = (
+    GaussianFourier(0.3),
+    DecisionStumps(),
+    UniformCoordinates(),
+    Mixture.of_bandwidths((0.1, 1.0)),
+    RandomNetwork(),
+)
+
+
+def filled_support(n: int, d: int, seed: int = 0) -> tuple[Support, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    support = Support()
+    for _ in range(n):
+        support.append(rng.standard_normal(d), rng.standard_normal())
+    return support, rng.standard_normal(d)
+
+
+def inner_product(support: Support, x: np.ndarray, family: object) -> tuple[float, float]:
+    """<sum alpha_i Phi(x_i), Phi(x)> and the error it is known with."""
+    X, alpha = support.rows(len(x)), support.alpha
+    if (kernel := closed_form(family)) is not None:
+        return float(alpha @ kernel(X, x)), 0.0
+    # No closed form: an independent estimate, each w shared by the whole support.
+    rng = np.random.default_rng(99)
+    blocks = []
+    for _ in range(100):
+        w = family.draw(5_000, len(x), rng)
+        f = sum(a * family.psi(x_i, w) for a, x_i in zip(alpha, X, strict=True))
+        blocks.append(np.mean(f * family.psi(x, w)))
+    return float(np.mean(blocks)), float(np.std(blocks, ddof=1) / math.sqrt(len(blocks)))
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_unbiased(family):
+    """E is unbiased for every family; a sound estimator fails once in 1.7e6 runs (5 sigma)."""
+    support, x = filled_support(n=20, d=4)
+    expected, uncertainty = inner_product(support, x, family)
+    m = 500_000 if isinstance(family, RandomNetwork) else 10_000_000
+    estimate = est_scalar_prod(support, x, m, family, np.random.default_rng(1))
+    error = abs(estimate.value - expected)
+    assert error <= 5 * math.hypot(estimate.standard_error, uncertainty)
+    assert estimate.draws == m
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_standard_error_is_the_spread_of_estimates(family):
+    """The standard error told beside E is the true one: 400 estimates, chi-square at 1e-6."""
+    support, x = filled_support(n=20, d=4)
+    rng = np.random.default_rng(2)
+    estimates = [est_scalar_prod(support, x, 200, family, rng) for _ in range(400)]
+    spread = np.var([e.value for e in estimates], ddof=1)
+    told = np.mean([e.standard_error**2 for e in estimates])
+    # The told variance is a mean over 400 * 200 draws: next to the spread, exact.
+    low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], df=399) / 399
+    assert low * 0.97 < spread / told < high * 1.03
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_variance_is_within_the_families_bound(family):
+    """Var[E] <= q ||alpha||_1^2 / m, on which the adaptive number of draws rests."""
+    support, x = filled_support(n=20, d=4)
+    for point in (x, support.rows(4)[0]):
+        estimate = est_scalar_prod(support, point, 50_000, family, np.random.default_rng(3))
+        bound = family.q * support.alpha_l1**2 / 50_000
+        assert estimate.standard_error**2 <= 1.03 * bound
+
+
+def test_tail_keeps_the_corrected_hoeffding_bound():
+    """P(|E - f| > eps) <= 2 exp(-m eps^2 / (2 ||alpha||_1^2)), at four eps, within 4 sigma."""
+    support, x = filled_support(n=10, d=3)
+    family = DecisionStumps()
+    f, _ = inner_product(support, x, family)
+    rng, m, repeats = np.random.default_rng(4), 20, 5_000
+    errors = np.array(
+        [abs(est_scalar_prod(support, x, m, family, rng).value - f) for _ in range(repeats)]
+    )
+    for eps in support.alpha_l1 * np.array([0.3, 0.45, 0.6, 0.75]):
+        bound = min(1.0, 2 * math.exp(-m * eps**2 / (2 * support.alpha_l1**2)))
+        sigma = math.sqrt(bound * (1 - bound) / repeats)
+        assert np.mean(errors > eps) <= bound + 4 * sigma
+
+
+def test_the_papers_printed_bound_is_false():
+    """Eq. 19 as printed is broken by psi = +-1 and m = 1, so nobody should restore it."""
+    family = DecisionStumps(span=3.0)
+    support, x, eps = Support(), np.full(1, 3.0), 0.9
+    support.append(np.zeros(1), 1.0)
+    # psi(0; w) psi(3; w) is +1 or -1 with equal chance, so f = 0 and |E| = 1 always.
+    assert closed_form(family)(support.rows(1), x)[0] == pytest.approx(0.0, abs=1e-12)
+    errors = [
+        abs(est_scalar_prod(support, x, 1, family, np.random.default_rng(k)).value)
+        for k in range(100)
+    ]
+    assert min(errors) > eps
+    assert math.exp(-(eps**2)) < 0.45  # what Eq. 19 promises at most
+    assert 2 * math.exp(-(eps**2) / 2) > 1.0  # the corrected bound promises nothing here
+
+
+def test_zero_coefficients_are_exactly_zero():
+    """alpha = 0 gives E = 0 without a draw, also when points with alpha_i = 0 are there."""
+    support = Support()
+    rng = np.random.default_rng(0)
+    assert est_scalar_prod(support, np.ones(2), 5, GaussianFourier(), rng) == (0.0, 0.0, 0)
+    support.append(np.ones(2), 0.0)
+    assert est_scalar_prod(support, np.ones(2), 5, GaussianFourier(), rng) == (0.0, 0.0, 0)
+
+
+def test_a_single_draw_tells_its_worst_case():
+    """One draw has no spread of its own; ||alpha||_1 is told rather than nan."""
+    support, x = filled_support(n=5, d=2)
+    estimate = est_scalar_prod(support, x, 1, GaussianFourier(), np.random.default_rng(0))
+    assert estimate.standard_error == support.alpha_l1
+
+
+def test_blocks_of_draws_do_not_change_the_law(monkeypatch):
+    """Splitting draws into blocks bounds memory and keeps E unbiased (5 sigma)."""
+    monkeypatch.setattr("iln_stream.learners.scalar_product._NUMBERS_AT_ONCE", 40)
+    support, x = filled_support(n=20, d=4)
+    family = GaussianFourier(0.3)
+    expected, _ = inner_product(support, x, family)
+    estimate = est_scalar_prod(support, x, 50_003, family, np.random.default_rng(5))
+    assert abs(estimate.value - expected) <= 5 * estimate.standard_error
+    assert estimate.draws == 50_003

@@ -1,0 +1,348 @@
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learners.naive import naive_estimate, naive_run
+from river import datasets
+
+from iln_stream import IlnWarning, ShrinkingGradient
+from iln_stream.features import DecisionStumps, GaussianFourier, UniformCoordinates, closed_form
+
+
+def events(n: int, d: int = 3, seed: int = 0) -> list[tuple[dict[str, float], float]]:
+    """A smooth target in [-1, 1] with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.5, 1.5, (n, d))
+    y = np.clip(0.8 * np.sin(X[:, 0] * 2) * np.cos(X[:, 1]) + 0.05 * rng.standard_normal(n), -1, 1)
+    return [({f"x{j}": v for j, v in enumerate(x)}, t) for x, t in zip(X.tolist(), y, strict=True)]
+
+
+def learned(model: ShrinkingGradient, n: int, **kwargs: int) -> ShrinkingGradient:
+    for x, y in events(n, **kwargs):
+        model.learn_one(x, y)
+    return model
+
+
+def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
+    """f_t(x) by the closed-form kernel."""
+    row = model._columns.row(x)
+    kernel = closed_form(model._family)
+    return float(model._support.alpha @ kernel(model._support.rows(len(row)), row))
+
+
+class TestAgainstThePaper:
+    def test_equals_a_naive_loop_draw_for_draw(self):
+        """Given the same draws, every E_t, alpha and shrink is that of the paper's pseudo-code."""
+        family, m, B = GaussianFourier(0.5), 40, 0.02
+        model = ShrinkingGradient(family, norm_bound=B, step=0.3, draws=m, seed=3)
+        stream = events(150)
+        columns = sorted(stream[0][0])
+
+        def same_draws(t, alpha, X, x):
+            # The estimator draws all i, then all w, from event t's own segment of Philox.
+            rng = np.random.Generator(
+                np.random.Philox(key=model._rng_key, counter=[0, 0, 0, t - 1])
+            )
+            u = rng.random(m)
+            w = family.draw(m, len(x), rng)
+            draws = iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
+            return naive_estimate(
+                alpha, X, x, m, lambda x, w: math.cos(w[0] @ x + w[1]), lambda: next(draws)
+            )
+
+        rows = [(np.array([x[c] for c in columns]), y) for x, y in stream]
+        estimates, alpha, shrinks = naive_run(rows, same_draws, B, lambda t: 0.3)
+
+        ours = []
+        for x, y in stream:
+            model.learn_one(x, y)
+            ours.append(model.last_update.estimate.value)
+        assert shrinks > 3  # so both branches were compared
+        assert model.n_shrinks == shrinks
+        np.testing.assert_allclose(ours, estimates, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model._support.alpha, alpha, rtol=0, atol=1e-13)
+
+    def test_the_sign_learns(self):
+        """+eta (y - E) learns; the paper's printed sign would end far above the zero predictor."""
+        stream = events(600)
+        model = ShrinkingGradient(GaussianFourier(0.7), norm_bound=2, seed=1)
+        losses = []
+        for x, y in stream:
+            model.learn_one(x, y)
+            losses.append(model.last_update.loss)
+        zero = np.mean([y**2 / 2 for _, y in stream[300:]])
+        assert np.mean(losses[300:]) < 0.5 * zero
+
+    def test_each_branch(self):
+        """|E| < 16 B appends +eta (y - E); |E| >= 16 B divides alpha by 4 and forgets x."""
+        model = ShrinkingGradient(UniformCoordinates(), norm_bound=0.01, step=0.5, draws=1, seed=0)
+        model.learn_one({"a": 1.0}, 1.0)  # psi = 1 always, so E is exact here
+        assert (model.n_support, model.alpha_l1, model.n_shrinks) == (1, 0.5, 0)
+        model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.5 >= 0.16
+        assert (model.n_support, model.alpha_l1, model.n_shrinks) == (1, 0.125, 1)
+        assert model.last_update.shrunk
+        model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.125 < 0.16
+        assert model.n_support == 2
+        assert model._support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
+        assert model.n_seen == 3
+
+    def test_the_boundary_shrinks(self):
+        """At |E| = 16 B exactly the algorithm shrinks (it appends only when |E| < 16 B)."""
+        model = ShrinkingGradient(UniformCoordinates(), norm_bound=1 / 32, step=0.5, draws=1)
+        model.learn_one({"a": 1.0}, 1.0)
+        model.learn_one({"a": 1.0}, 1.0)
+        assert model.n_shrinks == 1
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_regret(self, seed):
+        """Regret against a known f* with ||f*|| = B stays below 4 B sqrt(T), the c fixed before.
+
+        The loss is that of f_t, as in Theorem 1, at two horizons.
+        """
+        family, B, d = GaussianFourier(0.5), 1.0, 2
+        kernel = closed_form(family)
+        rng = np.random.default_rng(seed)
+        centres, weights = rng.uniform(-1, 1, (5, d)), rng.standard_normal(5)
+        gram = np.stack([kernel(centres, c) for c in centres])
+        weights *= B / math.sqrt(weights @ gram @ weights)
+        for T in (250, 1_000):
+            model = ShrinkingGradient(family, norm_bound=B, horizon=T, draws=2_000, seed=seed)
+            regret = 0.0
+            for x in rng.uniform(-1, 1, (T, d)):
+                best = float(weights @ kernel(centres, x))
+                y = float(np.clip(best + 0.1 * rng.standard_normal(), -1, 1))
+                named = {"a": x[0], "b": x[1]}
+                regret += (exact_f(model, named) - y) ** 2 / 2 - (best - y) ** 2 / 2
+                model.learn_one(named, y)
+            assert regret <= 4 * B * math.sqrt(T)
+            # The zero predictor's regret is what not learning at all would give.
+            assert model.n_shrinks == 0
+
+    @pytest.mark.parametrize(
+        ("parameters", "steps"),
+        [
+            ({"horizon": 100, "norm_bound": 2.0}, [0.2, 0.2, 0.2]),
+            ({"norm_bound": 0.5}, [0.5, 0.5 / math.sqrt(2), 0.5 / math.sqrt(3)]),
+            ({"norm_bound": 3.0}, [1.0, 1.0, 1.0]),
+            ({"step": 0.07}, [0.07, 0.07, 0.07]),
+        ],
+    )
+    def test_step_sizes(self, parameters, steps):
+        """eta is B / sqrt(T), or min(B / sqrt(t), 1) when T is unknown, or what was said."""
+        model = ShrinkingGradient(draws=10, **parameters)
+        taken = []
+        for _ in steps:
+            model.learn_one({"a": 0.3}, 1.0)
+            last = model.last_update
+            taken.append(model._support.alpha[-1] / (last.y - last.estimate.value))
+        assert taken == pytest.approx(steps)
+
+
+class TestDraws:
+    def test_adaptive(self):
+        """m = ceil(q ||alpha||_1^2 / v) within its bounds keeps the variance of E below v."""
+        model = ShrinkingGradient(step=0.2, variance=0.02, min_draws=5, max_draws=10**6, seed=0)
+        for x, y in events(300):
+            wanted = max(5, math.ceil(3 / 8 * model.alpha_l1**2 / 0.02))
+            model.learn_one(x, y)
+            assert model.last_update.estimate.draws == (wanted if model.n_seen > 1 else 0)
+        assert wanted > 1_000
+        assert model.estimate_variance < 0.02 * 1.2
+        assert model.n_capped == 0
+
+    def test_binding_ceiling_is_warned_of_once_and_counted(self):
+        """A run whose noise is above what was asked for says so, once, and stays countable."""
+        model = ShrinkingGradient(step=0.5, max_draws=20, min_draws=20, seed=0)
+        with pytest.warns(IlnWarning, match="max_draws = 20 binds") as caught:
+            learned(model, 200)
+        assert len(caught) == 1
+        assert model.n_capped > 100
+        assert model.last_update.estimate.draws == 20
+
+    def test_fixed(self):
+        """draws = m is taken at its word."""
+        model = learned(ShrinkingGradient(draws=33, seed=0), 5)
+        assert model.estimate({"x0": 0.0}).draws == 33
+
+
+class TestPrediction:
+    def test_changes_nothing(self):
+        """Any number of predictions between events leaves the state bit-identical."""
+        asked, silent = (ShrinkingGradient(seed=5, budget=30) for _ in range(2))
+        for k, (x, y) in enumerate(events(120)):
+            before = pickle.dumps(asked)
+            for j in range(k % 4):
+                asked.predict_one({**x, "x1": j, f"new {j}": 1.0})
+                asked.estimate(x)
+            assert pickle.dumps(asked) == before
+            asked.learn_one(x, y)
+            silent.learn_one(x, y)
+        assert pickle.dumps(asked) == pickle.dumps(silent)
+
+    def test_is_the_estimate_that_learning_uses(self):
+        """What was predicted for x is the E_t that learns it, new names included."""
+        model = learned(ShrinkingGradient(seed=5), 50)
+        for x, y in events(50, seed=1):
+            newer = {**x, f"name {model.n_seen}": 0.5}
+            predicted = model.estimate(newer)
+            assert model.predict_one(newer) == predicted.value
+            model.learn_one(newer, y)
+            assert model.last_update.estimate == predicted
+
+    def test_estimate_covers_f(self):
+        """f lies within 2 standard errors of E for about 95 % of points (binomial, 1e-6)."""
+        model = learned(ShrinkingGradient(norm_bound=2, draws=400, seed=2), 200)
+        covered = 0
+        points = events(400, seed=9)
+        for x, _ in points:
+            estimate = model.estimate(x)
+            covered += abs(estimate.value - exact_f(model, x)) <= 2 * estimate.standard_error
+        # One event's draws are shared by all points, so they are correlated: hence the wide band.
+        assert 0.80 < covered / len(points) <= 1.0
+
+    def test_before_any_event(self):
+        """A newborn model predicts exactly 0."""
+        assert ShrinkingGradient().predict_one({"a": 3.0}) == 0.0
+        assert ShrinkingGradient().estimate({}) == (0.0, 0.0, 0)
+
+
+class TestRandomness:
+    def test_seeds(self):
+        """The same seed gives the same model bit for bit, another seed another model."""
+        first, second, other = (learned(ShrinkingGradient(seed=s), 60) for s in (1, 1, 2))
+        assert pickle.dumps(first) == pickle.dumps(second)
+        assert first.alpha_l1 != other.alpha_l1
+
+    def test_unseeded_models_differ(self):
+        """seed = None takes entropy from the system."""
+        first, second = (learned(ShrinkingGradient(), 30) for _ in range(2))
+        assert first.alpha_l1 != second.alpha_l1
+
+    @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
+    def test_copies_go_on_alike(self, copied):
+        """A copy made in mid-stream learns the rest exactly as the original does."""
+        original = learned(ShrinkingGradient(budget=25, seed=4), 60)
+        twin = copied(original)
+        for x, y in events(60, seed=8):
+            assert twin.predict_one(x) == original.predict_one(x)
+            original.learn_one(x, y)
+            twin.learn_one(x, y)
+        assert pickle.dumps(twin) == pickle.dumps(original)
+
+    def test_draws_of_different_events_are_independent(self):
+        """Estimates of one x at a frozen f are uncorrelated from event to event (4 sigma)."""
+        model = learned(ShrinkingGradient(step=0.3, draws=20, seed=0), 40)
+        x = events(1)[0][0]
+        values = []
+        for k in range(1_000):
+            model._n_seen = 40 + k  # the only thing that the randomness depends on
+            model._latest_estimate = None
+            values.append(model.estimate(x).value)
+        correlation = np.corrcoef(values[:-1], values[1:])[0, 1]
+        assert abs(correlation) < 4 / math.sqrt(1_000)
+
+
+class TestWhateverArrives:
+    @settings(max_examples=150, deadline=None)
+    @given(
+        st.lists(
+            st.tuples(
+                st.dictionaries(
+                    st.sampled_from("abcd"), st.floats(allow_nan=False, allow_infinity=False)
+                ),
+                st.floats(allow_nan=False, allow_infinity=False),
+            ),
+            max_size=30,
+        ),
+        st.sampled_from([None, GaussianFourier(1e6), DecisionStumps(), UniformCoordinates()]),
+    )
+    def test_finite(self, stream, family):
+        """Any finite doubles, +-1e308 included, leave every number of the model finite."""
+        model = ShrinkingGradient(family, budget=10, max_draws=50, seed=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IlnWarning)
+            for x, y in stream:
+                assert math.isfinite(model.predict_one(x))
+                model.learn_one(x, y)
+        assert math.isfinite(model.alpha_l1)
+        assert math.isfinite(model.estimate_variance)
+        assert math.isfinite(model.estimate({"a": 1.0}).standard_error)
+
+    def test_raw_trump_approval(self):
+        """A raw stream (columns of 736,389, targets of 44) runs through, finite, and shrinks."""
+        model = ShrinkingGradient(max_draws=200, seed=0)
+        with pytest.warns(IlnWarning):
+            for x, y in datasets.TrumpApproval():
+                assert math.isfinite(model.predict_one(x))
+                model.learn_one(x, y)
+        assert model.n_shrinks > 0
+        assert math.isfinite(model.alpha_l1)
+
+    def test_a_million_events(self):
+        """A long stream with a budget keeps a bounded, finite state (noisy constant target)."""
+        model = ShrinkingGradient(
+            UniformCoordinates(), step=0.05, draws=1, budget=50, max_columns=3, seed=0
+        )
+        rng = np.random.default_rng(0)
+        inputs = [{"a": a, "b": 1.0} for a in rng.uniform(-1, 1, 1_000).tolist()]
+        targets = rng.uniform(-1, 1, 1_000).tolist()
+        for _ in range(1_000):
+            for x, y in zip(inputs, targets, strict=True):
+                model.learn_one(x, y)
+        assert model.n_seen == 1_000_000
+        assert model.n_support == 50
+        assert math.isfinite(model.alpha_l1)
+        assert math.isfinite(model.predict_one({"a": 0.5}))
+
+    def test_targets_outside_are_warned_of_once(self):
+        """A user who forgot to scale y is told the remedy, once, and can count such events."""
+        model = ShrinkingGradient(seed=0)
+        with pytest.warns(IlnWarning, match="wrap the model in ScaledTarget") as caught:
+            for y in (0.5, 2.0, -7.0):
+                model.learn_one({"a": 1.0}, y)
+        assert len(caught) == 1
+        assert model.n_outside == 2
+
+    @pytest.mark.parametrize("y", [float("nan"), float("inf")])
+    def test_a_target_that_is_no_number_changes_nothing(self, y):
+        """A refused event leaves the state bit-identical."""
+        model = learned(ShrinkingGradient(seed=0), 10)
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match="y is"):
+            model.learn_one({"a": 1.0}, y)
+        with pytest.raises(ValueError, match=r"x\['z'\]"):
+            model.learn_one({"z": y}, 0.5)
+        assert pickle.dumps(model) == before
+
+    def test_endless_new_names(self):
+        """Names beyond max_columns cost nothing but a count."""
+        model = ShrinkingGradient(budget=5, max_columns=4, draws=10, seed=0)
+        for k in range(500):
+            model.learn_one({f"name {k}": 1.0}, 0.5)
+        assert model.n_overflowed == 496
+        assert model._support.rows(4).shape == (5, 4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"norm_bound": 0.0}, "norm_bound = 0.0 must be a positive"),
+        ({"norm_bound": float("nan")}, "norm_bound = nan must be a positive"),
+        ({"horizon": -3}, "horizon = -3 must be a positive"),
+        ({"step": -0.1}, "step = -0.1 must be a positive"),
+        ({"variance": float("inf")}, "variance = inf must be a positive"),
+        ({"draws": 0}, "draws = 0 must be a whole number, at least 1"),
+        ({"budget": 2.5}, "budget = 2.5 must be a whole number"),
+        ({"max_columns": 0}, "max_columns = 0 must be a whole number"),
+        ({"min_draws": 9, "max_draws": 3}, "min_draws = 9 must not exceed max_draws = 3"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    """A wrong argument is refused at once, by name."""
+    with pytest.raises(ValueError, match=message):
+        ShrinkingGradient(**parameters)

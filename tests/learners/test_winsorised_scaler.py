@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from river import base
+
+from iln_stream import WinsorisedScaler
+from iln_stream.learners.introspection import find_shrinking_gradient
+
+
+class Recorder(base.Regressor):
+    """Keeps what it is given."""
+
+    def __init__(self):
+        self.predicted, self.learned = [], []
+
+    def predict_one(self, x):
+        self.predicted.append(x)
+        return 0.0
+
+    def learn_one(self, x, y):
+        self.learned.append(x)
+
+
+def test_prediction_and_learning_see_the_same_row():
+    """In a pipeline the learner behind the scaler is given one x, scaled, both times."""
+    recorder = Recorder()
+    pipeline = WinsorisedScaler() | recorder
+    rng = np.random.default_rng(0)
+    for a in rng.normal(50, 10, 100).tolist():
+        pipeline.predict_one({"a": a, "b": 2 * a})
+        pipeline.learn_one({"a": a, "b": 2 * a}, a)
+    assert recorder.predicted == recorder.learned
+    assert max(abs(v) for x in recorder.learned for v in x.values()) < 5.0
+    assert abs(np.mean([x["a"] for x in recorder.learned])) < 0.3
+    assert find_shrinking_gradient(pipeline) is None
+
+
+def test_standardises():
+    """A long normal stream comes out with mean 0 and deviation 1."""
+    scaler = WinsorisedScaler()
+    rng = np.random.default_rng(1)
+    scaled = []
+    for a in rng.normal(1e6, 3.0, 3_000).tolist():
+        scaled.append(scaler.transform_one({"a": a})["a"])
+        scaler.learn_one({"a": a})
+    assert np.mean(scaled[100:]) == pytest.approx(0.0, abs=0.1)
+    assert np.std(scaled[100:]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_clips():
+    """Nothing leaves the scaler beyond +-clip, not even 1e308."""
+    scaler = WinsorisedScaler(clip=2.0)
+    for k in range(100):
+        scaler.learn_one({"a": k % 7})
+    assert scaler.transform_one({"a": 1e308}) == {"a": 2.0}
+    assert scaler.transform_one({"a": -1e308}) == {"a": -2.0}
+
+
+def test_constant_and_new_inputs_become_zero():
+    """What has not varied yet tells nothing."""
+    scaler = WinsorisedScaler()
+    for _ in range(50):
+        scaler.learn_one({"a": 0.1})
+    assert scaler.transform_one({"a": 0.1, "new": 7.0}) == {"a": 0.0, "new": 0.0}
+
+
+def test_clip_is_checked():
+    """A senseless clip is refused by name."""
+    with pytest.raises(ValueError, match="clip = 0"):
+        WinsorisedScaler(clip=0)

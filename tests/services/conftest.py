@@ -1,0 +1,104 @@
+"""Real learners at work, and the real Prometheus that scrapes them."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry, start_http_server
+from river.datasets import synth
+from support.prometheus_server import DIRECT, PrometheusServer
+
+from iln_stream.listeners import Metrics
+from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.service import Settings, build_learner
+from iln_stream.sources import RiverDatasetSource
+
+COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
+NOBODY_LISTENS_HERE = "127.0.0.1:1"
+
+HEALTHY: dict[str, Any] = {"norm_bound": 1.0, "budget": 200}
+SHRINKING: dict[str, Any] = {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50}
+"""A step far too big for so small a bound: every few events |E_t| reaches 16 B."""
+
+
+class Breather(Listener):
+    """Leaves the processor to the tests between two events."""
+
+    def on_step(self, step: Step) -> None:
+        sleep(0.001)
+
+
+class LearnersAtWork:
+    """A healthy and a shrinking learner, each in a thread of its own, behind one /metrics."""
+
+    def __init__(self) -> None:
+        registry = CollectorRegistry()
+        metrics = Metrics(registry, window=200)
+        self._loops = [
+            _loop(metrics, model, partition, options)
+            for partition, (model, options) in enumerate(
+                [("healthy", HEALTHY), ("shrinking", SHRINKING)]
+            )
+        ]
+        self._threads = [threading.Thread(target=loop.run, daemon=True) for loop in self._loops]
+        self._server, _ = start_http_server(0, "127.0.0.1", registry)
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def address(self) -> str:
+        """What Prometheus scrapes."""
+        return f"127.0.0.1:{self._server.server_port}"
+
+    def exposition(self) -> str:
+        """What Prometheus reads."""
+        with DIRECT.open(f"http://{self.address}/metrics") as response:
+            return str(response.read(), "utf-8")
+
+    def close(self) -> None:
+        for loop in self._loops:
+            loop.stop()
+        for thread in self._threads:
+            thread.join()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _loop(metrics: Metrics, model: str, partition: int, options: dict[str, Any]) -> PrequentialLoop:
+    learner = build_learner(Settings(learner_options=options))
+    source = RiverDatasetSource(_events_with_garbage(), model, limit=10**9)
+    source.partition = partition
+    return PrequentialLoop(source, learner, [metrics.watch(learner, source, model), Breather()])
+
+
+def _events_with_garbage() -> Iterator[tuple[dict[int, float], Any]]:
+    for number, (x, y) in enumerate(synth.Friedman(seed=1)):
+        yield x, "no number" if number % 50 == 0 else y
+
+
+@pytest.fixture(scope="module")
+def learners() -> Iterator[LearnersAtWork]:
+    at_work = LearnersAtWork()
+    yield at_work
+    at_work.close()
+
+
+@pytest.fixture(scope="module")
+def prometheus(
+    learners: LearnersAtWork, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PrometheusServer]:
+    """Prometheus with the committed configuration, only its targets and intervals replaced."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    copy = shutil.copytree(COMMITTED, folder / "config")
+    config = yaml.safe_load((copy / "prometheus.yml").read_text())
+    config["global"] = {"scrape_interval": "500ms", "evaluation_interval": "500ms"}
+    (static,) = config["scrape_configs"][0]["static_configs"]
+    static["targets"] = [learners.address, NOBODY_LISTENS_HERE]
+    (copy / "prometheus.yml").write_text(yaml.safe_dump(config))
+    with PrometheusServer(copy / "prometheus.yml", folder) as server:
+        yield server

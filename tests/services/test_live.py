@@ -1,0 +1,176 @@
+"""The committed monitoring, on real learners and a real Prometheus."""
+
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from support.prometheus_server import PrometheusServer, PrometheusServerError, Sample
+
+SERVICES = Path(__file__).parents[2] / "services"
+DASHBOARD = json.loads((SERVICES / "grafana" / "dashboards" / "iln_stream.json").read_text())
+RULES = yaml.safe_load((SERVICES / "prometheus" / "rules.yml").read_text())["groups"][0]["rules"]
+
+MODELS = {"healthy", "shrinking"}
+DEADLINE_SECONDS = 30.0
+FOUR_SCRAPES = "2s"
+"""What Grafana makes of $__rate_interval at the fixture's scrape interval."""
+
+TYPES = {
+    "iln_alpha_l1": "gauge",
+    "iln_consumer_lag": "gauge",
+    "iln_dead_letters_total": "counter",
+    "iln_draws": "gauge",
+    "iln_draws_capped_total": "counter",
+    "iln_estimate_variance": "gauge",
+    "iln_events_total": "counter",
+    "iln_labelled_events_total": "counter",
+    "iln_running_loss": "gauge",
+    "iln_running_mae": "gauge",
+    "iln_shrink_frequency": "gauge",
+    "iln_shrinks_total": "counter",
+    "iln_step_duration_seconds": "histogram",
+    "iln_support_points": "gauge",
+    "iln_windowed_loss": "gauge",
+    "iln_windowed_mae": "gauge",
+}
+
+
+def panel_queries() -> list[Any]:
+    return [
+        pytest.param(target["expr"], id=f"{panel['title']}:{target['refId']}")
+        for panel in DASHBOARD["panels"]
+        for target in panel.get("targets", [])
+    ]
+
+
+@pytest.mark.parametrize("expression", panel_queries())
+def test_panel_shows_both_learners(expression: str, prometheus: PrometheusServer) -> None:
+    """A panel whose query is misspelt, or asks what nobody exposes, stays empty for ever."""
+    eventually(lambda: {model_of(each) for each in finite(asked(prometheus, expression))} == MODELS)
+
+
+def test_variables_offer_every_model_and_its_partitions(prometheus: PrometheusServer) -> None:
+    """What the drop-downs don't offer can't be looked at."""
+    eventually(lambda: offered(prometheus) == {"model": "healthy|shrinking", "partition": "0|1"})
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if "record" in rule], ids=itemgetter("record")
+)
+def test_recording_rule_has_a_value_for_both_learners(
+    rule: dict[str, Any], prometheus: PrometheusServer
+) -> None:
+    """An alert on a recorded series that is never there could never fire."""
+    eventually(
+        lambda: {model_of(each) for each in finite(prometheus.query(rule["record"]))} == MODELS
+    )
+    assert finite(prometheus.query(rule["expr"]))
+
+
+@pytest.mark.parametrize(
+    ("alert", "label", "found"),
+    [
+        ("IlnLearnerDown", "instance", {"127.0.0.1:1"}),
+        ("IlnFallingBehind", "model", set()),
+        ("IlnShrinking", "model", {"shrinking"}),
+        ("IlnDeadLetters", "model", MODELS),
+        ("IlnDrawsCeiling", "model", set()),
+    ],
+)
+def test_alert_finds_what_is_wrong(
+    alert: str, label: str, found: set[str], prometheus: PrometheusServer
+) -> None:
+    """On real metrics each alert's condition picks the learners it is about, and no other."""
+    (expression,) = [rule["expr"] for rule in RULES if rule.get("alert") == alert]
+    eventually(lambda: len(prometheus.query("learner:iln_lag:seconds")) == len(MODELS))
+    eventually(lambda: {sample.labels[label] for sample in prometheus.query(expression)} == found)
+
+
+def test_prometheus_evaluates_every_rule(prometheus: PrometheusServer) -> None:
+    """A rule may parse and still fail on real series, as a many-to-many match does."""
+    eventually(lambda: {rule["health"] for rule in loaded_rules(prometheus)} == {"ok"})
+    assert len(loaded_rules(prometheus)) == len(RULES)
+
+
+def test_only_one_of_the_two_learners_shrinks(prometheus: PrometheusServer) -> None:
+    """Otherwise the tests above would show nothing about shrinking."""
+    eventually(
+        lambda: (
+            {model_of(each) for each in prometheus.query("iln_shrinks_total > 10")} == {"shrinking"}
+        )
+    )
+    assert not prometheus.query('iln_shrinks_total{model="healthy"} > 0')
+
+
+def test_every_metric_is_on_the_dashboard() -> None:
+    """A metric that no panel shows is one that nobody looks at."""
+    expressions = " ".join(query.values[0] for query in panel_queries())
+    assert not [name for name in TYPES if name not in expressions]
+
+
+def test_help_and_type_are_exposed_exactly_once(learners: Any) -> None:
+    """Prometheus refuses an exposition that declares a metric twice."""
+    declared = re.findall(r"^# (HELP|TYPE) (\w+) ", learners.exposition(), re.MULTILINE)
+    assert Counter(declared) == {(word, name): 1 for word in ("HELP", "TYPE") for name in TYPES}
+
+
+def test_exposition_parses_with_the_type_of_every_metric(learners: Any) -> None:
+    """Types decide what rate() and histogram_quantile() may be asked."""
+    families = list(text_string_to_metric_families(learners.exposition()))
+    full_name = {"counter": "{}_total"}
+    assert {full_name.get(f.type, "{}").format(f.name): f.type for f in families} == TYPES
+    assert all(family.documentation and family.samples for family in families)
+
+
+def test_a_wrong_expression_is_an_error_and_no_empty_result(prometheus: PrometheusServer) -> None:
+    """Were it an empty result, a test that expects none could never fail."""
+    with pytest.raises(PrometheusServerError, match="parse error"):
+        prometheus.query("rate(iln_events_total)")
+
+
+def asked(prometheus: PrometheusServer, expression: str) -> list[Sample]:
+    """What Grafana would be answered, with all models and partitions chosen."""
+    for name, values in offered(prometheus).items():
+        expression = expression.replace(f"${name}", values)
+    return prometheus.query(expression.replace("$__rate_interval", FOUR_SCRAPES))
+
+
+def offered(prometheus: PrometheusServer) -> dict[str, str]:
+    """Each variable's values, as Grafana puts them into a query when all are chosen."""
+    chosen: dict[str, str] = {}
+    for variable in DASHBOARD["templating"]["list"]:
+        series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]).groups()  # type: ignore[union-attr]
+        for name, values in chosen.items():
+            series = series.replace(f"${name}", values)
+        found = prometheus.get(f"label/{label}/values", **{"match[]": series})
+        chosen[variable["name"]] = "|".join(found)
+    return chosen
+
+
+def finite(samples: list[Sample]) -> list[Sample]:
+    return [sample for sample in samples if math.isfinite(sample.value)]
+
+
+def model_of(sample: Sample) -> str:
+    return sample.labels["model"]
+
+
+def loaded_rules(prometheus: PrometheusServer) -> list[Any]:
+    return [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Scrapes take their time, and a rate needs two of them."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, f"still not so after {DEADLINE_SECONDS:.0f} s"
+        time.sleep(0.1)

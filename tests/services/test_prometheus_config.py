@@ -1,0 +1,61 @@
+import shutil
+from pathlib import Path
+from typing import Any
+
+import yaml
+from support.prometheus_server import promtool
+
+SERVICES = Path(__file__).parents[2] / "services"
+PROMETHEUS = SERVICES / "prometheus"
+
+
+def test_prometheus_accepts_the_configuration_wherever_it_is_mounted(tmp_path: Path) -> None:
+    """A container mounts the folder elsewhere: no path in it may depend on the checkout."""
+    mounted = shutil.copytree(PROMETHEUS, tmp_path / "etc")
+    assert "1 rule files found" in promtool("check", "config", mounted / "prometheus.yml")
+
+
+def test_prometheus_accepts_the_rules() -> None:
+    """A misspelt rule would stop Prometheus from starting."""
+    assert "SUCCESS" in promtool("check", "rules", PROMETHEUS / "rules.yml")
+
+
+def test_alerts_fire_when_they_should_and_only_then() -> None:
+    """promtool plays each alert's story, and that of a healthy learner, through the rules."""
+    assert "SUCCESS" in promtool("test", "rules", PROMETHEUS / "rules_test.yml")
+
+
+def test_every_alert_is_seen_firing_by_the_unit_tests() -> None:
+    """An alert that no test has seen firing may be one that never can."""
+    fired = {
+        case["alertname"]
+        for test in read("rules_test.yml")["tests"]
+        for case in test.get("alert_rule_test", [])
+        if case.get("exp_alerts")
+    }
+    assert fired == {alert["alert"] for alert in alerts()}
+
+
+def test_every_alert_says_what_to_do() -> None:
+    """Who is woken by an alert finds the next step in its summary."""
+    for alert in alerts():
+        problem, _, remedy = alert["annotations"]["summary"].partition(": ")
+        assert problem, alert["alert"]
+        assert remedy.endswith("."), alert["alert"]
+
+
+def test_grafana_knows_the_scrape_interval() -> None:
+    """With another interval in Grafana, $__rate_interval would cover too few scrapes for a rate."""
+    provisioning = SERVICES / "grafana" / "provisioning" / "datasources" / "prometheus.yml"
+    (datasource,) = yaml.safe_load(provisioning.read_text())["datasources"]
+    scrape_interval = read("prometheus.yml")["global"]["scrape_interval"]
+    assert datasource["jsonData"]["timeInterval"] == scrape_interval
+
+
+def alerts() -> list[dict[str, Any]]:
+    (group,) = read("rules.yml")["groups"]
+    return [rule for rule in group["rules"] if "alert" in rule]
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((PROMETHEUS / name).read_text())

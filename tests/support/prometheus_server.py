@@ -1,0 +1,285 @@
+"""A real Prometheus for the tests.
+
+It is, in this order: the one on PATH, or Debian's package, fetched once and unpacked into the
+cache folder; nothing is installed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+_START_DEADLINE_SECONDS = 60.0
+_STOP_DEADLINE_SECONDS = 20.0
+_ANSWER_DEADLINE_SECONDS = 10.0
+_FETCH_DEADLINE_SECONDS = 600.0
+
+_LISTENING = re.compile(r"Listening on.*address=(127\.0\.0\.1:\d+)")
+
+# Whatever proxy the environment names, it is not asked for an address on this machine.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class PrometheusServerError(RuntimeError):
+    """The test Prometheus cannot be had, did not start, or cannot answer what it was asked."""
+
+
+class Tools(NamedTuple):
+    """Where the two programs are."""
+
+    prometheus: Path
+    promtool: Path
+
+
+class Sample(NamedTuple):
+    """One series of an instant vector."""
+
+    labels: dict[str, str]
+    value: float
+
+
+def promtool(*arguments: str | Path) -> str:
+    """Run promtool to its end and return what it said; an error if it finds fault."""
+    return _output_of([str(find_tools().promtool), *map(str, arguments)])
+
+
+class PrometheusServer:
+    """One Prometheus on a free loopback port, with its database and log below `folder`."""
+
+    def __init__(self, config_file: Path, folder: Path) -> None:
+        self._config_file = config_file
+        self._data_folder = folder / "data"
+        self._log_file = folder / "prometheus.log"
+        self._address = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    @property
+    def url(self) -> str:
+        """Where Prometheus answers; known once it was started."""
+        if not self._address:
+            raise PrometheusServerError("Prometheus has no address before its start().")
+        return f"http://{self._address}"
+
+    def start(self) -> None:
+        """Start Prometheus and return when it is ready to be asked."""
+        with self._log_file.open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    find_tools().prometheus,
+                    f"--config.file={self._config_file}",
+                    f"--storage.tsdb.path={self._data_folder}",
+                    "--web.listen-address=127.0.0.1:0",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._watcher = _run_when_this_process_dies(["kill", "-KILL", str(self._process.pid)])
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def query(self, expression: str) -> list[Sample]:
+        """Evaluate an expression now."""
+        found = self.get("query", query=expression)
+        if found["resultType"] == "scalar":
+            return [Sample({}, float(found["result"][1]))]
+        return [Sample(each["metric"], float(each["value"][1])) for each in found["result"]]
+
+    def get(self, path: str, **parameters: str) -> Any:
+        """Return the data that an endpoint of the HTTP API answers."""
+        address = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        try:
+            with DIRECT.open(address, timeout=_ANSWER_DEADLINE_SECONDS) as response:
+                return json.load(response)["data"]
+        except urllib.error.HTTPError as error:
+            with error:
+                said = error.read().decode(errors="replace")
+            raise PrometheusServerError(f"{path} {parameters}: {said}") from error
+        except OSError as error:
+            raise PrometheusServerError(
+                f"{path} {parameters}: {error}; the end of Prometheus's log:\n{self._log_tail()}"
+            ) from error
+
+    def stop(self) -> None:
+        """Shut Prometheus down; its data and log stay."""
+        if self._watcher is not None:
+            _call_off(self._watcher)
+            self._watcher = None
+        if self._process is not None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_STOP_DEADLINE_SECONDS)
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def close(self) -> None:
+        """End Prometheus and delete its data; its log file stays."""
+        atexit.unregister(self.close)
+        self.stop()
+        shutil.rmtree(self._data_folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_DEADLINE_SECONDS
+        while not self._is_ready():
+            exited = self._process is None or self._process.poll() is not None
+            if exited or time.monotonic() > deadline:
+                problem = (
+                    "exited" if exited else f"was not ready in {_START_DEADLINE_SECONDS:.0f} s"
+                )
+                raise PrometheusServerError(
+                    f"Prometheus {problem}; the end of its log:\n{self._log_tail()}"
+                )
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        listening = _LISTENING.search(self._log_file.read_text(errors="replace"))
+        if listening is None:
+            return False
+        self._address = listening[1]
+        try:
+            with DIRECT.open(f"{self.url}/-/ready", timeout=_ANSWER_DEADLINE_SECONDS):
+                return True
+        except OSError:
+            return False
+
+    def _log_tail(self) -> str:
+        return _last_lines(self._log_file.read_text(errors="replace"))
+
+
+def find_tools() -> Tools:
+    """Return Prometheus's programs, which may have to be fetched first."""
+    prometheus, beside = shutil.which("prometheus"), shutil.which("promtool")
+    if prometheus and beside:
+        return Tools(Path(prometheus), Path(beside))
+    if not (_unpacked_folder().is_dir() or _can_fetch()):
+        raise _no_prometheus("and here is no apt-get to fetch Debian's package with.")
+    programs = _fetched_package() / "usr" / "bin"
+    return Tools(programs / "prometheus", programs / "promtool")
+
+
+def _unpacked_folder() -> Path:
+    cache = os.environ.get("ILN_CACHE")
+    root = Path(cache) if cache else Path.home() / ".cache" / "iln_stream"
+    return root.absolute() / "prometheus-debian"
+
+
+def _can_fetch() -> bool:
+    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
+
+
+def _fetched_package() -> Path:
+    """The unpacked package; a folder of that name is always whole."""
+    unpacked = _unpacked_folder()
+    if unpacked.is_dir():
+        return unpacked
+    unpacked.parent.mkdir(parents=True, exist_ok=True)
+    with (unpacked.parent / f"{unpacked.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not unpacked.is_dir():
+            partial = unpacked.parent / f"{unpacked.name}.partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            _unpack(_download_package(partial), partial)
+            partial.rename(unpacked)
+    return unpacked
+
+
+def _download_package(folder: Path) -> Path:
+    downloading = ["apt-get", "download", "prometheus"]
+    try:
+        try:
+            _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
+        except PrometheusServerError:  # there is no list of packages, or an outdated one
+            _output_of(["apt-get", "update"], folder, _FETCH_DEADLINE_SECONDS)
+            _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
+    except PrometheusServerError as error:
+        raise _no_prometheus(f"and apt-get could not fetch Debian's package: {error}") from error
+    return next(folder.glob("prometheus_*.deb"))
+
+
+def _unpack(package: Path, folder: Path) -> None:
+    _output_of(["dpkg-deb", "--extract", str(package), str(folder)])
+    package.unlink()
+
+
+def _no_prometheus(why: str) -> PrometheusServerError:
+    return PrometheusServerError(
+        "These tests need a real Prometheus: install one (2.42 or newer) so that `prometheus` and "
+        f"`promtool` are on PATH. They are not, {why}"
+    )
+
+
+def _output_of(
+    command: Sequence[str], folder: Path | None = None, deadline: float = _START_DEADLINE_SECONDS
+) -> str:
+    try:
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=deadline,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PrometheusServerError(f"{command[0]} did not run to its end: {error}") from error
+    if result.returncode:
+        output = _last_lines(result.stdout)
+        raise PrometheusServerError(f"{' '.join(command)}\nfailed and said:\n{output}")
+    return result.stdout.strip()
+
+
+def _run_when_this_process_dies(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Unlike PR_SET_PDEATHSIG this does not fire when only the starting *thread* ends."""
+    return subprocess.Popen(
+        ["sh", "-c", 'read -r _; exec "$@"', "sh", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _call_off(watcher: subprocess.Popen[bytes]) -> None:
+    watcher.kill()
+    with watcher:  # closes the pipe and waits
+        pass
+
+
+def _last_lines(text: str, count: int = 40) -> str:
+    return "\n".join(text.splitlines()[-count:])
