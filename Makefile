@@ -31,7 +31,7 @@ kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
 bench: $(VENV)/wheel
-	$(BIN)/python benchmarks/events_per_second.py
+	$(BIN)/python benchmarks/loop.py
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache

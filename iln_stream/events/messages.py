@@ -9,10 +9,13 @@ PAYLOAD_LIMIT = 64 * 1024
 """Bytes of a dead letter's payload that are kept as they came; the rest is told by its hash."""
 
 
+_SENT = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+
 class Prediction(BaseModel):
     """One prediction, made before the event's label was looked at."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = _SENT
 
     version: Literal[1] = 1
     stream: str = Field(description="Topic, file or data set the event came from.")
@@ -26,7 +29,7 @@ class Prediction(BaseModel):
 class DeadLetter(BaseModel):
     """A record that is no event we can learn from, with why and where it stood."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = _SENT
 
     version: Literal[1] = 1
     stream: str

@@ -13,10 +13,10 @@ class WinsorisedScaler(base.Transformer):
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
     from the 30th value on, one enters the statistics no further than 6 deviations out. The
-    statistics used for an event include that event's own inputs (not its label), in prediction and in learning
-    alike, so a learner behind this scaler sees the same x both times. (That is why it calls itself
-    supervised, though it never looks at y: a River pipeline transforms before it lets a supervised
-    step learn.)
+    statistics used for an event include that event's own inputs (not its label), in prediction
+    and in learning alike, so a learner behind this scaler sees the same x both times. (That is why
+    it calls itself supervised, though it never looks at y: a River pipeline transforms before it
+    lets a supervised step learn.)
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import accumulate
+from time import time
 from typing import Any, NamedTuple
 
 from prometheus_client.core import (
@@ -36,6 +37,7 @@ class Watched(Listener):
         self.n_dead_letters = 0
         self.bucket_counts = [0] * (len(_SECONDS) + 1)
         self.total_seconds = 0.0
+        self.last_progress = time()
         self.algorithm_1 = find_shrinking_gradient(learner)
         self.source = source
         self.labels = (model, str(source.partition))
@@ -45,10 +47,16 @@ class Watched(Listener):
         self.scores.update(step)
         self.bucket_counts[bisect_left(_SECONDS, step.seconds)] += 1
         self.total_seconds += step.seconds
+        self.last_progress = time()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Let the letter count."""
         self.n_dead_letters += 1
+        self.last_progress = time()
+
+    def on_idle(self) -> None:
+        """Having nothing to do is no hanging."""
+        self.last_progress = time()
 
 
 class Metrics(Collector):
@@ -142,8 +150,14 @@ _FAMILIES = (
     _Family(
         GaugeMetricFamily,
         "iln_consumer_lag",
-        "Offsets between the learner and the end of its source.",
+        "Offsets between the last poll and the end of the source, as that poll found it.",
         lambda watched: watched.source.lag,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_last_progress_timestamp_seconds",
+        "When the learner last took a record or found none to take; it stands still in a hung one.",
+        lambda watched: watched.last_progress,
     ),
     _Family(
         GaugeMetricFamily,
@@ -180,7 +194,7 @@ _FAMILIES = (
         GaugeMetricFamily,
         "iln_shrink_frequency",
         "Shrinks per labelled event, over the latest window of labelled events.",
-        lambda watched: watched.scores.window_shrunk.mean if watched.algorithm_1 else None,
+        lambda watched: None if watched.algorithm_1 is None else watched.scores.window_shrunk.mean,
     ),
     _Family(
         GaugeMetricFamily,

@@ -8,11 +8,19 @@ from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
 
+_DEFAULTS: dict[str, Any] = {
+    "bootstrap_timeout_ms": 10_000,
+    "reconnect_backoff_max_ms": 1_000,  # kafka-python's 30 s would outlast most outages
+    "linger_ms": 20,
+    "batch_size": 128 << 10,
+}
+
 _OURS: dict[str, Any] = {
     "acks": "all",
     "enable_idempotence": True,
     "allow_auto_create_topics": False,
 }
+
 _FLUSH_WITHIN_SECONDS = 120.0
 
 
@@ -43,12 +51,12 @@ class KafkaSink:
     ) -> None:
         self._topic = topic
         self._error: BaseException | None = None
-        options = dict(options or {})
+        options = {**_DEFAULTS, **(options or {}), **_OURS}
         servers = bootstrap.split(",")
         try:
             _ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
-                bootstrap_servers=servers, **_supported(KafkaProducer, options), **_OURS
+                bootstrap_servers=servers, **_supported(KafkaProducer, options)
             )
         except KafkaTimeoutError as error:
             raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error

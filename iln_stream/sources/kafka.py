@@ -15,6 +15,13 @@ Start = Literal["earliest", "latest"] | dt.datetime
 _ANSWER_WITHIN_MS = 30_000
 """For the few calls at the start that would otherwise wait for a broker for ever."""
 
+_DEFAULTS: dict[str, Any] = {
+    "bootstrap_timeout_ms": 10_000,
+    "reconnect_backoff_max_ms": 1_000,  # kafka-python's 30 s would outlast most outages
+    "max_poll_records": 5_000,
+    "max_partition_fetch_bytes": 8 << 20,
+}
+
 _OURS: dict[str, Any] = {
     # Order and offsets are the learner's: no group, no commits, and never a silent jump.
     "group_id": None,
@@ -156,7 +163,9 @@ def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
     if taken := sorted(_OURS.keys() & options.keys()):
         raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
     try:
-        return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **options, **_OURS)
+        return KafkaConsumer(
+            bootstrap_servers=bootstrap.split(","), **{**_DEFAULTS, **options, **_OURS}
+        )
     except KafkaTimeoutError as error:
         raise SourceError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
     except KafkaError as error:

@@ -177,12 +177,19 @@ STREAM = (
         Short,
         (Query(selected("iln_dead_letters_total")),),
     ),
+    Graph(
+        "Standing still",
+        "Time since the learner last took a record or found none to take.\n\nHealthy: below a "
+        "second. Rising steadily: it hangs, though it still answers scrapes.",
+        Seconds,
+        (Query(f"time() - {selected('iln_last_progress_timestamp_seconds')}"),),
+    ),
 )
 
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS,)),
     ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
-    ("Does the learner keep up?", (STREAM,)),
+    ("Does the learner keep up?", (STREAM[:3], STREAM[3:])),
 )
 
 

@@ -20,7 +20,7 @@ DASHBOARD = json.loads((SERVICES / "grafana" / "dashboards" / "iln_stream.json")
 RULES = yaml.safe_load((SERVICES / "prometheus" / "rules.yml").read_text())["groups"][0]["rules"]
 
 MODELS = {"healthy", "shrinking"}
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 20.0
 FOUR_SCRAPES = "2s"
 """What Grafana makes of $__rate_interval at the fixture's scrape interval."""
 
@@ -33,6 +33,7 @@ TYPES = {
     "iln_estimate_variance": "gauge",
     "iln_events_total": "counter",
     "iln_labelled_events_total": "counter",
+    "iln_last_progress_timestamp_seconds": "gauge",
     "iln_running_loss": "gauge",
     "iln_running_mae": "gauge",
     "iln_shrink_frequency": "gauge",

@@ -1,0 +1,245 @@
+"""`decode`: strict about what an event is, clear about what is wrong."""
+
+import datetime as dt
+import json
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from iln_stream.events import Event, MalformedError, decode, payload_bytes
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+text = st.text(st.characters(codec="utf-8"))
+moments = st.datetimes(
+    timezones=st.integers(-23 * 60, 23 * 60).map(lambda m: dt.timezone(dt.timedelta(minutes=m)))
+)
+events = st.builds(
+    Event,
+    x=st.dictionaries(text, finite | st.booleans() | text | st.none()),
+    y=finite | st.none(),
+    id=text | st.none(),
+    timestamp=moments | st.none(),
+)
+
+NOT_JSON = {
+    "empty": b"",
+    "blank": b"  \n",
+    "truncated": b'{"x": {"a": 1.5',
+    "two objects": b'{"x": {}} {"x": {}}',
+    "not UTF-8": b"\xff\xfe\x00",
+    "not UTF-8 inside a string": b'{"x": {"a": "\xe9t\xe9"}}',
+    "half a surrogate pair": b'{"x": {"a": "\\ud800"}}',
+    "comment": b'{"x": {}} // done',
+    "nested lists, 10,000 deep": b"[" * 10_000 + b"]" * 10_000,
+    "nested objects, 10,000 deep": b'{"x":' * 10_000 + b"1" + b"}" * 10_000,
+}
+
+WRONG = {
+    "array at the top": (b"[1, 2]", "event: ", "an object"),
+    "string at the top": (b'"x"', "event: ", "an object"),
+    "null at the top": (b"null", "event: ", "an object"),
+    "no x": (b'{"y": 1}', "x: ", "required"),
+    "null x": (b'{"x": null}', "x: ", "an object"),
+    "x a list": (b'{"x": [1]}', "x: ", "an object"),
+    "text as y": (b'{"x": {}, "y": "1.5"}', "y: ", "a valid number, got '1.5'"),
+    "boolean y": (b'{"x": {}, "y": true}', "y: ", "a valid number, got True"),
+    "NaN y": (b'{"x": {}, "y": NaN}', "y: ", "a finite number"),
+    "infinite y": (b'{"x": {}, "y": -Infinity}', "y: ", "a finite number"),
+    "y beyond a double": (b'{"x": {}, "y": 1e400}', "y: ", "a finite number"),
+    "whole y beyond a double": (b'{"x": {}, "y": 1' + b"0" * 400 + b"}", "y: ", "number"),
+    "NaN input": (b'{"x": {"a": NaN}}', "x.a: ", "a finite number, boolean, string or null"),
+    "infinite input": (b'{"x": {"a": Infinity}}', "x.a: ", "a finite number"),
+    "input beyond a double": (b'{"x": {"a": 1e400}}', "x.a: ", "a finite number"),
+    "whole input beyond a double": (
+        b'{"x": {"a": -1' + b"0" * 400 + b"}}",
+        "x.a: ",
+        "a finite number",
+    ),
+    "nested list": (b'{"x": {"a": [1]}}', "x.a: ", "a finite number, boolean, string or null"),
+    "nested object": (b'{"x": {"a": {"b": 1}}}', "x.a: ", "got {'b': 1}"),
+    "unknown field": (b'{"x": {}, "label": 1}', "label: ", "not permitted"),
+    "number as id": (b'{"x": {}, "id": 5}', "id: ", "a valid string, got 5"),
+    "boolean as time": (b'{"x": {}, "timestamp": true}', "timestamp: ", "a valid datetime"),
+    "time without offset": (
+        b'{"x": {}, "timestamp": "2026-01-31T12:00:00"}',
+        "timestamp: ",
+        "timezone",
+    ),
+    "time far away": (b'{"x": {}, "timestamp": 1e300}', "timestamp: ", "a valid datetime"),
+    "NaN as time": (b'{"x": {}, "timestamp": NaN}', "timestamp: ", "a valid datetime"),
+}
+
+
+@given(events)
+def test_round_trip(event):
+    """Whatever valid event is sent as JSON arrives as it was, to the last bit."""
+    assert decode(event.model_dump_json().encode()) == event
+
+
+@given(st.dictionaries(text, finite | st.booleans() | text | st.none()), finite | st.none())
+def test_plain_json_is_enough(x, y):
+    """A sender needs no more than its language's own JSON writer."""
+    event = decode(json.dumps({"x": x, "y": y}).encode())
+    assert event.x == x
+    assert {name: type(v) for name, v in event.x.items() if v in (0, 1)} == {
+        name: type(v) for name, v in x.items() if v in (0, 1)
+    }, "true must not become 1.0"
+    assert event.y == y
+
+
+@given(st.binary())
+@example(b'{"x": {"a": ' + b"9" * 5000 + b"}}")
+@example(b'{"x": {"a": 1e' + b"9" * 100 + b"}}")
+def test_any_bytes(payload):
+    """Garbage never gets past as anything but MalformedError, which the loop knows to bury."""
+    try:
+        assert isinstance(decode(payload), Event)
+    except MalformedError as error:
+        assert str(error)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.fixed_dictionaries({"x": json_values}, optional={"y": json_values, "id": json_values}))
+def test_nothing_but_finite_numbers_gets_through(fields):
+    """What decodes holds finite numbers, booleans, strings and null, whatever was sent."""
+    try:
+        event = decode(json.dumps(fields).encode())
+    except MalformedError:
+        return
+    for value in [*event.x.values(), event.y]:
+        assert value is None or isinstance(value, (bool, str)) or math.isfinite(value)
+    assert not isinstance(event.y, (bool, str))
+
+
+@pytest.mark.parametrize("payload", NOT_JSON.values(), ids=NOT_JSON.keys())
+def test_not_json(payload):
+    """Bytes that are no JSON are refused with a word on where they go wrong, however deep."""
+    with pytest.raises(MalformedError, match=r"event: Invalid JSON: .* line \d+ column \d+"):
+        decode(payload)
+
+
+@pytest.mark.parametrize(("payload", "field", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_field(payload, field, expected):
+    """The reason begins with the wrong field's name and says what is expected of it."""
+    with pytest.raises(MalformedError) as caught:
+        decode(payload)
+    assert str(caught.value).startswith(field)
+    assert expected in str(caught.value)
+
+
+def test_tombstone():
+    """A Kafka record without a value is refused by name, not by a crash."""
+    with pytest.raises(MalformedError, match="the record has no value"):
+        decode(None)
+
+
+def test_text_stays_text():
+    """A number in quotes is a category, never a number."""
+    assert decode(b'{"x": {"a": "1.5"}}').x == {"a": "1.5"}
+
+
+def test_whole_numbers():
+    """Integers are numbers; past 2^53 they round as any double does."""
+    event = decode(b'{"x": {"a": 3, "big": 9007199254740993}, "y": -2}')
+    assert event.x == {"a": 3.0, "big": 9007199254740992.0}
+    assert event.y == -2.0
+
+
+def test_every_wrong_field_is_named_once():
+    """One reason tells all that is wrong, so a sender need not mend it field by field."""
+    with pytest.raises(MalformedError) as caught:
+        decode(b'{"x": {"a": [], "b": 1, "c": {}}, "y": "2", "z": 0}')
+    reason = str(caught.value)
+    assert [part.split(":")[0] for part in reason.split("; ")] == ["x.a", "x.c", "y", "z"]
+
+
+def test_many_wrong_fields():
+    """A thousand wrong inputs make a short reason that still tells how many there were."""
+    fields = {"x": {f"input{i}": [] for i in range(1000)}}
+    with pytest.raises(MalformedError, match=r"\(and 995 more\)$") as caught:
+        decode(json.dumps(fields).encode())
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"x": {"a": ["s" * 1_000_000]}},
+        {"x": {"n" * 1_000_000: []}},
+        {"x": {}, "n" * 1_000_000: 1},
+        {"x": {}, "y": "s" * 1_000_000},
+    ],
+    ids=["value", "input's name", "field's name", "label"],
+)
+def test_huge_text_in_a_reason(fields):
+    """A megabyte of nonsense is shown by its beginning: dead letters and logs stay readable."""
+    with pytest.raises(MalformedError) as caught:
+        decode(json.dumps(fields).encode())
+    assert len(str(caught.value)) < 300
+
+
+def test_huge_text():
+    """A category of a megabyte is odd, but an event."""
+    assert len(decode(json.dumps({"x": {"a": "s" * 1_000_000}}).encode()).x["a"]) == 1_000_000
+
+
+def test_reason_is_one_line():
+    """Names with line breaks can't forge lines in a log."""
+    with pytest.raises(MalformedError) as caught:
+        decode(json.dumps({"x": {"a\nb": []}}).encode())
+    assert str(caught.value).startswith("x.'a\\nb': ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-01-31T12:00:00Z", dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
+        ("2026-01-31T12:00:00.25Z", dt.datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=dt.UTC)),
+        ("2026-01-31T12:00:00+02:00", dt.datetime(2026, 1, 31, 10, tzinfo=dt.UTC)),
+        (1_769_860_800, dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
+        (1_769_860_800.25, dt.datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=dt.UTC)),
+        (1_769_860_800_000, dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
+        (-1, dt.datetime(1969, 12, 31, 23, 59, 59, tzinfo=dt.UTC)),
+    ],
+)
+def test_timestamp_forms(said, meant):
+    """A time may be RFC 3339 with an offset, POSIX seconds or, far enough out, milliseconds."""
+    assert decode(json.dumps({"x": {}, "timestamp": said}).encode()).timestamp == meant
+
+
+def test_null_and_absent_are_the_same():
+    """A sender that writes null for what it doesn't know is understood."""
+    absent = decode(b'{"x": {}}')
+    assert decode(b'{"x": {}, "y": null, "id": null, "timestamp": null}') == absent
+
+
+def test_fields_in_place_of_bytes():
+    """Sources that have the fields already are held to the same rules."""
+    assert decode({"x": {"a": 1}, "y": 2}) == decode(b'{"x": {"a": 1}, "y": 2}')
+    with pytest.raises(MalformedError, match=r"x\.a: expected a finite number.* got nan"):
+        decode({"x": {"a": math.nan}})
+    with pytest.raises(MalformedError, match=r"y: .*got True"):
+        decode({"x": {}, "y": True})
+
+
+@pytest.mark.parametrize(
+    ("payload", "kept"),
+    [
+        (None, b""),
+        (b"\xff", b"\xff"),
+        ({"x": {"a": 1}}, b'{"x": {"a": 1}}'),
+        ({"x": {"when": dt.time(1)}}, b'{"x": {"when": "datetime.time(1, 0)"}}'),
+    ],
+)
+def test_payload_bytes(payload, kept):
+    """A dead letter can be made of whatever a source hands out."""
+    assert payload_bytes(payload) == kept

@@ -1,0 +1,37 @@
+"""`one_hot`: from named values of any kind to numbers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.events import one_hot
+
+
+@pytest.mark.parametrize(
+    ("x", "numbers"),
+    [
+        ({}, {}),
+        ({"a": 1.5, "b": 0.0}, {"a": 1.5, "b": 0.0}),
+        ({"up": True, "down": False}, {"up": 1.0, "down": 0.0}),
+        ({"sky": "clear"}, {"sky=clear": 1.0}),
+        ({"sky": ""}, {"sky=": 1.0}),
+        ({"rain": None}, {}),
+    ],
+)
+def test_kinds(x, numbers):
+    """Each kind of value has one number form; null has none."""
+    encoded = one_hot(x)
+    assert encoded == numbers
+    assert all(type(value) is float for value in encoded.values())
+
+
+@given(st.dictionaries(st.text(), st.floats(allow_nan=False)))
+def test_numbers_pass_unchanged(x):
+    """Numbers and their names and order reach the learner as they came."""
+    assert list(one_hot(x).items()) == list(x.items())
+
+
+@given(st.text(), st.text(), st.text())
+def test_categories_differ(name, one, other):
+    """Two values of an input never share a column."""
+    assert (one_hot({name: one}) == one_hot({name: other})) == (one == other)

@@ -1,0 +1,475 @@
+"""`PrequentialLoop`: predict, score, learn, in order, and nothing lost."""
+
+import json
+import math
+import threading
+import time
+
+import pytest
+from river import datasets, dummy, evaluate, linear_model, metrics, optim, preprocessing, stats
+from support.list_source import ListSource
+
+from iln_stream.errors import SinkError, SourceError
+from iln_stream.learners import (
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+    find_shrinking_gradient,
+)
+from iln_stream.prequential import LearnerError, Listener, PrequentialLoop, Scores
+from iln_stream.service import shrinking_gradient
+from iln_stream.sources import Record, RiverDatasetSource
+
+
+def event(offset, y=0.0, **inputs):
+    return Record(offset, json.dumps({"x": inputs or {"a": float(offset)}, "y": y}).encode())
+
+
+class Recorder(Listener):
+    """Keeps what it is told, and in what order."""
+
+    def __init__(self):
+        self.told, self.steps, self.letters = [], [], []
+
+    def on_step(self, step):
+        self.told.append(("step", step.offset))
+        self.steps.append(step)
+
+    def on_dead_letter(self, letter):
+        self.told.append(("letter", letter.offset))
+        self.letters.append(letter)
+
+    def on_idle(self):
+        self.told.append(("idle", None))
+
+
+class RecordingLearner:
+    """A learner that notes each call, and predicts the number of events learned so far."""
+
+    def __init__(self):
+        self.calls, self.n_learned = [], 0
+
+    def predict_one(self, x):
+        self.calls.append(("predict", dict(x)))
+        return float(self.n_learned)
+
+    def learn_one(self, x, y):
+        self.calls.append(("learn", dict(x), y))
+        self.n_learned += 1
+
+
+class FailingLearner(RecordingLearner):
+    """One that breaks on certain inputs: x["fail"] names the method, x["says"] what it says."""
+
+    def predict_one(self, x):
+        if "fail=predict" in x:
+            raise ZeroDivisionError("predicted too much")
+        return x.get("says", super().predict_one(x))
+
+    def learn_one(self, x, y):
+        if "fail=learn" in x:
+            raise KeyError("learned too much")
+        super().learn_one(x, y)
+
+
+def run(records, learner=None, max_failures_in_a_row=100):
+    recorder = Recorder()
+    loop = PrequentialLoop(
+        ListSource(records), learner or RecordingLearner(), [recorder], max_failures_in_a_row
+    )
+    loop.run()
+    return recorder
+
+
+def test_predict_score_learn():
+    """Each event is predicted, then learned, before the next one is looked at."""
+    learner = RecordingLearner()
+    recorder = run([event(i, y=10.0 * i) for i in range(5)], learner)
+    assert learner.calls == [
+        call
+        for i in range(5)
+        for call in [("predict", {"a": i}), ("learn", {"a": i}, 10.0 * i)]
+    ]
+    # It predicts how often it has learned: a prediction made after learning would be off by one.
+    assert [step.y_pred for step in recorder.steps] == [0, 1, 2, 3, 4]
+    assert [step.loss for step in recorder.steps] == [(i - 10 * i) ** 2 / 2 for i in range(5)]
+
+
+def test_label_is_not_seen_before_it_is_predicted():
+    """Whatever the labels from an event on, the predictions up to it are the same to the bit."""
+
+    def predictions(later):
+        labels = [math.sin(i) if i < 20 else later for i in range(30)]
+        recorder = run(
+            [event(i, y, a=i / 10) for i, y in enumerate(labels)], shrinking_gradient(seed=1)
+        )
+        return [step.y_pred for step in recorder.steps]
+
+    one, other = predictions(later=1.0), predictions(later=-1.0)
+    assert one[:21] == other[:21]
+    assert one[21:] != other[21:]
+
+
+def test_gaps_in_offsets():
+    """Kafka's markers, aborted and compacted records leave gaps, which are no loss."""
+    recorder = run([event(offset) for offset in (3, 4, 9, 1000, 2**40)])
+    assert [step.offset for step in recorder.steps] == [3, 4, 9, 1000, 2**40]
+
+
+@pytest.mark.parametrize("offsets", [(0, 0), (0, 1, 1), (5, 4), (-1,)])
+def test_disorder_is_refused(offsets):
+    """A repeated or earlier offset stops the loop before anything is learned from it."""
+    learner, recorder = RecordingLearner(), Recorder()
+    loop = PrequentialLoop(ListSource([event(o) for o in offsets]), learner, [recorder])
+    with pytest.raises(SourceError, match=rf"list: offset {offsets[-1]} came after"):
+        loop.run()
+    assert learner.n_learned == len(recorder.told) == len(offsets) - 1
+
+
+def test_disorder_is_refused_after_a_dead_letter():
+    """A record that could not be read takes its place in the order all the same."""
+    loop = PrequentialLoop(ListSource([Record(0, b"?"), event(0)]), RecordingLearner())
+    with pytest.raises(SourceError, match="offset 0 came after 0"):
+        loop.run()
+
+
+def test_everything_is_heard_once_and_in_order():
+    """Each record reaches the listeners as one step or one dead letter, never both nor neither."""
+    records = [
+        event(0),
+        Record(1, b"{"),
+        event(2, fail="predict"),
+        event(3, fail="learn"),
+        Record(4, None),
+        event(5, y=None),
+        event(6),
+    ]
+    recorder = run(records, FailingLearner())
+    assert recorder.told == [
+        ("step", 0),
+        ("letter", 1),
+        ("letter", 2),
+        ("letter", 3),
+        ("letter", 4),
+        ("step", 5),
+        ("step", 6),
+    ]
+
+
+def test_dead_letter_tells_where_and_why():
+    """A letter names stream, partition, offset and reason, and holds the record as it came."""
+    (letter,) = run([Record(17, b'{"x": {}, "y": "1"}')]).letters
+    assert (letter.stream, letter.partition, letter.offset) == ("list", 2, 17)
+    assert letter.reason == "y: Input should be a valid number, got '1'"
+    assert letter.payload == '{"x": {}, "y": "1"}'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reason"),
+    [
+        ({"fail": "predict"}, "the learner failed: ZeroDivisionError: predicted too much"),
+        ({"fail": "learn"}, "the learner failed: KeyError: 'learned too much'"),
+    ],
+)
+def test_failure_of_the_learner(inputs, reason):
+    """An event that the learner fails on is a dead letter that quotes the learner."""
+    recorder = run([event(0, **inputs), event(1)], FailingLearner())
+    assert [letter.reason for letter in recorder.letters] == [reason]
+    assert [step.offset for step in recorder.steps] == [1]
+
+
+@pytest.mark.parametrize("prediction", [math.nan, math.inf, -math.inf, None])
+def test_prediction_that_is_no_number(prediction):
+    """A learner that predicts nan, infinity or nothing is reported, and does not learn from it."""
+
+    class Mute(RecordingLearner):
+        def predict_one(self, x):
+            return prediction
+
+    learner = Mute()
+    recorder = run([event(0)], learner)
+    assert not recorder.steps
+    assert learner.n_learned == 0
+    assert recorder.letters[0].reason.startswith("the learner failed: ")
+    assert str(prediction).removeprefix("-") in recorder.letters[0].reason
+
+
+def test_a_diverged_river_model_stops_the_stream():
+    """Plain gradient descent on wild inputs turns to nan, which is told and not published."""
+    model = linear_model.LinearRegression(
+        optimizer=optim.SGD(1.0), intercept_lr=1.0, loss=optim.losses.Squared(), clip_gradient=1e308
+    )
+    records = [event(i, y=1e10, a=1e10) for i in range(200)]
+    recorder = Recorder()
+    loop = PrequentialLoop(ListSource(records), model, [recorder], max_failures_in_a_row=10)
+    with pytest.raises(LearnerError, match="failed on 10 events in a row"):
+        loop.run()
+    assert all(math.isfinite(step.y_pred) for step in recorder.steps)
+
+
+def test_failures_in_a_row():
+    """A learner that always fails stops the loop, every event until then being a dead letter."""
+    recorder = Recorder()
+    records = [event(i, fail="predict") for i in range(10)]
+    loop = PrequentialLoop(ListSource(records), FailingLearner(), [recorder], 4)
+    with pytest.raises(LearnerError, match=r"4 events in a row, the last at offset 3: predicted"):
+        loop.run()
+    assert [letter.offset for letter in recorder.letters] == [0, 1, 2, 3]
+
+
+def test_success_between_failures():
+    """Failures count in a row: one event that works starts the count anew."""
+    records = [event(i, **({"a": 1.0} if i % 4 == 3 else {"fail": "learn"})) for i in range(40)]
+    recorder = run(records, FailingLearner(), max_failures_in_a_row=4)
+    assert len(recorder.letters) == 30
+
+
+def test_malformed_events_do_not_stop_the_stream():
+    """Senders' mistakes, however many, are not the learner's failure."""
+    recorder = run([Record(i, b"?") for i in range(50)], max_failures_in_a_row=3)
+    assert len(recorder.letters) == 50
+
+
+def test_malformed_events_do_not_hide_failures():
+    """Garbage between an ailing learner's failures doesn't make them look unconnected."""
+    records = [
+        Record(i, b"?") if i % 2 else event(i, fail="predict") for i in range(20)
+    ]
+    with pytest.raises(LearnerError):
+        run(records, FailingLearner(), max_failures_in_a_row=5)
+
+
+def test_unlabelled_events_are_predicted_only():
+    """Without a label there is a prediction but no loss, and the learner is not taught."""
+    learner = RecordingLearner()
+    recorder = run([event(0, y=1.0), event(1, y=None), event(2, y=0.0)], learner)
+    assert [call[0] for call in learner.calls] == [
+        "predict",
+        "learn",
+        "predict",
+        "predict",
+        "learn",
+    ]
+    unlabelled = recorder.steps[1]
+    assert (unlabelled.y, unlabelled.loss, unlabelled.shrunk) == (None, None, False)
+    assert recorder.steps[2].loss == 0.5
+
+
+def test_unlabelled_event_does_not_repeat_a_shrink():
+    """An event that teaches nothing isn't told as the shrinking that went before it."""
+    model = ShrinkingGradient(norm_bound=0.01, step=1.0, seed=1)
+    records = [event(i, y=1.0 if i % 2 == 0 else None, a=0.5) for i in range(60)]
+    recorder = run(records, model)
+    assert model.n_shrinks > 0
+    assert sum(step.shrunk for step in recorder.steps) == model.n_shrinks
+    assert not any(step.shrunk for step in recorder.steps if step.y is None)
+
+
+def test_inputs_are_one_hot_encoded():
+    """A learner only ever sees numbers."""
+    learner = RecordingLearner()
+    run([event(0, sky="clear", up=True, wind=3)], learner)
+    assert learner.calls[0] == ("predict", {"sky=clear": 1.0, "up": 1.0, "wind": 3.0})
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        (b'{"x": {}}', 5.0),
+        (b'{"x": {}, "timestamp": 77.5}', 77.5),
+        (b'{"x": {}, "timestamp": "1970-01-01T00:01:00Z"}', 60.0),
+    ],
+)
+def test_time_of_a_step(payload, told):
+    """A step's time is the event's own, else the record's."""
+    (step,) = run([Record(0, payload, timestamp=5.0)]).steps
+    assert step.timestamp == told
+
+
+def test_step_tells_id_and_duration():
+    """A step carries the sender's name for the event and the seconds it took."""
+
+    class Slow(RecordingLearner):
+        def learn_one(self, x, y):
+            time.sleep(0.02)
+
+    (step,) = run([Record(0, b'{"x": {}, "y": 1, "id": "e-1"}')], Slow()).steps
+    assert step.event_id == "e-1"
+    assert 0.02 <= step.seconds < 2
+
+
+def test_loss_is_algorithm_1s_own():
+    """Behind scalers a step's loss is (E_t - y_t)^2 / 2 as Algorithm 1 saw it."""
+    model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(norm_bound=2.0, seed=3))
+    inner = find_shrinking_gradient(model)
+    updates = []
+
+    class Keep(Listener):
+        def on_step(self, step):
+            updates.append((step, inner.last_update))
+
+    source = RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval", limit=300)
+    PrequentialLoop(source, model, [Keep()]).run()
+    assert len(updates) == 300
+    for step, update in updates:
+        assert step.loss == (update.estimate.value - update.y) ** 2 / 2
+        assert step.shrunk == update.shrunk
+        assert abs(update.y) <= 1
+    in_units_of_y = [(step.y_pred - step.y) ** 2 / 2 for step, _ in updates]
+    assert [step.loss for step, _ in updates] != in_units_of_y
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        linear_model.LinearRegression(),
+        preprocessing.StandardScaler() | linear_model.LinearRegression(),
+        preprocessing.TargetStandardScaler(linear_model.LinearRegression()),
+        dummy.StatisticRegressor(stats.Mean()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_loss_of_other_models(model):
+    """Of a learner that doesn't tell its loss, it is (prediction - y)^2 / 2 in y's units."""
+    recorder = run([event(i, y=i % 3, a=i / 10) for i in range(30)], model.clone())
+    for step in recorder.steps:
+        assert step.loss == pytest.approx((step.y_pred - step.y) ** 2 / 2)
+        assert not step.shrunk
+
+
+def test_loss_beyond_a_double():
+    """A square too large for a double is infinite, not a failure of the learner."""
+    recorder = run([event(0, y=1e200)])
+    assert [step.loss for step in recorder.steps] == [math.inf]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: preprocessing.StandardScaler() | linear_model.LinearRegression(),
+        lambda: shrinking_gradient(seed=5),
+    ],
+    ids=["River's linear regression", "ours"],
+)
+def test_same_mae_as_river(model):
+    """The loop scores a model as River's own progressive validation does, exactly."""
+    dataset = datasets.TrumpApproval()
+    theirs = evaluate.progressive_val_score(dataset, model(), metrics.MAE()).get()
+    scores = Scores()
+
+    class Scorer(Listener):
+        def on_step(self, step):
+            scores.update(step)
+
+    source = RiverDatasetSource(dataset, "TrumpApproval")
+    PrequentialLoop(source, model(), [Scorer()]).run()
+    assert scores.n_labelled == dataset.n_samples
+    assert scores.running_mae == pytest.approx(theirs, rel=1e-12)
+
+
+def test_stop_during_a_batch():
+    """A stop asked for in the middle of a batch leaves the batch's other records untouched."""
+    recorder = Recorder()
+    source = ListSource([event(i) for i in range(10)], batch=10)
+
+    class StopAtThree(Listener):
+        def on_step(self, step):
+            if step.offset == 3:
+                loop.stop()
+
+    loop = PrequentialLoop(source, RecordingLearner(), [StopAtThree(), recorder])
+    loop.run()
+    assert [step.offset for step in recorder.steps] == [0, 1, 2, 3]
+
+
+def test_stop_from_another_thread():
+    """A loop that waits for events ends soon after any thread asks it to."""
+
+    class Endless(ListSource):
+        exhausted = False
+
+        def poll(self, timeout):
+            records = super().poll(timeout)
+            if not records:
+                time.sleep(timeout)
+            return records
+
+    heard = threading.Event()
+
+    class Heard(Listener):
+        def on_idle(self):
+            heard.set()
+
+    recorder = Recorder()
+    loop = PrequentialLoop(Endless([event(0)]), RecordingLearner(), [recorder, Heard()])
+    thread = threading.Thread(target=loop.run, kwargs={"poll_timeout": 0.01})
+    thread.start()
+    assert heard.wait(10)
+    loop.stop()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert len(recorder.steps) == 1
+
+
+def test_idle():
+    """Listeners hear when nothing is waiting, so that they can let go of what they hold back."""
+
+    class Halting(ListSource):
+        """Has a pause after its first batch."""
+
+        def poll(self, timeout):
+            return [] if self.polls == 1 and not self._pause() else super().poll(timeout)
+
+        def _pause(self):
+            self.polls += 1
+
+    recorder = Recorder()
+    PrequentialLoop(Halting([event(0), event(1)], batch=1), RecordingLearner(), [recorder]).run()
+    assert recorder.told == [("step", 0), ("idle", None), ("step", 1)]
+
+
+def test_empty_source():
+    """A source without records is simply over."""
+    recorder = run([])
+    assert recorder.told == []
+
+
+def test_listeners_are_told_in_order():
+    """The listeners hear of each record one after the other, in the order given."""
+    told = []
+
+    class Named(Listener):
+        def __init__(self, name):
+            self.name = name
+
+        def on_step(self, step):
+            told.append((step.offset, self.name))
+
+        def on_dead_letter(self, letter):
+            told.append((letter.offset, self.name))
+
+    source = ListSource([event(0), Record(1, b"?"), event(2)])
+    PrequentialLoop(source, RecordingLearner(), [Named("a"), Named("b"), Named("c")]).run()
+    assert told == [(offset, name) for offset in range(3) for name in "abc"]
+
+
+@pytest.mark.parametrize("bad", [event(1), Record(1, b"?")], ids=["step", "dead letter"])
+def test_failing_listener_stops_the_loop(bad):
+    """When something can't be stored, the next record is not even looked at."""
+
+    class Full(Listener):
+        def on_step(self, step):
+            if step.offset == 1:
+                raise SinkError("disk full")
+
+        def on_dead_letter(self, letter):
+            raise SinkError("disk full")
+
+    learner, behind = RecordingLearner(), Recorder()
+    loop = PrequentialLoop(
+        ListSource([event(0), bad, event(2)], batch=3), learner, [Full(), behind]
+    )
+    with pytest.raises(SinkError, match="disk full"):
+        loop.run()
+    assert ("predict", {"a": 2.0}) not in learner.calls
+    assert behind.told == [("step", 0)]

@@ -1,0 +1,83 @@
+"""`Scores` and `Window`: means that stay right however long the stream."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.prequential import Scores, Step
+from iln_stream.prequential.scores import Window
+
+numbers = st.floats(-1e100, 1e100)
+
+
+def step(y, y_pred, loss, shrunk=False):
+    return Step(0, None, None, y, y_pred, loss, shrunk, 0.0)
+
+
+@given(st.integers(1, 20), st.lists(numbers, max_size=60))
+def test_window_is_the_mean_of_the_latest(size, values):
+    """At every moment the window's mean is numpy's, of the latest `size` values."""
+    window = Window(size)
+    assert math.isnan(window.mean)
+    for n, value in enumerate(values, start=1):
+        window.append(value)
+        latest = values[max(0, n - size) : n]
+        assert window.mean == pytest.approx(
+            np.mean(latest), rel=1e-9, abs=1e-12 * max(map(abs, latest))
+        )
+
+
+def test_window_does_not_drift():
+    """An enormous value that has left, after many events, leaves no trace in the mean."""
+    window = Window(10)
+    window.append(1e300)
+    for i in range(200_000):
+        window.append(0.1 * (i % 7))
+    latest = [0.1 * (i % 7) for i in range(199_990, 200_000)]
+    assert window.mean == pytest.approx(np.mean(latest), rel=1e-14)
+
+
+def test_window_forgets_infinity():
+    """One loss beyond a double spoils the window only while it is in it."""
+    window = Window(2)
+    window.append(math.inf)
+    assert window.mean == math.inf
+    window.append(1.0)
+    window.append(2.0)
+    assert window.mean == 1.5
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e6, 1e6) | st.none(), st.floats(-1e6, 1e6), st.booleans())),
+    st.integers(1, 10),
+)
+def test_scores_of_any_sequence(rows, window):
+    """Counts and means over all and over the latest events agree with numpy's."""
+    scores = Scores(window)
+    for y, y_pred, shrunk in rows:
+        scores.update(step(y, y_pred, None if y is None else (y_pred - y) ** 2, shrunk))
+    labelled = [row for row in rows if row[0] is not None]
+    assert scores.n_events == len(rows)
+    assert scores.n_labelled == len(labelled)
+    if not labelled:
+        assert math.isnan(scores.running_loss)
+        assert math.isnan(scores.running_mae)
+        assert math.isnan(scores.window_shrunk.mean)
+        return
+    y, y_pred, shrunk = np.array(labelled, dtype=float).T
+    error = y_pred - y
+    assert scores.running_loss == pytest.approx(np.mean(error**2))
+    assert scores.running_mae == pytest.approx(np.mean(np.abs(error)))
+    assert scores.window_loss.mean == pytest.approx(np.mean(error[-window:] ** 2))
+    assert scores.window_absolute_error.mean == pytest.approx(np.mean(np.abs(error[-window:])))
+    assert scores.window_shrunk.mean == pytest.approx(np.mean(shrunk[-window:]))
+
+
+@pytest.mark.parametrize("window", [0, -5])
+def test_window_needs_an_event(window):
+    """A window of nothing is refused by its value."""
+    with pytest.raises(ValueError, match=f"window = {window} must be at least 1"):
+        Scores(window)

@@ -1,0 +1,189 @@
+"""`JsonLinesSource`: files, and pipes that speak when they like."""
+
+import io
+import os
+import threading
+import time
+
+import pytest
+
+from iln_stream.errors import SourceError
+from iln_stream.sources import JsonLinesSource, Record
+
+
+def drain(source, timeout=0.2, seconds=20.0):
+    """Everything the source has to say."""
+    records, deadline = [], time.monotonic() + seconds
+    while not source.exhausted:
+        assert time.monotonic() < deadline, "the source does not end"
+        records += source.poll(timeout)
+    return records
+
+
+@pytest.fixture
+def pipe():
+    """A real pipe: what to write to, and the source at its other end."""
+    read_end, write_end = os.pipe()
+    source = JsonLinesSource(os.fdopen(read_end, "rb"), stream="pipe")
+    with os.fdopen(write_end, "wb", buffering=0) as writer:
+        yield writer, source
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "records"),
+    [
+        (b"", []),
+        (b"\n\n \n", []),
+        (b"a\nb\n", [(0, b"a"), (1, b"b")]),
+        (b"a\nb", [(0, b"a"), (1, b"b")]),
+        (b"a\r\nb\r\n", [(0, b"a"), (1, b"b")]),
+        (b"a\n\n  \nb\n\n", [(0, b"a"), (3, b"b")]),
+        (b"\na", [(1, b"a")]),
+    ],
+    ids=[
+        "empty",
+        "only blank lines",
+        "lines",
+        "no newline at the end",
+        "CRLF",
+        "blank lines",
+        "first line blank",
+    ],
+)
+def test_file(tmp_path, content, records):
+    """Each line is a record at its own number; blank ones are passed over but counted."""
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(content)
+    source = JsonLinesSource(file)
+    assert [(r.offset, r.payload) for r in drain(source)] == records
+    assert source.exhausted
+    assert source.poll(0.0) == []
+    source.close()
+
+
+def test_path_as_text(tmp_path):
+    """A path may be a string, and names the stream."""
+    (tmp_path / "events.jsonl").write_bytes(b"a")
+    source = JsonLinesSource(str(tmp_path / "events.jsonl"))
+    assert source.stream == "events.jsonl"
+    assert source.partition == 0
+    assert drain(source) == [Record(0, b"a", None)]
+
+
+def test_long_lines_and_many_lines(tmp_path):
+    """Lines longer than any read, and reads that end within a line, come whole and in order."""
+    lines = [bytes([65 + i % 26]) * (i * 37 % 1000) + b"." for i in range(3000)]
+    lines[1234] = b"x" * 3_000_000
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(b"\n".join(lines))
+    records = drain(JsonLinesSource(file))
+    assert [record.payload for record in records] == lines
+    assert [record.offset for record in records] == list(range(3000))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_limit(limit):
+    """A limit counts events, not blank lines, and ends the source."""
+    source = JsonLinesSource(io.BytesIO(b"a\n\nb\nc\n"), limit=limit)
+    assert [record.payload for record in drain(source)] == [b"a", b"b", b"c"][:limit]
+
+
+def test_limit_ends_an_open_pipe(pipe):
+    """With a limit, a pipe that stays open is over after so many lines."""
+    writer, _ = pipe
+    read_end, write_end = os.pipe()
+    source = JsonLinesSource(os.fdopen(read_end, "rb"), limit=2)
+    with os.fdopen(write_end, "wb", buffering=0) as writer:
+        writer.write(b"a\nb\nc\n")
+        assert [record.payload for record in drain(source)] == [b"a", b"b"]
+    source.close()
+
+
+def test_pipe_waits_no_longer_than_told(pipe):
+    """A silent pipe gives the loop back control after the timeout, and isn't over."""
+    _, source = pipe
+    started = time.monotonic()
+    assert source.poll(0.1) == []
+    assert 0.05 < time.monotonic() - started < 5
+    assert not source.exhausted
+
+
+def test_pipe_hands_out_at_once(pipe):
+    """What has been written is handed out without waiting for more."""
+    writer, source = pipe
+    writer.write(b"a\nb\n")
+    started = time.monotonic()
+    assert [record.payload for record in source.poll(30.0)] == [b"a", b"b"]
+    assert time.monotonic() - started < 10
+
+
+def test_partial_lines_in_a_pipe(pipe):
+    """A line that comes in pieces is one record, once its newline is there."""
+    writer, source = pipe
+    writer.write(b'{"x"')
+    assert source.poll(1.0) == []
+    writer.write(b": {}}")
+    assert source.poll(1.0) == []
+    writer.write(b"\n{")
+    assert source.poll(1.0) == [Record(0, b'{"x": {}}')]
+    writer.write(b"}\n")
+    assert source.poll(1.0) == [Record(1, b"{}")]
+
+
+def test_crlf_split_between_reads(pipe):
+    """A carriage return and its newline that come apart are still one line's end."""
+    writer, source = pipe
+    writer.write(b"a\r")
+    assert source.poll(1.0) == []
+    writer.write(b"\nb\n")
+    assert [record.payload for record in source.poll(1.0)] == [b"a", b"b"]
+
+
+def test_slow_writer(pipe):
+    """A writer with pauses, its last line unfinished: nothing is lost, doubled or reordered."""
+    writer, source = pipe
+    content = b"".join(b"%d\n" % i for i in range(200)) + b"last"
+
+    def write():
+        for start in range(0, len(content), 97):
+            writer.write(content[start : start + 97])
+            time.sleep(0.005)
+        writer.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    records = drain(source, timeout=0.002)
+    thread.join()
+    assert [record.payload for record in records] == [b"%d" % i for i in range(200)] + [b"last"]
+    assert [record.offset for record in records] == list(range(201))
+
+
+def test_pipe_filled_while_nobody_read(pipe):
+    """More lines than one read takes don't hide in a buffer that `select` can't see."""
+    writer, source = pipe
+    lines = [b"%05d" % i for i in range(10_000)]  # less than Linux keeps in a pipe
+    writer.write(b"\n".join(lines) + b"\n")
+    seen = []
+    while len(seen) < len(lines):
+        records = source.poll(0.0)
+        assert records, "poll says nothing is there"
+        seen += [record.payload for record in records]
+    assert seen == lines
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", ""], ids=["missing", "a folder"])
+def test_unreadable(tmp_path, name):
+    """A file that can't be read is named, with the reason."""
+    with pytest.raises(SourceError, match=f"can't read {tmp_path / name}: (No such|Is a dir)"):
+        JsonLinesSource(tmp_path / name)
+
+
+def test_stream_without_a_name():
+    """A stream that knows no name, or only a number, can be read like any other."""
+    assert JsonLinesSource(io.BytesIO()).stream == "stdin"
+    read_end, write_end = os.pipe()
+    os.close(write_end)
+    source = JsonLinesSource(os.fdopen(read_end, "rb"))
+    assert source.stream == str(read_end)
+    source.close()

@@ -1,0 +1,130 @@
+"""`RiverDatasetSource`: River's (x, y) pairs as events."""
+
+import datetime as dt
+from itertools import count
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import datasets
+
+from iln_stream.events import decode
+from iln_stream.sources import RiverDatasetSource
+from iln_stream.sources.river_dataset import calendar
+
+
+def payloads(source):
+    records = []
+    while not source.exhausted:
+        records += source.poll(0.0)
+    return [record.payload for record in records]
+
+
+def test_as_river_has_it():
+    """Inputs and labels arrive as River itself yields them, in its order."""
+    got = payloads(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
+    assert [(p["x"], p["y"]) for p in got] == list(datasets.TrumpApproval())
+
+
+@given(st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)))
+def test_calendar(moment):
+    """A moment's numbers are what `datetime` says of it."""
+    parts = dict(calendar("t", moment))
+    seconds = (moment - dt.datetime(1970, 1, 1)).total_seconds()
+    assert parts["t.days"] == pytest.approx(seconds / 86_400, abs=2e-5)
+    assert parts["t.month"] == int(f"{moment:%m}")
+    assert parts["t.weekday"] == moment.isoweekday() - 1
+    assert parts["t.hour"] == pytest.approx(int(f"{moment:%H}") + moment.minute / 60, abs=1 / 60)
+
+
+def test_calendar_of_a_date():
+    """A date is its midnight."""
+    day = dt.date(2026, 1, 31)
+    assert list(calendar("t", day)) == list(calendar("t", dt.datetime(2026, 1, 31)))
+
+
+def test_calendar_ignores_the_zone():
+    """Hours are those on the clock where the event was, zone or not."""
+    zone = dt.timezone(dt.timedelta(hours=5))
+    at = dt.datetime(2026, 1, 31, 18, 30)
+    assert list(calendar("t", at.replace(tzinfo=zone))) == list(calendar("t", at))
+
+
+def test_dates_among_inputs():
+    """A date becomes numbers under its own name; what isn't one stays."""
+    ((x, _),) = [({"when": dt.datetime(1970, 1, 2, 12), "a": 3, "sky": "clear"}, 0)]
+    (payload,) = payloads(RiverDatasetSource([(x, 0)], "s"))
+    assert payload["x"] == {
+        "when.days": 1.5,
+        "when.month": 1,
+        "when.weekday": 4,
+        "when.hour": 12.0,
+        "a": 3,
+        "sky": "clear",
+    }
+    decode(payload)
+
+
+def test_names_become_text():
+    """River's numbered inputs get names that JSON can carry."""
+    (payload,) = payloads(RiverDatasetSource([({0: 1.0, 1: 2.0}, 0.0)], "s"))
+    assert payload["x"] == {"0": 1.0, "1": 2.0}
+
+
+@pytest.mark.parametrize(("label", "y"), [(True, 1.0), (False, -1.0), (1, 1), (0, 0), (2.5, 2.5)])
+def test_labels(label, y):
+    """A boolean label is a side, -1 or +1; a number stays what it is."""
+    (payload,) = payloads(RiverDatasetSource([({}, label)], "s"))
+    assert payload["y"] == y
+    assert type(payload["y"]) is type(y)
+
+
+@pytest.mark.parametrize("n", [0, 1, 499, 500, 501, 1000])
+def test_exhaustion(n):
+    """A stream of any length, a whole number of batches too, is handed out once and ends."""
+    source = RiverDatasetSource([({"a": i}, i) for i in range(n)], "s")
+    assert not source.exhausted
+    assert [p["y"] for p in payloads(source)] == list(range(n))
+    assert source.poll(0.0) == []
+    assert source.exhausted
+
+
+def test_limit_of_an_endless_stream():
+    """An endless stream ends at the limit, and no event beyond it is drawn."""
+    numbers = count()
+    source = RiverDatasetSource((({"a": i}, i) for i in numbers), "s", limit=600)
+    assert [p["y"] for p in payloads(source)] == list(range(600))
+    assert next(numbers) == 600
+
+
+@pytest.mark.parametrize(
+    ("dataset", "limit", "lag"),
+    [
+        (datasets.TrumpApproval(), None, 1001),
+        (datasets.TrumpApproval(), 10, 10),
+        (datasets.TrumpApproval(), 5000, 1001),
+        (datasets.synth.Friedman(seed=1), 700, 700),
+        (datasets.synth.Friedman(seed=1), None, None),
+    ],
+)
+def test_lag(dataset, limit, lag):
+    """What is still to come is known where there is an end, and shrinks with each batch."""
+    source = RiverDatasetSource(dataset, "s", limit)
+    assert source.lag == lag
+    handed_out = len(source.poll(0.0))
+    assert source.lag == (None if lag is None else lag - handed_out)
+
+
+def test_offsets_go_on_over_batches():
+    """Offsets count events from 0, whatever the batches."""
+    source = RiverDatasetSource(datasets.TrumpApproval(), "s")
+    offsets = [record.offset for _ in range(3) for record in source.poll(0.0)]
+    assert offsets == list(range(1001))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.bool_])
+def test_numpys_numbers(kind):
+    """Streams that hand out numpy's scalars can be learned from, too."""
+    (payload,) = payloads(RiverDatasetSource([({"a": kind(1)}, 1.0)], "s"))
+    assert decode(payload).x == {"a": 1.0}

@@ -1,0 +1,131 @@
+"""docker-compose.yml as a project of its own: a unique name, free ports, and gone after use."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+TOP = Path(__file__).resolve().parents[2]
+WITHOUT_GRAFANA = ("kafka", "topics", "learner", "producer", "prometheus")
+
+_BUILD_SECONDS = 900.0
+_UP_SECONDS = 240.0
+_SECONDS = 60.0
+
+T = TypeVar("T")
+
+
+class Compose:
+    """Runs `docker compose` on the project."""
+
+    def __init__(self) -> None:
+        self._project = f"iln-stream-test-{uuid.uuid4().hex[:8]}"
+        self.kafka_port, self.learner_port, self.prometheus_port, self.grafana_port = _free_ports(4)
+        self._image_tag = self._project
+        self._variables = {
+            "ILN_KAFKA_PORT": str(self.kafka_port),
+            "ILN_LEARNER_PORT": str(self.learner_port),
+            "ILN_PROMETHEUS_PORT": str(self.prometheus_port),
+            "ILN_GRAFANA_PORT": str(self.grafana_port),
+            "ILN_IMAGE_TAG": self._image_tag,
+        }
+
+    def __call__(self, *arguments: str, timeout: float = _SECONDS) -> str:
+        """Return what a command of `docker compose` printed."""
+        file = str(TOP / "docker-compose.yml")
+        return self._docker(
+            "compose", "--project-name", self._project, "--file", file, *arguments, timeout=timeout
+        )
+
+    def config(self) -> dict[str, Any]:
+        """Return the file as Compose understands it, with all defaults and absolute paths."""
+        parsed: dict[str, Any] = json.loads(self("config", "--format", "json"))
+        return parsed
+
+    def up(self) -> None:
+        """Build our image, fetch those of others that are missing, and start all but Grafana."""
+        self("build", "learner", timeout=_BUILD_SECONDS)
+        services = self.config()["services"]
+        for service in WITHOUT_GRAFANA:
+            if "build" not in services[service]:
+                self._fetch(services[service]["image"])
+        self(
+            *("up", "--detach", "--wait", "--pull", "never", "--no-build"),
+            *WITHOUT_GRAFANA,
+            timeout=_UP_SECONDS,
+        )
+
+    def down(self) -> None:
+        """Remove containers, volumes and network, and the name of the image that was built."""
+        self("down", "--volumes", "--remove-orphans")
+        self._docker("image", "rm", "--force", f"iln-stream:{self._image_tag}")
+
+    def exit_code(self, service: str) -> int:
+        """Return the status that a service which has ended ended with."""
+        container = json.loads(self("ps", "--all", "--format", "json", service))
+        assert container["State"] == "exited", container
+        return int(container["ExitCode"])
+
+    def _fetch(self, image: str) -> None:
+        try:
+            self._docker("image", "inspect", image)
+        except ComposeError:
+            self._docker("pull", "--quiet", image, timeout=_BUILD_SECONDS)
+
+    def _docker(self, *arguments: str, timeout: float = _SECONDS) -> str:
+        result = subprocess.run(
+            ["docker", *arguments],
+            env=os.environ | self._variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if result.returncode:
+            said = "\n".join((result.stdout + result.stderr).splitlines()[-40:])
+            raise ComposeError(f"docker {' '.join(arguments)}\nfailed and said:\n{said}")
+        return result.stdout
+
+
+class ComposeError(RuntimeError):
+    """A command of Docker's failed."""
+
+
+def eventually(read: Callable[[], T], holds: Callable[[T], bool], within: float = 60.0) -> T:
+    """Read again and again until the answer is as it should be, and return it."""
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            answer = read()
+        except OSError as error:  # nobody answers yet
+            outcome = repr(error)
+        else:
+            if holds(answer):
+                return answer
+            outcome = repr(answer)
+        assert time.monotonic() < deadline, f"still so after {within:.0f} s: {outcome[:2000]}"
+        time.sleep(0.3)
+
+
+def _free_ports(count: int) -> list[int]:
+    # Below the range from which the kernel gives ports to outgoing connections.
+    candidates = random.SystemRandom().sample(range(15000, 32000), k=50 * count)
+    return [port for port in candidates if _is_free(port)][:count]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Generator, Iterator
+
+import pytest
+from stack.compose import Compose, ComposeError
+
+
+@pytest.fixture(scope="session")
+def compose() -> Compose:
+    """The project, of which nothing runs yet."""
+    version = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
+    if version.returncode:
+        pytest.fail("These tests need `docker compose`; `make test-stack` brings its own.")
+    return Compose()
+
+
+@pytest.fixture(scope="session")
+def stack(compose: Compose) -> Iterator[Compose]:
+    """The whole stack but Grafana, running."""
+    try:
+        compose.up()
+        yield compose
+    except ComposeError as error:
+        error.add_note(compose("logs", "--tail", "40"))
+        raise
+    finally:
+        compose.down()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the containers said beside a test that failed on them."""
+    report = yield
+    if report.when == "call" and report.failed and "stack" in item.funcargs:
+        logs = item.funcargs["stack"]("logs", "--tail", "40")
+        report.sections.append(("docker compose logs", logs))
+    return report

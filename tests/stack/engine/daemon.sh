@@ -1,0 +1,66 @@
+# Starting dockerd with roots, socket and settings of its own, and ending all that belongs to it.
+# shellcheck shell=bash disable=SC2154
+
+start_daemon() {
+  remember_machine
+  echo '{"features": {"buildkit": true}}' > "$RUN/daemon.json" # instead of the machine's own
+  setsid dockerd --config-file "$RUN/daemon.json" --host "$DOCKER_HOST" --pidfile "$RUN/pid" \
+    --data-root "$CACHE/data" --exec-root "$RUN/exec" --group "$(id -gn)" --mtu "$(route_mtu)" \
+    > "$CACHE/dockerd.log" 2>&1 < /dev/null 9>&- &
+  wait_for 30 docker version || {
+    tail -20 "$CACHE/dockerd.log" >&2
+    die "dockerd did not come up; its log is $CACHE/dockerd.log"
+  }
+  say "engine up: $(docker version --format '{{.Server.Version}}')"
+}
+
+route_mtu() { # A container's packets may not be larger than those of the way out.
+  local device mtu=1500
+  device=$(ip -o route show default | sed -n 's/.* dev \([^ ]*\).*/\1/p' | head -1)
+  [ -z "$device" ] || mtu=$(cat "/sys/class/net/$device/mtu")
+  echo $((mtu < 1500 ? mtu : 1500))
+}
+
+stop_daemon() ( # goes on after whatever fails, to undo what it can
+  set +e
+  if docker version > /dev/null 2>&1; then
+    containers=$(docker ps --all --quiet)
+    # shellcheck disable=SC2086
+    [ -z "$containers" ] || docker rm --force --volumes $containers > /dev/null
+    docker network prune --force > /dev/null
+    docker volume prune --all --force > /dev/null
+  fi
+  if pid=$(cat "$RUN/pid" 2> /dev/null) && command_line "$pid" | grep -qF -- "--pidfile $RUN/pid"; then
+    kill "$pid"
+    wait_for 30 has_ended "$pid" || kill -9 "$pid"
+  fi
+  end_orphans
+  restore_machine
+  rm -rf --one-file-system "$RUN"
+  say "engine stopped, its traces undone"
+)
+
+# What outlives a dockerd that was killed: containerd and its shims, known by the path in their command
+# line, and the containers' processes, known by the control groups of the containers in our data.
+end_orphans() {
+  local process container
+  for process in /proc/[0-9]*; do
+    if command_line "${process#/proc/}" | grep -Eq "^[^ ]*containerd(-shim[^ ]*)? .*$RUN/exec"; then
+      kill "${process#/proc/}" 2> /dev/null || true
+    fi
+  done
+  for container in "$CACHE"/data/containers/*/; do
+    [ -d "$container" ] || continue
+    wait_for 5 end_container "$(basename "$container")" || true
+  done
+}
+
+end_container() { # true once it has no process
+  local processes
+  processes=$(find /sys/fs/cgroup -path "*/docker/$1/cgroup.procs" -exec cat {} + 2> /dev/null | sort -u)
+  # shellcheck disable=SC2086
+  [ -z "$processes" ] || { kill -9 $processes; false; }
+}
+
+command_line() { { tr '\0' ' ' < "/proc/$1/cmdline"; } 2> /dev/null || true; }
+has_ended() { [ -z "$(command_line "$1")" ]; } # also true for a zombie

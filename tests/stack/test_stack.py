@@ -1,0 +1,165 @@
+"""The stack, running: from the producer's events to metrics, predictions and dead letters.
+
+The tests share one stack and run in this order; the last two stop parts of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+import urllib.parse
+import urllib.request
+from typing import Any
+
+import pytest
+from kafka import KafkaConsumer, TopicPartition
+from prometheus_client.parser import text_string_to_metric_families
+from stack.compose import Compose, ComposeError, eventually
+from support.kafka_topics import produce
+
+# The first test waits for the image to be built and the stack to come up.
+pytestmark = pytest.mark.timeout(1200)
+
+LEARNING = ("iln_running_loss", "iln_shrink_frequency", "iln_alpha_l1")
+
+
+def test_producers_events_are_learned(stack: Compose) -> None:
+    """Protects the main path: what the producer sends is learned, and the metrics tell so."""
+    before = eventually(lambda: metrics(stack), lambda now: now["iln_events_total"] > 0)
+    after = eventually(
+        lambda: metrics(stack),
+        lambda now: now["iln_events_total"] >= before["iln_events_total"] + 100,
+    )
+
+    assert after["iln_labelled_events_total"] == after["iln_events_total"]
+    assert after["iln_dead_letters_total"] == 0
+    assert all(math.isfinite(after[name]) for name in LEARNING)
+    assert after["iln_alpha_l1"] > 0
+
+
+def test_prometheus_sees_the_learner(stack: Compose) -> None:
+    """Protects what dashboard and alerts stand on: the target is up and its metrics are stored."""
+    targets = eventually(
+        lambda: prometheus(stack, "targets")["activeTargets"],
+        lambda found: [target["health"] for target in found] == ["up"],
+    )
+    assert targets[0]["labels"]["job"] == "iln-learner"
+
+    for name in LEARNING:
+        found = eventually(lambda name=name: query(stack, name), bool)  # type: ignore[misc]
+        assert found[0]["metric"]["model"] == "iln"
+
+
+def test_every_event_has_its_prediction(stack: Compose) -> None:
+    """Protects the service's product: one prediction for each event, in the topic's order."""
+    predictions = eventually(
+        lambda: read_topic(stack, "iln-predictions"), lambda found: len(found) >= 100
+    )
+
+    assert [prediction["offset"] for prediction in predictions] == list(range(len(predictions)))
+    assert {prediction["stream"] for prediction in predictions} == {"iln-events"}
+    assert all(math.isfinite(prediction["y_pred"]) for prediction in predictions)
+
+
+def test_malformed_message_becomes_a_dead_letter(stack: Compose) -> None:
+    """Protects the stream from a poison message, and the message from being lost."""
+    (offset,) = produce(bootstrap(stack), "iln-events", [(None, b'{"x": {"a": 1}, "y": "two"}')])
+
+    (letter,) = eventually(lambda: read_topic(stack, "iln-events-dead-letters"), bool)
+    assert letter["offset"] == offset
+    assert letter["payload"] == '{"x": {"a": 1}, "y": "two"}'
+    assert letter["reason"].startswith("y: ")
+    learned = metrics(stack)["iln_events_total"]
+    eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now > learned)
+
+
+def test_learner_is_confined(stack: Compose) -> None:
+    """Protects the machine from whatever a message might make the learner do."""
+    show = "print(open('/proc/1/status').read())"
+    status = stack("exec", "-T", "learner", "python", "-c", show)
+
+    assert re.search(r"^Uid:\s+10001\s", status, re.MULTILINE)
+    assert re.search(r"^Cap(Eff|Bnd):\s+0+$", status, re.MULTILINE)
+    assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
+    with pytest.raises(ComposeError, match="Read-only file system"):
+        stack("exec", "-T", "learner", "touch", "/opt/iln_stream/new")
+
+
+def test_stopping_the_producer_loses_nothing(stack: Compose) -> None:
+    """Protects what the producer has said it sent: all of it reaches the learner."""
+    stack("stop", "producer")
+
+    assert stack.exit_code("producer") == 0
+    sent = n_sent(stack)
+    eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now == sent)
+
+
+def test_learner_stops_cleanly_and_learns_again(stack: Compose) -> None:
+    """Protects a deployment: SIGTERM ends the learner in time, and a new start catches up."""
+    began = time.monotonic()
+    stack("stop", "learner")
+
+    assert time.monotonic() - began < 30  # its stop_grace_period, after which it would be killed
+    assert stack.exit_code("learner") == 0
+    assert len(read_topic(stack, "iln-predictions")) == n_sent(stack)
+
+    stack("start", "learner", "producer")
+    learned = n_sent(stack)
+    eventually(lambda: metrics(stack).get("iln_events_total", 0), lambda now: now > learned)
+
+
+def metrics(stack: Compose) -> dict[str, float]:
+    """Return the learner's /metrics, histograms left out."""
+    text = get(f"http://127.0.0.1:{stack.learner_port}/metrics").decode()
+    samples = [
+        sample
+        for family in text_string_to_metric_families(text)
+        if family.type != "histogram"
+        for sample in family.samples
+    ]
+    return {sample.name: sample.value for sample in samples}
+
+
+def prometheus(stack: Compose, path: str) -> Any:
+    """Return the data of an answer of Prometheus's HTTP API."""
+    return json.loads(get(f"http://127.0.0.1:{stack.prometheus_port}/api/v1/{path}"))["data"]
+
+
+def query(stack: Compose, expression: str) -> Any:
+    """Return the series of an instant query."""
+    return prometheus(stack, "query?" + urllib.parse.urlencode({"query": expression}))["result"]
+
+
+def get(address: str) -> bytes:
+    """Return what is at an address, past any proxy."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with direct.open(address, timeout=5) as answer:
+        body: bytes = answer.read()
+    return body
+
+
+def bootstrap(stack: Compose) -> str:
+    """Return the broker's address for this machine."""
+    return f"127.0.0.1:{stack.kafka_port}"
+
+
+def read_topic(stack: Compose, topic: str) -> list[dict[str, Any]]:
+    """Return all messages that a topic holds now."""
+    partition = TopicPartition(topic, 0)
+    found: list[dict[str, Any]] = []
+    with KafkaConsumer(bootstrap_servers=bootstrap(stack), group_id=None) as consumer:
+        consumer.assign([partition])
+        consumer.seek_to_beginning(partition)
+        end = consumer.end_offsets([partition])[partition]
+        while consumer.position(partition) < end:
+            batch = consumer.poll(timeout_ms=1000).get(partition, ())
+            found += [json.loads(message.value) for message in batch]
+    return found
+
+
+def n_sent(stack: Compose) -> int:
+    """Return how many events the producer said it had sent when it was stopped."""
+    (count,) = re.findall(r"(\d+) events sent", stack("logs", "producer"))
+    return int(count)

@@ -1,0 +1,34 @@
+"""A source for tests: records from a list."""
+
+from collections.abc import Iterable, Sequence
+
+from iln_stream.sources import Record
+
+
+class ListSource:
+    """Hands out the given records in batches of the given size."""
+
+    stream = "list"
+    partition = 2
+
+    def __init__(self, records: Iterable[Record], batch: int = 3) -> None:
+        self._records = list(records)
+        self._batch = batch
+        self.polls = 0
+        self.closed = False
+
+    @property
+    def exhausted(self) -> bool:
+        return not self._records
+
+    @property
+    def lag(self) -> int:
+        return len(self._records)
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        self.polls += 1
+        batch, self._records = self._records[: self._batch], self._records[self._batch :]
+        return batch
+
+    def close(self) -> None:
+        self.closed = True
