@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs kafka bench clean
+.PHONY: demo test test-stack lint docs kafka bench clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -14,6 +14,10 @@ demo: $(VENV)/demo
 test: lint $(VENV)/wheel
 	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# The whole docker-compose.yml, for real. Brings its own Docker engine where none runs (root on Debian).
+test-stack: $(VENV)/dev
+	tests/stack/engine.sh run $(BIN)/pytest tests/stack
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -1,18 +1,16 @@
 """The commands, and how their errors reach a person."""
 
-import logging
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.logging import RichHandler
 from rich.markup import escape
 
 from iln_stream._version import __version__
 from iln_stream.cli.flags import with_settings
-from iln_stream.cli.quiet import OncePerInterval
+from iln_stream.cli.logs import set_up_logging
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings
 
@@ -48,16 +46,7 @@ def options(
     ] = False,
 ) -> None:
     """Online learning for streams with infinite-layer networks."""
-    logging.basicConfig(
-        level=logging.INFO,
-        format="%(message)s",
-        datefmt="%X",
-        handlers=[RichHandler(console=console, show_path=False)],
-    )
-    logging.getLogger("kafka").setLevel(logging.ERROR)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(OncePerInterval())
-    logging.captureWarnings(True)
+    set_up_logging(console)
 
 
 @app.command()

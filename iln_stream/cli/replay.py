@@ -1,6 +1,7 @@
 """`iln-stream replay`: from any source into a topic."""
 
 import json
+import signal
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +32,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
         Where progress is drawn, if it is a terminal.
 
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: flushed
     source = build_source(settings)
     sink = build_sink(f"kafka:{settings.topic}", settings)
     progress = Progress(
@@ -59,7 +61,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
-    console.print(f"{n_sent} events sent to topic {settings.topic}")
+    console.print(f"{n_sent} events sent to topic {settings.topic}", soft_wrap=True)
     return n_sent
 
 

@@ -271,7 +271,7 @@ class ShrinkingGradient(base.Regressor):
             if self._n_capped == 1:
                 _warn(
                     f"max_draws = {self.max_draws} binds: ||alpha||_1 = {self.alpha_l1:.3g} asks "
-                    f"for {self._draws_wanted():.0f} draws to keep the variance of E below "
+                    f"for {math.ceil(self._draws_wanted())} draws to keep the variance of E below "
                     f"{self.variance:g}; raise max_draws, or lower norm_bound or step"
                 )
 

@@ -92,17 +92,19 @@ class Settings(BaseSettings):
     @field_validator("start", mode="before")
     @classmethod
     def _start_in_words(cls, value: object) -> object:
-        if isinstance(value, str) and value not in ("earliest", "latest"):
+        if value is None or value in ("earliest", "latest"):
+            return value
+        moment = value
+        if isinstance(value, str):
             try:
                 moment = dt.datetime.fromisoformat(value)
             except ValueError:
                 moment = None
-            if moment is None or moment.tzinfo is None:
-                raise ValueError(
-                    "expected earliest, latest or a time with its offset, like 2026-01-31T12:00:00Z"
-                )
-            return moment
-        return value
+        if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
+            raise ValueError(
+                "expected earliest, latest or a time with its offset, like 2026-01-31T12:00:00Z"
+            )
+        return moment
 
     @field_validator("kafka_options", "learner_options", mode="before")
     @classmethod
@@ -169,5 +171,7 @@ def _spelled_out(error: ValidationError) -> str:
         else:
             spellings = f"{name} (no such setting)"
         message = detail["msg"].removeprefix("Value error, ")  # pydantic's, before our own words
-        lines.append(f"{spellings}: {message}, got {detail['input']!r}")
+        # The options may hold a password, which no log should.
+        got = "" if name == "kafka_options" else f", got {detail['input']!r}"
+        lines.append(f"{spellings}: {message}{got}")
     return "\n".join(dict.fromkeys(lines))

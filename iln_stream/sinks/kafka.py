@@ -1,9 +1,10 @@
 """Messages to a Kafka topic."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
@@ -21,7 +22,8 @@ _OURS: dict[str, Any] = {
     "allow_auto_create_topics": False,
 }
 
-_FLUSH_WITHIN_SECONDS = 120.0
+_GRACE_SECONDS = 5.0
+"""A flush may last so much longer than a delivery, whose own error says more."""
 
 
 class KafkaSink:
@@ -51,9 +53,13 @@ class KafkaSink:
     ) -> None:
         self._topic = topic
         self._error: BaseException | None = None
-        options = {**_DEFAULTS, **(options or {}), **_OURS}
+        options = {**_DEFAULTS, **_checked(options or {}), **_OURS}
+        delivery_ms = options.get(
+            "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
+        )
         servers = bootstrap.split(",")
         try:
+            self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
             _ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
                 bootstrap_servers=servers, **_supported(KafkaProducer, options)
@@ -62,6 +68,8 @@ class KafkaSink:
             raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
         except KafkaError as error:
             raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
+        except (AssertionError, OSError, TypeError, ValueError) as error:
+            raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message, optionally with a time of its own (POSIX seconds)."""
@@ -75,22 +83,29 @@ class KafkaSink:
                 timestamp_ms=None if timestamp is None else int(timestamp * 1000),
             ).add_errback(self._remember)
         except KafkaError as error:
-            raise SinkError(f"topic {self._topic}: {error}") from error
+            with suppress(SinkError):
+                self.flush()  # what came before is stored, and nothing that comes after
+            self._remember(error)
+            self._raise_if_failed()
 
     def flush(self) -> None:
         """Return when the brokers have stored everything written so far."""
+        self._raise_if_failed()
         try:
-            self._producer.flush(timeout=_FLUSH_WITHIN_SECONDS)
+            self._producer.flush(timeout=self._flush_within)
         except KafkaError as error:
-            raise SinkError(f"topic {self._topic}: {error}") from error
+            self._remember(error)
         self._raise_if_failed()
 
     def close(self) -> None:
-        """Flush and leave the brokers."""
+        """Flush and leave the brokers; after a failure, without waiting for what is lost."""
         try:
             self.flush()
         finally:
-            self._producer.close(timeout=_FLUSH_WITHIN_SECONDS)
+            if self._error is not None:
+                # Else close() itself would wait for the brokers, and give up without closing.
+                self._producer._sender.force_close()
+            self._producer.close(timeout=self._flush_within)
 
     def _remember(self, error: BaseException) -> None:
         self._error = self._error or error
@@ -111,6 +126,15 @@ def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) ->
         pass  # somebody else was quicker
     finally:
         admin.close()
+
+
+def _checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse what none of kafka-python's clients knows: a misspelt option must not be lost."""
+    clients = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
+    known = {name for client in clients for name in client.DEFAULT_CONFIG}
+    if unknown := sorted(options.keys() - known):
+        raise SinkError(f"kafka_options: kafka-python has no {', '.join(unknown)}")
+    return options
 
 
 def _supported(client: type, options: Mapping[str, Any]) -> dict[str, Any]:

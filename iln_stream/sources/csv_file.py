@@ -36,6 +36,8 @@ class CsvSource(RiverDatasetSource):
             raise SourceError(f"{path.name} is no CSV file in UTF-8: {error}") from error
         if target not in header:
             raise SourceError(f"{path.name} has no column {target!r}; it has {', '.join(header)}")
+        if twice := sorted(name for name in set(header) if header.count(name) > 1):
+            raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
         super().__init__(_rows(path, target), stream=path.name, limit=limit)
 
 

@@ -3,9 +3,15 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+from uuid import UUID
 
-from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError, KafkaTimeoutError, OffsetOutOfRangeError
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    LogTruncationError,
+    OffsetOutOfRangeError,
+)
 
 from iln_stream.errors import SourceError
 from iln_stream.sources.base import Record
@@ -52,7 +58,8 @@ class KafkaSource:
     stop_at_end
         Be exhausted at what was the topic's end when reading began.
     options
-        Passed to `kafka.KafkaConsumer`; those that order depends on can't be set.
+        Passed to `kafka.KafkaConsumer`, as far as it knows them; those that order depends on can't
+        be set.
 
     Raises
     ------
@@ -85,6 +92,7 @@ class KafkaSource:
             self._position = self._offset_of(start)
             self._consumer.seek(self._tp, self._position)
             self._end = self._end_offset()
+            self._topic_id = self._topic_id_now()
         except KafkaError as error:
             self._consumer.close()
             raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
@@ -109,17 +117,21 @@ class KafkaSource:
             return []
         try:
             batch = self._consumer.poll(timeout_ms=int(timeout * 1000))
+            # Ask the consumer rather than add 1: markers and aborted records take offsets, too.
+            position = self._consumer.position(self._tp, timeout_ms=0)
+            self._check_same_topic()
         except OffsetOutOfRangeError as error:
             raise SourceError(
                 f"topic {self.stream}, partition {self.partition}: offset {self._position} is no "
                 "longer (or not yet) there. Records between were deleted by the topic's "
                 "retention: start again with --start earliest, and a fresh model"
             ) from error
+        except LogTruncationError as error:
+            raise self._not_the_same_log("now ends before our place in it") from error
         except KafkaError as error:
             raise SourceError(f"topic {self.stream}: {error}") from error
         messages = batch.get(self._tp, ())
-        # Ask the consumer rather than add 1: markers and aborted records take offsets, too.
-        self._position = self._consumer.position(self._tp, timeout_ms=0) or self._position
+        self._position = position or self._position
         self._end = max(self._end, self._consumer.highwater(self._tp) or 0)
         return [
             Record(message.offset, message.value, message.timestamp / 1000)
@@ -143,6 +155,24 @@ class KafkaSource:
                 f"topic {self.stream} has partitions {sorted(partitions)}, not {self.partition}"
             )
 
+    def _check_same_topic(self) -> None:
+        """Refuse to go on in the middle of a topic that was deleted and created anew."""
+        now = self._topic_id_now()
+        self._topic_id = self._topic_id or now
+        if now not in (None, self._topic_id):
+            raise self._not_the_same_log("was deleted and created anew")
+
+    def _topic_id_now(self) -> UUID | None:
+        # The client's own metadata: kafka-python has no public way that costs no request.
+        found: UUID | None = self._consumer._cluster.topic_id(self.stream)
+        return found
+
+    def _not_the_same_log(self, what: str) -> SourceError:
+        return SourceError(
+            f"topic {self.stream}, partition {self.partition} {what} (offset {self._position}), so "
+            "it isn't what was learned: start again with --start earliest, and a fresh model"
+        )
+
     def _offset_of(self, start: Start) -> int:
         if start == "earliest":
             found = self._consumer.beginning_offsets([self._tp], timeout_ms=_ANSWER_WITHIN_MS)
@@ -162,11 +192,21 @@ class KafkaSource:
 def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
     if taken := sorted(_OURS.keys() & options.keys()):
         raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
+    given = {**_DEFAULTS, **_of_a_consumer(options), **_OURS}
     try:
-        return KafkaConsumer(
-            bootstrap_servers=bootstrap.split(","), **{**_DEFAULTS, **options, **_OURS}
-        )
+        return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **given)
     except KafkaTimeoutError as error:
         raise SourceError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
     except KafkaError as error:
         raise SourceError(f"Kafka at {bootstrap}: {error}") from error
+    except (AssertionError, OSError, TypeError, ValueError) as error:
+        raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
+
+
+def _of_a_consumer(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what only producers know: both are given the same options."""
+    known = KafkaConsumer.DEFAULT_CONFIG
+    theirs = KafkaProducer.DEFAULT_CONFIG.keys() | KafkaAdminClient.DEFAULT_CONFIG.keys()
+    if unknown := sorted(options.keys() - known.keys() - theirs):
+        raise SourceError(f"kafka_options: kafka-python has no {', '.join(unknown)}")
+    return {name: value for name, value in options.items() if name in known}

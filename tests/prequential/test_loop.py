@@ -86,9 +86,7 @@ def test_predict_score_learn():
     learner = RecordingLearner()
     recorder = run([event(i, y=10.0 * i) for i in range(5)], learner)
     assert learner.calls == [
-        call
-        for i in range(5)
-        for call in [("predict", {"a": i}), ("learn", {"a": i}, 10.0 * i)]
+        call for i in range(5) for call in [("predict", {"a": i}), ("learn", {"a": i}, 10.0 * i)]
     ]
     # It predicts how often it has learned: a prediction made after learning would be off by one.
     assert [step.y_pred for step in recorder.steps] == [0, 1, 2, 3, 4]
@@ -232,9 +230,7 @@ def test_malformed_events_do_not_stop_the_stream():
 
 def test_malformed_events_do_not_hide_failures():
     """Garbage between an ailing learner's failures doesn't make them look unconnected."""
-    records = [
-        Record(i, b"?") if i % 2 else event(i, fail="predict") for i in range(20)
-    ]
+    records = [Record(i, b"?") if i % 2 else event(i, fail="predict") for i in range(20)]
     with pytest.raises(LearnerError):
         run(records, FailingLearner(), max_failures_in_a_row=5)
 
@@ -402,7 +398,7 @@ def test_stop_from_another_thread():
 
     recorder = Recorder()
     loop = PrequentialLoop(Endless([event(0)]), RecordingLearner(), [recorder, Heard()])
-    thread = threading.Thread(target=loop.run, kwargs={"poll_timeout": 0.01})
+    thread = threading.Thread(target=loop.run, kwargs={"poll_timeout": 0.01}, daemon=True)
     thread.start()
     assert heard.wait(10)
     loop.stop()

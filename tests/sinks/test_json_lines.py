@@ -95,8 +95,7 @@ def test_full_disk_while_writing():
     """Who never flushes hears of a full disk once our buffer is full."""
     sink = JsonLinesSink(FULL)
     with pytest.raises(SinkError, match=r"can't write /dev/full: No space left"):
-        for _ in range(1000):
-            sink.write(None, b"x" * 1000)
+        sink.write(None, b"x" * 1_000_000)
 
 
 @pytest.mark.parametrize("name", ["taken/out.jsonl", "."], ids=["below a file", "a folder"])

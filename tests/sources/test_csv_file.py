@@ -132,3 +132,11 @@ def test_no_csv(tmp_path, content):
     """A file that is no CSV in UTF-8 is refused in a sentence, wherever it goes wrong."""
     with pytest.raises(SourceError, match=r"table\.csv.*no CSV.*UTF-8"):
         rows(tmp_path, content)
+
+
+def test_a_name_used_twice_is_refused(tmp_path):
+    """Two columns of one name would silently be one input."""
+    file = tmp_path / "twice.csv"
+    file.write_text("a,b,a,y\n1,2,3,4\n")
+    with pytest.raises(SourceError, match="more than one column named a"):
+        CsvSource(file, target="y")

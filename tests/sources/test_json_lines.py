@@ -89,9 +89,8 @@ def test_limit(limit):
     assert [record.payload for record in drain(source)] == [b"a", b"b", b"c"][:limit]
 
 
-def test_limit_ends_an_open_pipe(pipe):
+def test_limit_ends_an_open_pipe():
     """With a limit, a pipe that stays open is over after so many lines."""
-    writer, _ = pipe
     read_end, write_end = os.pipe()
     source = JsonLinesSource(os.fdopen(read_end, "rb"), limit=2)
     with os.fdopen(write_end, "wb", buffering=0) as writer:
@@ -151,7 +150,7 @@ def test_slow_writer(pipe):
             time.sleep(0.005)
         writer.close()
 
-    thread = threading.Thread(target=write)
+    thread = threading.Thread(target=write, daemon=True)
     thread.start()
     records = drain(source, timeout=0.002)
     thread.join()

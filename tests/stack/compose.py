@@ -68,6 +68,10 @@ class Compose:
         self("down", "--volumes", "--remove-orphans")
         self._docker("image", "rm", "--force", f"iln-stream:{self._image_tag}")
 
+    def logs(self) -> str:
+        """Return the last lines that each service said."""
+        return self("logs", "--tail", "40")
+
     def exit_code(self, service: str) -> int:
         """Return the status that a service which has ended ended with."""
         container = json.loads(self("ps", "--all", "--format", "json", service))

@@ -23,7 +23,7 @@ def stack(compose: Compose) -> Iterator[Compose]:
         compose.up()
         yield compose
     except ComposeError as error:
-        error.add_note(compose("logs", "--tail", "40"))
+        error.add_note(compose.logs())
         raise
     finally:
         compose.down()
@@ -35,7 +35,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what the containers said beside a test that failed on them."""
     report = yield
-    if report.when == "call" and report.failed and "stack" in item.funcargs:
-        logs = item.funcargs["stack"]("logs", "--tail", "40")
-        report.sections.append(("docker compose logs", logs))
+    stack = item.funcargs.get("stack")
+    if report.when == "call" and report.failed and isinstance(stack, Compose):
+        report.sections.append(("docker compose logs", stack.logs()))
     return report

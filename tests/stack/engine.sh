@@ -12,13 +12,14 @@
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034
 TOP=$(cd "$HERE/../.." && pwd) # where docker-compose.yml is
-CACHE=${ILN_CACHE:-$HOME/.cache/iln_stream}/docker
+CACHE=$(realpath -m "${ILN_CACHE:-$HOME/.cache/iln_stream}/docker")
 PROGRAMS=$CACHE/programs # the unpacked packages
 RUN=/run/iln-docker      # sockets (whose paths have to be short) and the machine's state of before
 
 for part in packages root_filesystem machine_state daemon images; do
-  # shellcheck source=/dev/null disable=SC2034
+  # shellcheck source=/dev/null
   . "$HERE/engine/$part.sh"
 done
 

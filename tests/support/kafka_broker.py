@@ -3,7 +3,7 @@
 It is, in this order: the running broker that ILN_TEST_BOOTSTRAP names, a container of an image
 the local Docker engine already has, or a Java process whose jars Maven fetches once.
 
-`python -m support.kafka_broker` runs one in the foreground.
+`python -m support.kafka_broker` runs one of its own in the foreground, as `make kafka` does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from support.kafka_docker import DOCKER_IMAGE, DockerHome, docker_has_image
-from support.kafka_home import START_DEADLINE_SECONDS, Home, KafkaBrokerError
+from support.kafka_home import KAFKA_VERSION, START_DEADLINE_SECONDS, Home, KafkaBrokerError
 from support.kafka_java import JavaHome, jar_folder, java_17_or_newer
 
 _PORT_ATTEMPTS = 5
@@ -41,18 +41,27 @@ _PORT_TAKEN = re.compile(r"address already in use|port is already allocated", re
 
 
 class KafkaBroker:
-    """One broker, started on free loopback ports with its data below `folder`.
+    """One broker, started on a free loopback port, or on `port`, with its data below `folder`.
 
-    `overrides` are added to server.properties. Data and ports outlive stop(), kill() and
-    restart(); close() ends the broker and deletes its data.
+    `overrides` are added to server.properties; `borrow=False` leaves ILN_TEST_BOOTSTRAP aside.
+    Data and ports outlive stop(), kill() and restart(); close() ends the broker and deletes its
+    data.
     """
 
-    def __init__(self, folder: Path, overrides: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        overrides: Mapping[str, str] | None = None,
+        port: int | None = None,
+        *,
+        borrow: bool = True,
+    ) -> None:
         self._overrides = dict(overrides or {})
-        self._bootstrap = os.environ.get("ILN_TEST_BOOTSTRAP", "")
+        self._bootstrap = os.environ.get("ILN_TEST_BOOTSTRAP", "") if borrow else ""
         self._home = None if self._bootstrap else _find_home(folder)
         # Random, so that a broker of other tests which took our port is not mistaken for ours.
         self._node_id = random.SystemRandom().randrange(1, 1_000_000)
+        self._wanted_port = port
         self._ports: tuple[int, int] | None = None
         self._running = False
         if self._home is None and self._overrides:
@@ -96,6 +105,12 @@ class KafkaBroker:
         self.stop()
         self.start()
 
+    def wait(self) -> None:
+        """Wait while the broker runs; raise when it has ended by itself."""
+        while self._home is None or not self._home.has_exited():
+            time.sleep(1)
+        raise self._did_not_go_on(self._home, self.bootstrap, "exited")
+
     def close(self) -> None:
         """End the broker and delete its data; its log file stays."""
         atexit.unregister(self.close)
@@ -117,7 +132,7 @@ class KafkaBroker:
 
     def _launch_on_free_ports(self, home: Home) -> None:
         for attempt in range(1, _PORT_ATTEMPTS + 1):
-            ports = _free_ports()
+            ports = _free_ports(self._wanted_port)
             try:
                 self._launch(home, ports)
             except KafkaBrokerError as error:
@@ -157,9 +172,13 @@ class KafkaBroker:
             exited = home is not None and home.has_exited()
             if exited or time.monotonic() > deadline:
                 problem = "exited" if exited else f"gave no answer in {START_DEADLINE_SECONDS:g} s"
-                log = f"; the end of its log:\n{home.log_tail()}" if home else ""
-                raise KafkaBrokerError(f"The Kafka broker at {bootstrap} {problem}{log}")
+                raise self._did_not_go_on(home, bootstrap, problem)
             time.sleep(0.05)
+
+    @staticmethod
+    def _did_not_go_on(home: Home | None, bootstrap: str, problem: str) -> KafkaBrokerError:
+        log = f"; the end of its log:\n{home.log_tail()}" if home else ""
+        return KafkaBrokerError(f"The Kafka broker at {bootstrap} {problem}{log}")
 
     def _is_ready(self, nodes: set[int]) -> bool:
         return bool(nodes) if self._home is None else nodes == {self._node_id}
@@ -225,10 +244,15 @@ def _answering_nodes(bootstrap: str) -> set[int]:
         return set()
 
 
-def _free_ports() -> tuple[int, int]:
+def _free_ports(wanted: int | None) -> tuple[int, int]:
+    """A port for the broker, the wanted one if there is one, and one for its controller."""
     candidates = random.SystemRandom().sample(_PORTS, k=200)
-    broker_port, controller_port, *_ = filter(_is_free, candidates)
-    return broker_port, controller_port
+    free_port, controller_port, *_ = filter(_is_free, candidates)
+    if wanted is None:
+        return free_port, controller_port
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", wanted), timeout=2):
+        raise KafkaBrokerError(f"Something listens on 127.0.0.1:{wanted} already; use --port.")
+    return wanted, controller_port
 
 
 def _is_free(port: int) -> bool:
@@ -244,3 +268,29 @@ def _needs_own_broker(what: str) -> KafkaBrokerError:
     return KafkaBrokerError(
         f"{what} needs a broker of our own, but ILN_TEST_BOOTSTRAP names one that is only borrowed."
     )
+
+
+def main() -> int:
+    """Run a broker in the foreground until SIGINT or SIGTERM."""
+    parser = argparse.ArgumentParser(prog="support.kafka_broker", description=main.__doc__)
+    parser.add_argument("--port", type=int, default=9092, help="port on 127.0.0.1 (9092)")
+    port = parser.parse_args().port
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    print(f"Starting Apache Kafka {KAFKA_VERSION} (its jars are fetched once) ...", flush=True)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="iln-kafka-") as folder,
+            KafkaBroker(Path(folder), port=port, borrow=False) as broker,
+        ):
+            print(f"Kafka listens on {broker.bootstrap} until Ctrl-C; its data goes with it.")
+            sys.stdout.flush()
+            broker.wait()
+    except KeyboardInterrupt:
+        return 0
+    except KafkaBrokerError as error:
+        print(error, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

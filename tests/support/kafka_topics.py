@@ -1,4 +1,4 @@
-"""Fills and creates topics on a test broker."""
+"""Creates, fills and reads topics on a test broker."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Self
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
 
-KeyedRecord = tuple[bytes | None, bytes]
+KeyedRecord = tuple[bytes | None, bytes | None]
 
 _DEADLINE_SECONDS = 30.0
 
@@ -43,6 +44,22 @@ def produce(
         return _send_all(producer, topic, records, partition)
     finally:
         producer.close(timeout=_DEADLINE_SECONDS)
+
+
+def read_topic(bootstrap: str, topic: str) -> list[ConsumerRecord]:
+    """Everything that is in partition 0 of a topic now, as a plain consumer finds it."""
+    partition = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, isolation_level="read_committed")
+    found: list[ConsumerRecord] = []
+    try:
+        consumer.assign([partition])
+        consumer.seek(partition, 0)
+        end = consumer.end_offsets([partition])[partition]
+        while consumer.position(partition) < end:
+            found += consumer.poll(timeout_ms=200).get(partition, ())
+    finally:
+        consumer.close()
+    return found
 
 
 class TransactionalWriter:

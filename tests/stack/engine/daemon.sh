@@ -3,7 +3,9 @@
 
 start_daemon() {
   remember_machine
-  echo '{"features": {"buildkit": true}}' > "$RUN/daemon.json" # instead of the machine's own
+  # Instead of the machine's own settings.
+  echo '{"features": {"buildkit": true}, "builder": {"gc": {"enabled": true, "defaultKeepStorage": "3GB"}}}' \
+    > "$RUN/daemon.json"
   setsid dockerd --config-file "$RUN/daemon.json" --host "$DOCKER_HOST" --pidfile "$RUN/pid" \
     --data-root "$CACHE/data" --exec-root "$RUN/exec" --group "$(id -gn)" --mtu "$(route_mtu)" \
     > "$CACHE/dockerd.log" 2>&1 < /dev/null 9>&- &
@@ -29,6 +31,9 @@ stop_daemon() ( # goes on after whatever fails, to undo what it can
     [ -z "$containers" ] || docker rm --force --volumes $containers > /dev/null
     docker network prune --force > /dev/null
     docker volume prune --all --force > /dev/null
+    docker image ls --format '{{.Repository}}:{{.Tag}}' iln-stream |
+      xargs --no-run-if-empty docker image rm > /dev/null
+    docker image prune --force > /dev/null
   fi
   if pid=$(cat "$RUN/pid" 2> /dev/null) && command_line "$pid" | grep -qF -- "--pidfile $RUN/pid"; then
     kill "$pid"

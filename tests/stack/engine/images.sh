@@ -4,7 +4,8 @@
 make_images() {
   local name
   docker image inspect iln-stack-root > /dev/null 2>&1 ||
-    docker import --change 'CMD ["python3"]' --change 'ENV LANG=C.UTF-8' "$CACHE/root.tar" iln-stack-root > /dev/null
+    docker import --change 'CMD ["python3"]' --change 'ENV LANG=C.UTF-8' \
+      "$CACHE/root.tar" iln-stack-root > /dev/null
   for name in $(named_images); do
     case $name in
       python:3.11-*) docker tag iln-stack-root "$name" ;;
@@ -35,8 +36,11 @@ fetch_kafka() {
   jars=$(kafka_jars)
   [ ! -d "$jars" ] || return 0
   rm -rf "$jars.part"
-  mvn --quiet --batch-mode -Dstyle.color=never --file "$HERE/engine/images/kafka/pom.xml" "-Dkafka.version=$(kafka_version)" \
-    dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$jars.part" >&2
+  mvn --quiet --batch-mode --file "$HERE/engine/images/kafka/pom.xml" "-Dkafka.version=$(kafka_version)" \
+    dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$jars.part" > "$CACHE/mvn.log" 2>&1 || {
+    tail -20 "$CACHE/mvn.log" >&2
+    return 1
+  }
   mv "$jars.part" "$jars"
   say "Kafka's jars: $(du -sh "$jars" | cut -f1)"
 }

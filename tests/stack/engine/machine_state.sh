@@ -43,7 +43,7 @@ our_mounts() { # deepest first
 restore_rules() { # Empties the tables that have anything now, then loads those that had before.
   local iptables=$1 table chain
   "$iptables-save" 2> /dev/null | sed -n 's/^\*//p' | while read -r table; do
-    "$iptables" -t "$table" -S | awk '$1 == "-P" {print $2}' | while read -r chain; do
+    "$iptables" -t "$table" -S 2> /dev/null | awk '$1 == "-P" {print $2}' | while read -r chain; do
       "$iptables" -t "$table" -P "$chain" ACCEPT
     done
     "$iptables" -t "$table" -F

@@ -19,8 +19,10 @@ fetch_root_filesystem() {
   trust_certificates "$root"
   chroot "$root" python3 -m venv /usr/local # where the official image has its `python` and `pip`
   pip_settings > "$root/etc/pip.conf"
-  rm -rf "$root"/var/cache/apt "$root"/var/lib/apt/lists "$root"/usr/share/{doc,man,locale} "$root"/etc/{resolv.conf,hostname}
-  tar --numeric-owner --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' -C "$root" -cf "$root.part" .
+  rm -rf "$root"/var/{cache/apt,lib/apt/lists} "$root"/usr/share/{doc,man,locale}
+  rm -f "$root"/etc/{resolv.conf,hostname}
+  tar --numeric-owner --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' \
+    -C "$root" -cf "$root.part" .
   mv "$root.part" "$root.tar"
   discard_root "$root"
   say "root file system: $(du -h "$root.tar" | cut -f1)"

@@ -1,0 +1,50 @@
+"""What these files share."""
+
+import logging
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from iln_stream.cli import main
+
+
+class Done(NamedTuple):
+    """What a command left: its exit code and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capfd) -> Callable[..., Done]:
+    """Run a command line in this process, in a folder of its own."""
+    for name in [name for name in os.environ if name.startswith("ILN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    heeded = {number: signal.getsignal(number) for number in numbers}
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["iln-stream", *arguments])
+        try:
+            main()
+        except SystemExit as leaving:
+            said = capfd.readouterr()
+            return Done(int(leaving.code or 0), said.out, said.err)
+        raise AssertionError("the command line never leaves without an exit code")
+
+    yield run
+    logging.captureWarnings(False)
+    root.handlers[:] = handlers
+    for number, handler in heeded.items():
+        signal.signal(number, handler)

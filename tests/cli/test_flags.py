@@ -1,0 +1,67 @@
+"""`with_settings`: flags made from the settings themselves."""
+
+import inspect
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from iln_stream.cli.flags import with_settings
+from iln_stream.service import Settings
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Run a command line; return the settings that its command was given."""
+
+    def run(*arguments):
+        taken = []
+
+        def command(settings: Settings) -> None:
+            """Take them."""
+            taken.append(settings)
+
+        app = typer.Typer()
+        app.command()(with_settings(command))
+        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return taken[0]
+
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"ILN_{name.upper()}", raising=False)
+    return run
+
+
+def test_one_flag_a_setting():
+    """There is a flag for every setting, and --config."""
+    parameters = inspect.signature(with_settings(lambda settings: None)).parameters
+    assert set(parameters) == {"config", *Settings.model_fields}
+
+
+def test_nothing_said(loaded):
+    """Without flags the settings are the defaults."""
+    assert loaded().model_dump() == Settings.load().model_dump()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (["--topic", "t"], "topic", "t"),
+        (["--partition", "3"], "partition", 3),
+        (["--limit", "5"], "limit", 5),
+        (["--stop-at-end"], "stop_at_end", True),
+        (["--no-stop-at-end"], "stop_at_end", False),
+        (["--start", "earliest"], "start", "earliest"),
+        (["--learner-options", '{"budget": 5}'], "learner_options", {"budget": 5}),
+    ],
+)
+def test_values(loaded, arguments, name, value):
+    """A flag's word becomes the setting's value."""
+    assert getattr(loaded(*arguments), name) == value
+
+
+def test_switch_that_is_not_given(loaded, monkeypatch):
+    """A switch nobody touched leaves the variable's word standing, and --no-... takes it back."""
+    monkeypatch.setenv("ILN_STOP_AT_END", "true")
+    assert loaded().stop_at_end is True
+    assert loaded("--no-stop-at-end").stop_at_end is False

@@ -1,0 +1,174 @@
+"""`iln-stream run` as a person meets it: what it takes, says and leaves behind."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from support.command_line import COMMAND, environment, iln
+
+from iln_stream.service import Settings
+
+EVENTS = "".join(f'{{"x": {{"a": {i % 7}}}, "y": {i % 7 * 2}}}\n' for i in range(50))
+
+
+@pytest.fixture
+def run(command):
+    """`iln-stream run` on a free port."""
+    return lambda *arguments: command("run", "--metrics-port", "0", *arguments)
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_json_lines_file(run, tmp_path):
+    """A file of JSON lines is learned; the last word tells how it went."""
+    (tmp_path / "events.jsonl").write_text(EVENTS + "?\n")
+    done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl")
+    assert done.code == 0
+    assert "50 events, 1 dead letters; running loss " in done.err
+    assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 50
+    assert lines((tmp_path / "dead-letters.jsonl").read_text())[0]["offset"] == 50
+
+
+def test_csv_file(run, tmp_path):
+    """A table is learned once the label's column is named."""
+    (tmp_path / "table.csv").write_text("a,sky,y\n1,clear,2\n3,grey,4\n")
+    done = run("--source", "table.csv", "--target", "y", "--predictions", "p.jsonl")
+    assert done.code == 0
+    assert [p["y"] for p in lines((tmp_path / "p.jsonl").read_text())] == [2.0, 4.0]
+
+
+def test_synthetic_stream_with_a_limit(run):
+    """An endless stream ends where told."""
+    done = run("--source", "synthetic:Friedman", "--limit", "25")
+    assert done.code == 0
+    assert "25 events, 0 dead letters" in done.err
+
+
+def test_a_users_own_pipeline(run, tmp_path):
+    """A River pipeline in a module of the current folder is named and run, with its options."""
+    (tmp_path / "my_models.py").write_text(
+        "from river import linear_model, preprocessing\n"
+        "def make(l2):\n"
+        "    return preprocessing.StandardScaler() | linear_model.LinearRegression(l2=l2)\n"
+    )
+    (tmp_path / "events.jsonl").write_text(EVENTS)
+    done = run(
+        *("--source", "events.jsonl", "--learner", "my_models:make"),
+        *("--learner-options", '{"l2": 0.1}'),
+    )
+    assert done.code == 0
+    assert "50 events, 0 dead letters" in done.err
+
+
+def test_variable_and_file(command, tmp_path, monkeypatch):
+    """The file may be named by a variable, and a flag beats what stands in it."""
+    (tmp_path / "run.toml").write_text(
+        'source = "synthetic:Friedman"\nlimit = 30\nmetrics_port = 0\n'
+        "[learner_options]\nbudget = 5\n"
+    )
+    monkeypatch.setenv("ILN_CONFIG", "run.toml")
+    assert "30 events, 0 dead letters" in command("run").err
+    monkeypatch.delenv("ILN_CONFIG")
+    assert "7 events, " in command("run", "--config", "run.toml", "--limit", "7").err
+
+
+def test_help_lists_every_setting(command):
+    """--help names each setting's flag and says what it is for."""
+    done = command("run", "--help")
+    assert done.code == 0
+    words = " ".join(done.out.replace("│", " ").split())
+    for name, field in Settings.model_fields.items():
+        assert f"--{name.replace('_', '-')} " in words
+        assert field.description.split("`")[0].split(".")[0].strip() in words
+    assert "--config" in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--source", "events.txt"], "source = 'events.txt': give kafka, a .jsonl or .csv file"),
+        (["--source", "nowhere.jsonl"], "can't read nowhere.jsonl: No such file or directory"),
+        (["--window", "0"], "window (--window, ILN_WINDOW): Input should be greater than or equal"),
+        (["--learner", "none:model"], "No module named 'none'"),
+        (["--learner-options", "{"], "expected a JSON object"),
+        (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
+        (["--config", "none.toml"], "--config: there is no file none.toml"),
+        ([], "start: say where in topic iln-events to begin: earliest, latest or a time"),
+    ],
+)
+def test_errors(run, arguments, said):
+    """What the user can mend is told in one line on standard error, with exit code 2."""
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: ")
+    assert said in line
+
+
+def test_error_of_a_process(tmp_path):
+    """An error is one line without traceback, on a narrow screen and whatever it quotes, too."""
+    done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: source = '[/b]none': give kafka, a .jsonl or .csv file, -, river:NAME or "
+        "synthetic:NAME\n"
+    )
+
+
+def test_unknown_flag(run):
+    """A flag that doesn't exist is told."""
+    done = run("--sauce", "x")
+    assert done.code == 2
+    assert "No such option: --sauce" in done.err
+
+
+def test_ailing_learner(run, tmp_path):
+    """A learner that fails on every event ends the run with its own words, in a sentence."""
+    (tmp_path / "ailing.py").write_text(
+        "class Bad:\n"
+        "    def predict_one(self, x): raise KeyError('oh')\n"
+        "    def learn_one(self, x, y): pass\n"
+    )
+    done = run("--source", "synthetic:Friedman", "--learner", "ailing:Bad")
+    assert done.code == 2
+    assert done.err.endswith(
+        "error: the learner failed on 100 events in a row, the last at offset 99: 'oh'\n"
+    )
+    assert len((tmp_path / "dead-letters.jsonl").read_text().splitlines()) == 100
+
+
+def test_standard_input_to_standard_output(tmp_path):
+    """As part of a pipeline: events come in, and predictions alone go out."""
+    done = iln(
+        *("run", "--source", "-", "--predictions", "-", "--metrics-port", "0"),
+        cwd=tmp_path,
+        input=EVENTS,
+    )
+    assert done.returncode == 0, done.stderr
+    predictions = lines(done.stdout)
+    assert [p["offset"] for p in predictions] == list(range(50))
+    assert {p["stream"] for p in predictions} == {"stdin"}
+
+
+def test_reader_that_leaves(tmp_path):
+    """When whoever reads the predictions goes away, the run stops with a sentence."""
+    arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]
+    read_end, write_end = os.pipe()
+    with subprocess.Popen(
+        [*COMMAND, "run", *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.close(write_end)
+        os.read(read_end, 10)
+        os.close(read_end)
+        _, error = process.communicate(timeout=30)
+    assert error.splitlines()[-1] == "error: can't write standard output: Broken pipe"
+    assert "Traceback" not in error
+    assert process.returncode == 2

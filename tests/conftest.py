@@ -1,0 +1,42 @@
+"""Real Kafka brokers, and topics on them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from support.kafka_broker import KafkaBroker, KafkaBrokerError
+from support.kafka_topics import create_topic
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """The broker that all tests share; whoever asks for it without a Kafka at hand fails."""
+    with KafkaBroker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A module's own broker."""
+    try:
+        running = KafkaBroker(tmp_path_factory.mktemp("kafka"), borrow=False)
+    except KafkaBrokerError as error:
+        if "ILN_TEST_BOOTSTRAP" in os.environ:
+            pytest.skip(f"ILN_TEST_BOOTSTRAP's broker is not ours to stop. {error}")
+        raise
+    with running:
+        yield running
+
+
+@pytest.fixture
+def stoppable(own_broker: KafkaBroker) -> Iterator[KafkaBroker]:
+    """A running broker that the test may stop and kill; it runs again afterwards."""
+    own_broker.start()
+    yield own_broker
+    own_broker.start()
+
+
+@pytest.fixture
+def topic(broker: KafkaBroker) -> str:
+    """An empty topic with one partition, on the shared broker."""
+    return create_topic(broker.bootstrap)

@@ -1,0 +1,215 @@
+"""`Service`: the whole thing, run as it is in production but for Kafka."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+
+import pytest
+from river import datasets, evaluate, metrics
+from support.command_line import COMMAND, environment
+
+from iln_stream.errors import IlnError, SinkError
+from iln_stream.events import DeadLetter, Prediction
+from iln_stream.prequential import Listener
+from iln_stream.service import Service, Settings, shrinking_gradient
+
+
+def service(**values):
+    return Service(Settings.load(**{"metrics_port": 0, **values}))
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+# Whatever proxy the environment names, it is not asked for an address on this machine.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def scrape(url):
+    with DIRECT.open(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def value(page, metric):
+    """The value of a metric that has one sample."""
+    (found,) = re.findall(rf"^{metric}(?:{{[^}}]*}})? (\S+)$", page, flags=re.MULTILINE)
+    return float(found)
+
+
+def test_end_to_end(tmp_path):
+    """A data set is learned as River would: one prediction an event, the same error, no letters."""
+    file = tmp_path / "predictions.jsonl"
+    running = service(source="river:TrumpApproval", predictions=str(file))
+    running.run()
+    data = list(datasets.TrumpApproval())
+    predictions = [Prediction.model_validate(line) for line in lines(file)]
+    assert [p.offset for p in predictions] == list(range(len(data)))
+    assert [p.y for p in predictions] == [y for _, y in data]
+    assert {p.stream for p in predictions} == {"TrumpApproval"}
+    theirs = evaluate.progressive_val_score(data, shrinking_gradient(seed=1), metrics.MAE()).get()
+    ours = sum(abs(p.y_pred - p.y) for p in predictions) / len(predictions)
+    assert ours == pytest.approx(theirs, rel=1e-12)
+    assert running.watched.scores.running_mae == pytest.approx(theirs, rel=1e-12)
+    assert (tmp_path / "dead-letters.jsonl").read_bytes() == b""
+
+
+def test_same_settings_same_predictions(tmp_path):
+    """Two runs with the same seed publish the same bytes, another seed others."""
+    published = []
+    for seed in (5, 5, 6):
+        file = tmp_path / f"{len(published)}.jsonl"
+        service(source="river:TrumpApproval", limit=100, seed=seed, predictions=str(file)).run()
+        published.append(file.read_bytes())
+    assert published[0] == published[1] != published[2]
+
+
+def test_dead_letters(tmp_path):
+    """What is no event lands in the file of dead letters, and the rest is learned."""
+    (tmp_path / "events.jsonl").write_bytes(
+        b'{"x": {"a": 1}, "y": 1}\n{"x": {"a": NaN}}\nnonsense\n{"x": {"a": 2}}\n'
+    )
+    running = service(
+        source="events.jsonl", predictions="predictions.jsonl", dead_letters="letters.jsonl"
+    )
+    running.run()
+    letters = [DeadLetter.model_validate(line) for line in lines(tmp_path / "letters.jsonl")]
+    assert [(letter.stream, letter.offset) for letter in letters] == [
+        ("events.jsonl", 1),
+        ("events.jsonl", 2),
+    ]
+    assert letters[0].reason.startswith("x.a: expected a finite number")
+    assert letters[1].payload == "nonsense"
+    predictions = lines(tmp_path / "predictions.jsonl")
+    assert [(p["offset"], p["y"]) for p in predictions] == [(0, 1.0), (3, None)]
+
+
+def test_metrics_over_http(tmp_path):
+    """While the service runs, its page tells the counts of this moment; afterwards it is gone."""
+    (tmp_path / "events.jsonl").write_bytes(
+        b'{"x": {"a": 1}, "y": 1}\n{"x": {"a": 2}}\n?\n{"x": {"a": 1}, "y": 3}\n'
+    )
+    running = service(source="events.jsonl", model="mine")
+    pages = []
+
+    class Scraper(Listener):
+        def on_step(self, step):
+            pages.append(scrape(running.metrics_url))
+
+    running.loop.listeners += (Scraper(),)
+    url = []
+    running.serve_metrics()
+    url.append(running.metrics_url)
+    running.run()
+    told = [
+        tuple(value(page, f"iln_{name}_total") for name in ("events", "labelled_events"))
+        for page in pages
+    ]
+    assert told == [(1, 1), (2, 1), (3, 2)]
+    assert [value(page, "iln_dead_letters_total") for page in pages] == [0, 0, 1]
+    assert 'iln_events_total{model="mine",partition="0"}' in pages[0]
+    # The first prediction is 0 and wrong by 1.
+    assert value(pages[0], "iln_running_mae") == 1.0
+    with pytest.raises(OSError, match="refused"):
+        scrape(url[0])
+
+
+def test_no_metrics():
+    """Without a port nothing listens."""
+    running = Service(Settings(source="river:TrumpApproval", limit=3, metrics_port=None))
+    running.serve_metrics()
+    assert running.metrics_url is None
+    running.close()
+
+
+def test_port_taken():
+    """A port that somebody else has is told with its number and the way out."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        running = service(source="river:TrumpApproval", metrics_port=port)
+        with pytest.raises(IlnError, match=rf"metrics_port = {port}: .*in use; choose another"):
+            running.run()
+    assert running.watched.scores.n_events == 0
+
+
+def test_failing_sink_stops_the_run():
+    """When predictions can't be stored the run ends with an error, and everything is closed."""
+    running = service(source="river:TrumpApproval", predictions="/dev/full")
+    closed = []
+
+    class Last(Listener):
+        def close(self):
+            closed.append(True)
+
+    running.loop.listeners += (Last(),)
+    with pytest.raises(SinkError, match="can't write /dev/full: No space left"):
+        running.run()
+    assert closed == [True], "one listener's failure kept another from closing"
+    assert running.watched.scores.n_events < 1001
+    assert running.metrics_url is None
+
+
+def test_signals_are_given_back():
+    """After a run, Ctrl-C means again what it meant to the program around."""
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    service(source="river:TrumpApproval", limit=3).run()
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_run_in_a_thread():
+    """A program of one's own can run a service beside its main thread."""
+    running = service(source="river:TrumpApproval", limit=30)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert running.watched.scores.n_events == 30
+
+
+@pytest.fixture
+def process(tmp_path):
+    """`iln-stream run` on a pipe that stays open."""
+    arguments = ["run", "--source", "-", "--metrics-port", "0", "--predictions", "p.jsonl"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    ) as running:
+        yield running
+        running.kill()
+
+
+def predicted(file, n, seconds=30.0):
+    """Wait until n predictions are stored."""
+    deadline = time.monotonic() + seconds
+    while not (file.exists() and len(file.read_bytes().splitlines()) >= n):
+        assert time.monotonic() < deadline, "the predictions don't come"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+def test_signal(number, process, tmp_path):
+    """A signal ends the run after the event at hand, with everything stored and exit code 0."""
+    for i in range(5):
+        process.stdin.write(b'{"x": {"a": %d}, "y": %d}\n' % (i, i))
+    predicted(tmp_path / "p.jsonl", 5)  # stored in a pause, with the pipe still open
+    process.stdin.write(b'{"x": {"a": 5}, "y"')
+    os.kill(process.pid, number)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 0, error
+    assert f"{number.name}: finishing the event at hand" in error.decode()
+    assert "5 events, 0 dead letters" in error.decode()
+    assert b"Traceback" not in error
+    assert [line["offset"] for line in lines(tmp_path / "p.jsonl")] == [0, 1, 2, 3, 4]
+    assert (tmp_path / "dead-letters.jsonl").read_bytes() == b""

@@ -1,0 +1,236 @@
+"""The Kafka sink, on a real broker: stored in order and once, or an error."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from time import monotonic, sleep
+from typing import Any, Protocol
+
+import pytest
+from kafka import KafkaAdminClient
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, read_topic, unique_topic
+
+from iln_stream.errors import SinkError
+from iln_stream.sinks import KafkaSink
+
+NOBODY_LISTENS_HERE = "127.0.0.1:1"
+IMPATIENT = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_000, "max_block_ms": 2_000}
+
+
+class Open(Protocol):
+    def __call__(self, topic: str, **arguments: Any) -> KafkaSink: ...
+
+
+@pytest.fixture
+def open_sink(broker: KafkaBroker) -> Iterator[Open]:
+    """Opens sinks on the shared broker, or another, and closes them after the test."""
+    with ExitStack() as opened:
+
+        def open_one(topic: str, **arguments: Any) -> KafkaSink:
+            sink = KafkaSink(topic, **{"bootstrap": broker.bootstrap, **arguments})
+            opened.callback(_close, sink)
+            return sink
+
+        yield open_one
+
+
+def _close(sink: KafkaSink) -> None:
+    with suppress(SinkError):  # what the test has seen fail goes on failing
+        sink.close()
+
+
+def values(bootstrap: str, topic: str) -> list[bytes]:
+    return [record.value for record in read_topic(bootstrap, topic)]
+
+
+def n_partitions(bootstrap: str, topic: str) -> int:
+    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
+        (found,) = admin.describe_topics([topic])
+        return len(found["partitions"])
+
+
+def test_stored_in_order_when_flush_returns(
+    broker: KafkaBroker, topic: str, open_sink: Open
+) -> None:
+    """After `flush` everything is there, in the order written, keys and all."""
+    sink = open_sink(topic)
+    sent = [(f"key-{i}" if i % 2 else None, b"%d" % i) for i in range(5_000)]
+    for key, value in sent:
+        sink.write(key, value)
+    sink.flush()
+    found = [(record.key, record.value) for record in read_topic(broker.bootstrap, topic)]
+    assert found == [(key and key.encode(), value) for key, value in sent]
+
+
+def test_close_stores_the_rest(broker: KafkaBroker, topic: str) -> None:
+    """A message isn't lost because nobody called `flush`."""
+    sink = KafkaSink(topic, bootstrap=broker.bootstrap, options={"linger_ms": 60_000})
+    sink.write(None, b"the last")
+    sink.close()
+    assert values(broker.bootstrap, topic) == [b"the last"]
+
+
+def test_a_message_can_have_its_own_time(broker: KafkaBroker, topic: str, open_sink: Open) -> None:
+    """A replayed stream keeps its times; other messages have the present's."""
+    sink = open_sink(topic)
+    sink.write(None, b"then", timestamp=1_234_567_890.5)
+    sink.write(None, b"now")
+    sink.flush()
+    then, now = (record.timestamp for record in read_topic(broker.bootstrap, topic))
+    assert then == 1_234_567_890_500
+    assert now > 1_700_000_000_000
+
+
+def test_an_absent_topic_is_created(broker: KafkaBroker, open_sink: Open) -> None:
+    """A new topic has the single partition that keeps one order."""
+    name = unique_topic("new")
+    sink = open_sink(name)
+    sink.write(None, b"first")
+    sink.flush()
+    assert n_partitions(broker.bootstrap, name) == 1
+    assert values(broker.bootstrap, name) == [b"first"]
+
+
+def test_several_may_create_the_topic(broker: KafkaBroker, open_sink: Open) -> None:
+    """Sinks that start at once on the same new topic don't trip over each other."""
+    name = unique_topic("new")
+    sinks: list[KafkaSink] = []
+    threads = [threading.Thread(target=lambda: sinks.append(open_sink(name))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sinks) == 4
+    assert n_partitions(broker.bootstrap, name) == 1
+
+
+def test_an_existing_topic_is_left_as_it_is(broker: KafkaBroker, open_sink: Open) -> None:
+    """Partitions and messages of a topic that is there stay; ours are appended."""
+    name = create_topic(broker.bootstrap, partitions=3)
+    for value in (b"one", b"two"):
+        sink = open_sink(name)
+        sink.write("any key", value)
+        sink.flush()
+    assert n_partitions(broker.bootstrap, name) == 3
+    assert values(broker.bootstrap, name) == [b"one", b"two"]
+
+
+def test_options_are_shared_with_the_source(
+    broker: KafkaBroker, topic: str, open_sink: Open
+) -> None:
+    """What only a consumer or only a producer knows breaks no other client."""
+    options = {"security_protocol": "PLAINTEXT", "max_poll_records": 7, "linger_ms": 0}
+    sink = open_sink(topic, options=options)
+    sink.write(None, b"stored")
+    sink.flush()
+    assert values(broker.bootstrap, topic) == [b"stored"]
+
+
+@pytest.mark.parametrize(
+    "option", [{"lingerms": 5}, {"compression_type": "bzip"}, {"api_version": "x"}]
+)
+def test_wrong_options_are_told(broker: KafkaBroker, topic: str, option: dict[str, Any]) -> None:
+    """A misspelt option is neither dropped silently nor a traceback."""
+    with pytest.raises(SinkError, match="kafka_options: "):
+        KafkaSink(topic, bootstrap=broker.bootstrap, options=option)
+
+
+def test_no_broker() -> None:
+    """Where nobody listens, the address is told within the time that the options allow."""
+    before = monotonic()
+    with pytest.raises(SinkError, match=f"no Kafka broker answers at {NOBODY_LISTENS_HERE}"):
+        KafkaSink("any", bootstrap=NOBODY_LISTENS_HERE, options={"bootstrap_timeout_ms": 1_000})
+    assert monotonic() - before < 5
+
+
+# Messages that aren't taken
+
+
+def test_a_message_too_large_for_the_client(
+    broker: KafkaBroker, topic: str, open_sink: Open
+) -> None:
+    """What can't even be sent is told at once; what came before it is stored, nothing after it."""
+    sink = open_sink(topic, options={"linger_ms": 60_000})
+    sink.write(None, b"before")
+    with pytest.raises(SinkError, match=f"topic {topic} did not take a message: .*2000"):
+        sink.write(None, b"x" * 2_000_000)
+    with pytest.raises(SinkError, match="did not take"):
+        sink.write(None, b"after")
+    with pytest.raises(SinkError, match="did not take"):
+        sink.flush()
+    with pytest.raises(SinkError, match="did not take"):
+        sink.close()
+    assert values(broker.bootstrap, topic) == [b"before"]
+
+
+def test_a_message_too_large_for_the_topic(broker: KafkaBroker, open_sink: Open) -> None:
+    """What the broker refuses makes `flush` fail, and every `write` and `flush` after it."""
+    name = create_topic(broker.bootstrap, configs={"max.message.bytes": "1000"})
+    sink = open_sink(name)
+    sink.write(None, b"small")
+    sink.flush()
+    sink.write(None, b"x" * 5_000)
+    for _ in range(2):
+        with pytest.raises(SinkError, match=f"topic {name} did not take a message"):
+            sink.flush()
+    with pytest.raises(SinkError, match="did not take"):
+        sink.write(None, b"small")
+    with pytest.raises(SinkError, match="did not take"):
+        sink.close()
+    assert values(broker.bootstrap, name) == [b"small"]
+
+
+def test_a_refusal_in_the_background_is_told_by_write(broker: KafkaBroker, open_sink: Open) -> None:
+    """Nobody has to flush to learn that a message was lost."""
+    name = create_topic(broker.bootstrap, configs={"max.message.bytes": "1000"})
+    sink = open_sink(name)
+    sink.write(None, b"x" * 5_000)
+    with pytest.raises(SinkError, match="did not take"):  # noqa: PT012
+        for _ in range(100):
+            sleep(0.1)
+            sink.write(None, b"small")
+
+
+# Brokers that go away
+
+
+def test_an_outage_at_flush_is_an_error_in_time(stoppable: KafkaBroker, open_sink: Open) -> None:
+    """Without a broker `flush` fails within the delivery time that the options allow."""
+    name = create_topic(stoppable.bootstrap)
+    sink = open_sink(name, bootstrap=stoppable.bootstrap, options=IMPATIENT)
+    sink.write(None, b"before")
+    sink.flush()
+    stoppable.stop()
+    before = monotonic()
+    with pytest.raises(SinkError, match=name):  # noqa: PT012
+        sink.write(None, b"lost")
+        sink.flush()
+    assert monotonic() - before < 10
+    with pytest.raises(SinkError, match=name):
+        sink.write(None, b"after")
+    before = monotonic()
+    with pytest.raises(SinkError, match=name):
+        sink.close()
+    assert monotonic() - before < 10
+    stoppable.start()
+    assert values(stoppable.bootstrap, name) == [b"before"]
+
+
+@pytest.mark.parametrize("way", ["stop", "kill"])
+def test_a_short_outage_loses_and_repeats_nothing(
+    stoppable: KafkaBroker, open_sink: Open, way: str
+) -> None:
+    """Messages written before, during and after it are each stored once, in order."""
+    name = create_topic(stoppable.bootstrap)
+    sink = open_sink(name, bootstrap=stoppable.bootstrap)
+    for number in range(1_000):
+        sink.write(None, b"%d" % number)
+    getattr(stoppable, way)()
+    for number in range(1_000, 2_000):
+        sink.write(None, b"%d" % number)
+    stoppable.start()
+    for number in range(2_000, 3_000):
+        sink.write(None, b"%d" % number)
+    sink.flush()
+    assert values(stoppable.bootstrap, name) == [b"%d" % number for number in range(3_000)]

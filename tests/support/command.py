@@ -1,0 +1,93 @@
+"""The command line as a user runs it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+
+from prometheus_client.parser import text_string_to_metric_families
+
+import iln_stream
+
+# The package that these tests import, wherever they are run.
+_PROGRAM = [sys.executable, "-c", "from iln_stream.cli import main; main()"]
+_IMPORTED_FROM = Path(iln_stream.__file__).parents[1]
+_DEADLINE_SECONDS = 60.0
+
+# Whatever proxy the environment names, it is not asked for an address on this machine.
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Command:
+    """One `iln-stream ...` at work in `folder`, killed at the end if it still runs then."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._said = folder / f"{arguments[0]}-{os.urandom(4).hex()}.stderr"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("ILN_")}
+        with self._said.open("wb") as stderr:
+            self._process = subprocess.Popen(
+                [*_PROGRAM, *arguments],
+                cwd=folder,
+                env={**environment, "PYTHONPATH": str(_IMPORTED_FROM), "COLUMNS": "200"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    @property
+    def said(self) -> str:
+        """Its standard error so far."""
+        return self._said.read_text()
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def wait(self) -> int:
+        """Return its exit code when it has ended."""
+        return self._process.wait(_DEADLINE_SECONDS)
+
+    def terminate(self) -> int:
+        """Send SIGTERM, and return the exit code when it has ended."""
+        self._process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def metrics(self) -> dict[str, float]:
+        """What it tells Prometheus now, by sample name; empty while it isn't listening."""
+        address = re.search(r"http://\S+/metrics", self.said)
+        if address is None:
+            return {}
+        with _DIRECT.open(address[0], timeout=10) as response:
+            families = text_string_to_metric_families(response.read().decode())
+            return {each.name: each.value for family in families for each in family.samples}
+
+    def wait_for_metrics(self, condition: Callable[[dict[str, float]], bool]) -> dict[str, float]:
+        """Return the metrics once they are as wished."""
+        deadline = monotonic() + _DEADLINE_SECONDS
+        while not ((found := self.metrics()) and condition(found)):
+            assert self.runs, f"it ended and said:\n{self.said}"
+            assert monotonic() < deadline, f"the metrics stay {found}; it said:\n{self.said}"
+            sleep(0.05)
+        return found

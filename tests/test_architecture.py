@@ -1,0 +1,148 @@
+"""The code keeps to the table in docs/architecture.md."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import iln_stream
+
+PACKAGE = Path(iln_stream.__file__).parent
+DOCUMENT = Path(__file__).parents[1] / "docs" / "architecture.md"
+
+FOR_ALL = {"errors"}
+"""Modules of ours that every folder may import."""
+
+THIRD_PARTIES = {
+    "kafka": {"sources", "sinks"},
+    "matplotlib": {"demo"},
+    "numpy": {"features", "learners"},
+    "prometheus_client": {"listeners", "service", "demo"},
+    "pydantic": {"events", "service"},
+    "pydantic_settings": {"service"},
+    "rich": {"listeners", "service", "cli", "demo"},
+    "river": {"learners", "service", "demo"},
+    "typer": {"cli"},
+}
+"""Which folders may import what we depend on; so the learners run without Kafka or a server."""
+
+
+def module_name(file: Path) -> str:
+    """The dotted name under which a file of the package is imported."""
+    parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+FOLDERS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
+
+
+def imports(file: Path) -> Iterator[tuple[str, bool]]:
+    """Yield each module that a file imports, and whether it does so as it is loaded itself."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: a relative import"
+            # `from a import b` is of a.b where that is a module.
+            children = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name for name in children if name in MODULES]
+            names += [node.module] * (len(names) < len(children))
+        for name in names:
+            yield name, id(node) not in inside
+
+
+def documented() -> dict[str, set[str]]:
+    """Folder by folder, what the document says that it imports of ours."""
+    rows = re.findall(r"^\| `(\w+)/` \|.*\| ([^|]*) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    return {folder: set(re.findall(r"`(\w+)`", cell)) for folder, cell in rows}
+
+
+def imported() -> dict[str, set[str]]:
+    """Folder by folder, what it imports of ours."""
+    found: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
+    for folder in FOLDERS:
+        for file in (PACKAGE / folder).rglob("*.py"):
+            names = [name.split(".") for name, _ in imports(file)]
+            found[folder] |= {parts[1] for parts in names if parts[0] == "iln_stream" and parts[1:]}
+        found[folder] -= {folder, "_version", *FOR_ALL}
+    return found
+
+
+def test_document_names_every_folder():
+    """Each folder has its row, and each row its folder."""
+    assert sorted(documented()) == FOLDERS
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folder_imports_what_the_document_says(folder):
+    """A folder imports what its row says: nothing else, and nothing is said in vain."""
+    assert imported()[folder] == documented()[folder]
+
+
+def test_document_follows_an_events_way():
+    """Each row of the document imports from rows above it only, so no folders form a circle."""
+    above: set[str] = set()
+    for folder, allowed in documented().items():
+        assert allowed <= above, f"{folder} imports from below"
+        above.add(folder)
+
+
+def test_nobody_imports_the_front_door():
+    """`import iln_stream` is for users; inside, a module imports what it needs from where it is."""
+    for name, file in MODULES.items():
+        assert "iln_stream" not in [found for found, _ in imports(file)], name
+
+
+def test_front_door_opens_on_learners():
+    """`import iln_stream` brings the learners, and none of the streaming around them."""
+    ours = {name for name, _ in imports(MODULES["iln_stream"]) if name.startswith("iln_stream")}
+    assert {name.split(".")[1] for name in ours} <= {"features", "learners", "errors", "_version"}
+
+
+@pytest.mark.parametrize("name", sorted(FOR_ALL | {"_version"}))
+def test_what_all_may_import_imports_nothing(name):
+    """What everything rests on rests on nothing."""
+    assert list(imports(MODULES[f"iln_stream.{name}"])) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_third_parties(folder):
+    """Each dependency stays where it belongs: no learner needs a broker, a server or a terminal."""
+    for file in (PACKAGE / folder).rglob("*.py"):
+        for name, _ in imports(file):
+            root = name.split(".")[0]
+            if root != "iln_stream" and root not in sys.stdlib_module_names:
+                assert folder in THIRD_PARTIES.get(root, ()), f"{file} imports {name}"
+
+
+def test_no_import_circle():
+    """No module needs, while it is loaded, one that needs it."""
+    graph: dict[str, set[str]] = {}
+    for module, file in MODULES.items():
+        needed = {name for name, at_once in imports(file) if at_once and name in MODULES}
+        graph[module] = needed - {module}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
+def test_demo_works_without_its_extra():
+    """Only the picture needs matplotlib, and it is imported only when it is drawn."""
+    users = {name for name, file in MODULES.items() for n, _ in imports(file) if "matplotlib" in n}
+    assert users == {"iln_stream.demo.picture"}
+    needing = {n for n, f in MODULES.items() if ("iln_stream.demo.picture", True) in imports(f)}
+    assert needing == set()

@@ -1,0 +1,266 @@
+"""The whole way: `iln-stream` processes on a real broker, watched from outside."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from kafka.consumer.fetcher import ConsumerRecord
+from river import datasets, evaluate, metrics
+from support.command import Command
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, produce, read_topic, unique_topic
+
+from iln_stream.service import shrinking_gradient
+
+N_TRUMP = 1001
+A_FEW_AT_A_TIME = '{"max_poll_records": 50, "max_partition_fetch_bytes": 20000}'
+SMALL_AND_QUICK = '{"budget": 50, "draws": 16, "max_draws": 64}'
+
+
+class Start(Protocol):
+    def __call__(self, *arguments: str) -> Command: ...
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `iln-stream` processes and ends those that are left after the test."""
+    with ExitStack() as started:
+        yield lambda *arguments: started.enter_context(Command(tmp_path, *arguments))
+
+
+def finished(command: Command) -> str:
+    """Wait for a good end; return what was said."""
+    assert command.wait() == 0, command.said
+    return command.said
+
+
+def run_of(bootstrap: str, topic: str, *more: str) -> list[str]:
+    """The arguments of a run from a topic to `<topic>-predictions`, with /metrics somewhere."""
+    predictions = f"--predictions=kafka:{topic}-predictions"
+    from_kafka = [f"--bootstrap={bootstrap}", f"--topic={topic}", "--start=earliest"]
+    return ["run", *from_kafka, predictions, "--metrics-port=0", *more]
+
+
+def as_json(records: list[ConsumerRecord]) -> list[dict[str, Any]]:
+    return [json.loads(record.value) for record in records]
+
+
+def predictions(bootstrap: str, topic: str) -> list[dict[str, Any]]:
+    return as_json(read_topic(bootstrap, f"{topic}-predictions"))
+
+
+def learned_offline(events: Any) -> list[float]:
+    """The predictions of the same learner in River's own loop, without any of our service."""
+    steps = evaluate.iter_progressive_val_score(
+        events, shrinking_gradient(seed=1), metrics.MAE(), yield_predictions=True
+    )
+    return [step["Prediction"] for step in steps]
+
+
+def event(x: float, y: float | None = None, **more: Any) -> bytes:
+    label = {} if y is None else {"y": y}
+    return json.dumps({"x": {"a": x, "b": -x * x}, **label, **more}).encode()
+
+
+# From replay to predictions
+
+
+def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start: Start) -> None:
+    """One prediction an event, in order, each equal to River's own loop's to the last bit."""
+    topic = unique_topic("trump")
+    sent = finished(
+        start("replay", "river:TrumpApproval", "--topic", topic, "--bootstrap", broker.bootstrap)
+    )
+    assert f"{N_TRUMP} events sent to topic {topic}" in sent
+    said = finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end")))
+    assert f"{N_TRUMP} events, 0 dead letters" in said
+    found = predictions(broker.bootstrap, topic)
+    assert [each["offset"] for each in found] == list(range(N_TRUMP))
+    assert [each["y"] for each in found] == [y for _, y in datasets.TrumpApproval()]
+    assert {(each["stream"], each["partition"]) for each in found} == {(topic, 0)}
+    assert [each["y_pred"] for each in found] == learned_offline(datasets.TrumpApproval())
+
+
+MALFORMED = {
+    "bad JSON": (b'{"x": {"a": 1', "JSON"),
+    "NaN": (b'{"x": {"a": NaN}, "y": 1}', "finite"),
+    "NaN label": (b'{"x": {"a": 1}, "y": NaN}', "y"),
+    "label as text": (b'{"x": {"a": 1}, "y": "1"}', "y"),
+    "tombstone": (None, "no value"),
+    "unknown field": (b'{"x": {"a": 1}, "why": 1}', "why"),
+    "not UTF-8": (b'{"x": {"caf\xe9": 1}}', "event"),
+    "200 kB": (b"[" * 200_000, "JSON"),
+}
+
+
+def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: Start) -> None:
+    """Every record ends as a prediction or a dead letter that tells why and shows it, and the
+    learner is none the wiser for the letters."""
+    good = [(float(i % 7), float(i % 3)) for i in range(80)]
+    values: list[bytes | None] = []
+    for number, (payload, _) in enumerate(MALFORMED.values()):
+        values += [event(x, y) for x, y in good[10 * number : 10 * number + 10]]
+        values += [payload, event(0.5, id=f"unlabelled-{number}")]
+    produce(broker.bootstrap, topic, [(b"key", value) for value in values])
+    said = finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end")))
+    assert f"{len(good) + len(MALFORMED)} events, {len(MALFORMED)} dead letters" in said
+
+    letters = as_json(read_topic(broker.bootstrap, f"{topic}-dead-letters"))
+    assert len(letters) == len(MALFORMED)
+    for number, (letter, (payload, reason)) in enumerate(
+        zip(letters, MALFORMED.values(), strict=True)
+    ):
+        payload = payload or b""
+        assert (letter["stream"], letter["partition"]) == (topic, 0)
+        assert letter["offset"] == 12 * number + 10
+        assert reason in letter["reason"]
+        shown = payload[: 64 * 1024].decode(errors="backslashreplace")
+        assert letter["payload"] == shown
+        assert letter["payload_bytes"] == len(payload)
+        assert letter["payload_sha256"] == hashlib.sha256(payload).hexdigest()
+        assert letter["truncated"] is (len(payload) > 64 * 1024)
+
+    found = predictions(broker.bootstrap, topic)
+    dead = {letter["offset"] for letter in letters}
+    assert [each["offset"] for each in found] == [i for i in range(len(values)) if i not in dead]
+    scored = [each["y_pred"] for each in found if each["y"] is not None]
+    assert scored == learned_offline([({"a": x, "b": -x * x}, y) for x, y in good])
+    assert [each["id"] for each in found if each["y"] is None] == [
+        f"unlabelled-{number}" for number in range(len(MALFORMED))
+    ]
+
+
+# A live process
+
+
+def test_a_live_process_tells_how_it_is_doing(
+    broker: KafkaBroker, topic: str, start: Start
+) -> None:
+    """/metrics follows the stream: what was learned, what wasn't, and a lag that falls to 0."""
+    produce(broker.bootstrap, topic, [(None, event(i % 5, i % 2)) for i in range(200)])
+    running = start(*run_of(broker.bootstrap, topic))
+    seen = running.wait_for_metrics(lambda now: now["iln_events_total"] == 200)
+    produce(broker.bootstrap, topic, [(None, b"garbage"), (None, event(1.0))])
+    seen = running.wait_for_metrics(
+        lambda now: now["iln_events_total"] == 201 and now["iln_consumer_lag"] == 0
+    )
+    assert seen["iln_labelled_events_total"] == 200
+    assert seen["iln_dead_letters_total"] == 1
+    assert seen["iln_running_loss"] > 0
+    assert 0 <= seen["iln_shrink_frequency"] <= 1
+    assert seen["iln_alpha_l1"] > 0
+    assert running.terminate() == 0
+    assert "201 events, 1 dead letters" in running.said
+
+
+def test_sigterm_loses_no_prediction(broker: KafkaBroker, topic: str, start: Start) -> None:
+    """Stopped in mid-stream, a run ends well and what it had predicted is stored, no more."""
+    produce(broker.bootstrap, topic, [(None, event(i % 9, i % 4)) for i in range(50_000)])
+    running = start(*run_of(broker.bootstrap, topic))
+    seen = running.wait_for_metrics(lambda now: now["iln_events_total"] > 500)
+    assert seen["iln_consumer_lag"] > 0
+    assert running.terminate() == 0, running.said
+    found = predictions(broker.bootstrap, topic)
+    assert 500 < len(found) < 50_000
+    assert [each["offset"] for each in found] == list(range(len(found)))
+    assert f"{len(found)} events, 0 dead letters" in running.said
+
+
+def test_the_first_start_says_where(broker: KafkaBroker, topic: str, start: Start) -> None:
+    """Without --start nothing runs: a default would skip or repeat the past."""
+    refused = start("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--metrics-port=0")
+    assert refused.wait() == 2
+    assert "start: say where" in refused.said
+    assert "Traceback" not in refused.said
+
+
+@pytest.mark.parametrize("way", ["stop", "kill"])
+def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start, way: str) -> None:
+    """The run waits while the broker is away, then learns the rest, each event once."""
+    topic = unique_topic("outage")
+    bootstrap = stoppable.bootstrap
+    finished(
+        start("replay", "synthetic:Friedman", "--limit=4000", f"--topic={topic}",
+              f"--bootstrap={bootstrap}")
+    )  # fmt: skip
+    running = start(
+        *run_of(bootstrap, topic),
+        *("--learner-options", SMALL_AND_QUICK),
+        *("--kafka-options", A_FEW_AT_A_TIME),
+    )
+    running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    getattr(stoppable, way)()
+    seen = running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    assert seen["iln_consumer_lag"] > 0, "everything had been read before the outage"
+    stoppable.start()
+    assert running.runs, running.said
+    produce(bootstrap, topic, [(None, event(1.0, 1.0))] * 1_000)
+    running.wait_for_metrics(
+        lambda now: now["iln_events_total"] == 5_000 and now["iln_consumer_lag"] == 0
+    )
+    assert running.terminate() == 0, running.said
+    assert [each["offset"] for each in predictions(bootstrap, topic)] == list(range(5_000))
+    assert "5000 events, 0 dead letters" in running.said
+
+
+def test_an_outage_too_long_ends_the_run(stoppable: KafkaBroker, start: Start) -> None:
+    """Predictions that can't be stored in time aren't forgotten: the run ends with an error."""
+    topic = create_topic(stoppable.bootstrap)
+    produce(stoppable.bootstrap, topic, [(None, event(1.0, 1.0))] * 20_000)
+    soon = '{"request_timeout_ms": 1000, "fetch_max_wait_ms": 100, "delivery_timeout_ms": 2000}'
+    running = start(*run_of(stoppable.bootstrap, topic, "--kafka-options", soon))
+    running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    stoppable.stop()
+    assert running.wait() == 2, running.said
+    assert f"error: topic {topic}-predictions did not take a message" in running.said
+    assert "Traceback" not in running.said
+
+
+# Replay
+
+
+def replayed(broker: KafkaBroker, start: Start, source: str, *more: str) -> list[ConsumerRecord]:
+    """What `replay` puts into a new topic."""
+    topic = unique_topic("replay")
+    finished(start("replay", source, "--topic", topic, "--bootstrap", broker.bootstrap, *more))
+    return read_topic(broker.bootstrap, topic)
+
+
+def test_replay_keeps_its_rate(broker: KafkaBroker, start: Start) -> None:
+    """Events come evenly, as many a second as asked for."""
+    records = replayed(broker, start, "synthetic:Friedman", "--limit=90", "--rate=30")
+    assert len(records) == 90
+    for number, record in enumerate(records):
+        elapsed = (record.timestamp - records[0].timestamp) / 1000
+        assert elapsed == pytest.approx(number / 30, abs=0.25)
+
+
+def test_replay_of_csv(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
+    """A table's rows become events: numbers, categories, the label."""
+    (tmp_path / "table.csv").write_text("price,size,town\n1.5,2,Graz\n,3,Linz\n")
+    records = replayed(broker, start, "table.csv", "--target=price")
+    assert as_json(records) == [
+        {"x": {"size": 2.0, "town": "Graz"}, "y": 1.5},
+        {"x": {"size": 3.0, "town": "Linz"}, "y": None},
+    ]
+
+
+def test_replay_of_json_lines(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
+    """Lines go through byte by byte, events or not: judging them is the learner's."""
+    lines = [b'{"x": {"a": 1.50}, "y": 2}', b"no event", b'{"caf\xe9": 1}']
+    (tmp_path / "lines.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    assert [record.value for record in replayed(broker, start, "lines.jsonl")] == lines
+
+
+def test_replay_of_a_synthetic_stream_is_repeatable(broker: KafkaBroker, start: Start) -> None:
+    """The seed fixes the stream; another seed is another one."""
+    first, again, other = (
+        [r.value for r in replayed(broker, start, "synthetic:Friedman", "--limit=20", seed)]
+        for seed in ("--seed=5", "--seed=5", "--seed=6")
+    )
+    assert first == again
+    assert first != other

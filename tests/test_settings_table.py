@@ -1,0 +1,56 @@
+"""The README's table of settings is the settings'."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from iln_stream.service import Settings
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def script():
+    """docs/settings_table.py, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("settings_table", ROOT / "docs/settings_table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_readme_is_current(script):
+    """What the README says of each setting is what the code does."""
+    readme = ROOT / "README.md"
+    assert readme.is_file(), "there is no README.md to hold the table of settings"
+    text = readme.read_text(encoding="utf-8")
+    for marker in (script.BEGIN, script.END):
+        assert text.count(marker) == 1, f"README.md needs exactly one {marker}"
+    assert script.rewritten(text) == text, (
+        "README.md's table of settings is out of date: run python docs/settings_table.py"
+    )
+
+
+def test_a_row_for_each_setting(script):
+    """Each setting has one row, with its three spellings and its sentence."""
+    rows = script.table().splitlines()[2:]
+    assert len(rows) == len(Settings.model_fields)
+    for row, (name, field) in zip(rows, Settings.model_fields.items(), strict=True):
+        assert row.startswith(f"| `--{name.replace('_', '-')}` | `ILN_{name.upper()}` | `{name}` |")
+        assert row.endswith(f"{field.description} |")
+        assert row.count("|") == 6
+
+
+def test_only_the_table_is_rewritten(script):
+    """What stands around the markers stays as it is, and a second run changes nothing."""
+    text = f"before\n{script.BEGIN}\nold\n{script.END}\nafter\n"
+    once = script.rewritten(text)
+    assert once == f"before\n{script.BEGIN}\n{script.table()}\n{script.END}\nafter\n"
+    assert script.rewritten(once) == once
+
+
+@pytest.mark.parametrize("text", ["", "<!-- settings:begin -->", "<!-- settings:end -->"])
+def test_readme_without_markers(script, text):
+    """A README with no place for the table is left alone, with a word on what it needs."""
+    with pytest.raises(SystemExit, match=r"README\.md has no place for the table"):
+        script.rewritten(text)
