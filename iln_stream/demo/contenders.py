@@ -7,7 +7,7 @@ from river import base, datasets, dummy, linear_model, neighbors, preprocessing,
 
 from iln_stream.service import shrinking_gradient
 
-OURS = "iln_stream ShrinkingGradient"
+OURS = "ShrinkingGradient (ours)"
 
 
 class DemoStream(NamedTuple):

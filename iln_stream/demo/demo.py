@@ -7,6 +7,7 @@ from pathlib import Path
 
 from prometheus_client import start_http_server
 from prometheus_client.registry import CollectorRegistry
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from river import base
@@ -105,7 +106,11 @@ def _learn(
 
 
 def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
-    table = Table(title="Mean absolute error, each event predicted before it is learned")
+    table = Table(
+        title="Mean absolute error, each event predicted before it is learned",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     table.add_column("model")
     for title in runs:
         table.add_column(title, justify="right")

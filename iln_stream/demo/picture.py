@@ -10,6 +10,7 @@ from iln_stream.demo.contenders import OURS
 from iln_stream.demo.trajectory import Trajectory
 
 _OUR_COLOUR, _SHRINK_COLOUR = "#d62728", "#7f7f7f"
+_OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#7f7f7f")
 _FROM_EVENT = 20
 """Means of fewer errors say nothing."""
 
@@ -39,6 +40,7 @@ def draw(runs: Mapping[str, Mapping[str, Trajectory]], shrinking: Trajectory, fi
 
 
 def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]) -> None:
+    others = iter(_OTHER_COLOURS)
     for model, trajectory in trajectories.items():
         losses = trajectory.running_loss[_FROM_EVENT:]
         ours = model == OURS
@@ -47,7 +49,7 @@ def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]
             losses,
             label=model,
             linewidth=2.2 if ours else 1.2,
-            color=_OUR_COLOUR if ours else None,
+            color=_OUR_COLOUR if ours else next(others),
             zorder=3 if ours else 2,
         )
     panel.set(title=title, xlabel="event", yscale="log")
