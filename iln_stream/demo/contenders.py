@@ -7,7 +7,7 @@ from river import base, datasets, dummy, linear_model, neighbors, preprocessing,
 
 from iln_stream.service import shrinking_gradient
 
-OURS = "ShrinkingGradient (ours)"
+OURS = "ShrinkingGradient"
 
 
 class DemoStream(NamedTuple):
@@ -37,9 +37,9 @@ def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
     """Return makers of our default learner and of what a River user would try first."""
     return {
         OURS: lambda: shrinking_gradient(seed),
-        "River LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
-        "River KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
-        "River HoeffdingAdaptiveTree": lambda: _scaled(
+        "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
+        "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
+        "HoeffdingAdaptiveTree": lambda: _scaled(
             tree.HoeffdingAdaptiveTreeRegressor(seed=seed)
         ),
         "running mean": lambda: dummy.StatisticRegressor(stats.Mean()),

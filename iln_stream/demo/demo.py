@@ -107,7 +107,7 @@ def _learn(
 
 def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
     table = Table(
-        title="Mean absolute error, each event predicted before it is learned",
+        title="Mean absolute error beside River's models, each event predicted first",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
