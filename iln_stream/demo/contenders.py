@@ -39,9 +39,7 @@ def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
         OURS: lambda: shrinking_gradient(seed),
         "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
         "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
-        "HoeffdingAdaptiveTree": lambda: _scaled(
-            tree.HoeffdingAdaptiveTreeRegressor(seed=seed)
-        ),
+        "HoeffdingAdaptiveTree": lambda: _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
         "running mean": lambda: dummy.StatisticRegressor(stats.Mean()),
     }
 
