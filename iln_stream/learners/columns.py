@@ -1,6 +1,9 @@
 """From a dict of named inputs to a row of numbers."""
 
-from collections.abc import Mapping
+import math
+import struct
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,7 @@ class Columns:
 
     def __init__(self, max_columns: int) -> None:
         self.max_columns = max_columns
-        self.place: dict[Any, int] = {}
+        self._keep({})
         self.n_overflowed = 0  # inputs of learned events that found no place
 
     def __len__(self) -> int:
@@ -40,16 +43,50 @@ class Columns:
             When an input is not finite.
 
         """
-        place, _ = self._with(x)
-        return _fill(x, place)
+        row = self._usual(x)
+        return row if row is not None else _fill(x, self._with(x)[0])
 
     def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the row, and keep the places that new names were given in it."""
+        row = self._usual(x)
+        if row is not None:
+            return row
         place, n_left_out = self._with(x)
         row = _fill(x, place)
-        self.place = place
         self.n_overflowed += n_left_out
+        if place is not self.place:
+            self._keep(place)
         return row
+
+    def __getstate__(self) -> tuple[int, int, dict[Any, int]]:
+        return self.max_columns, self.n_overflowed, self.place
+
+    def __setstate__(self, state: tuple[int, int, dict[Any, int]]) -> None:
+        self.max_columns, self.n_overflowed, place = state
+        self._keep(place)
+
+    def _keep(self, place: dict[Any, int]) -> None:
+        self.place = place
+        self._pack = struct.Struct(f"{len(place)}d").pack
+        self._take_all: Callable[[Mapping[Any, float]], tuple[float, ...]] | None = (
+            itemgetter(*place) if len(place) > 1 else None  # of one name it gives no tuple
+        )
+
+    def _usual(self, x: Mapping[Any, float]) -> NDArray[np.float64] | None:
+        """The row of an event that has just the known names and ordinary values; else None.
+
+        Most events are so, and this takes a quarter of the time of `_fill`.
+        """
+        if self._take_all is None or len(x) != len(self.place):
+            return None
+        try:
+            values = self._take_all(x)
+            # One comparison for all: false for nan, for infinities and for what has to be clipped.
+            if math.hypot(*values) <= LARGEST_INPUT:
+                return np.frombuffer(self._pack(*values))
+        except (KeyError, TypeError):
+            pass  # a name is missing, or a value is no number: the careful way tells
+        return None
 
     def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], int]:
         """The places once x is known, and how many of its names find none."""
