@@ -164,9 +164,10 @@ class ShrinkingGradient(base.Regressor):
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = self._checked(y)
-        x_t = self._columns.learn(x)
-        self._count_capped()
+        y_t = _finite(y)
+        x_t = self._columns.learn(x)  # from here on the event is accepted
+        self._watch(y_t)
+        y_t = max(-LARGEST_TARGET, min(y_t, LARGEST_TARGET))
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2
@@ -252,20 +253,15 @@ class ShrinkingGradient(base.Regressor):
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
 
-    def _checked(self, y: float) -> float:
-        y = float(y)
-        if not math.isfinite(y):
-            raise ValueError(f"y is {y}: a target must be a finite number")
-        if abs(y) > 1:
+    def _watch(self, y_t: float) -> None:
+        """Count what voids the guarantee, and warn of its first occurrence."""
+        if abs(y_t) > 1:
             self._n_outside += 1
             if self._n_outside == 1:
                 _warn(
-                    f"y = {y:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
+                    f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
                     "wrap the model in ScaledTarget"
                 )
-        return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))
-
-    def _count_capped(self) -> None:
         if self.draws is None and self._draws_wanted() > self.max_draws:
             self._n_capped += 1
             if self._n_capped == 1:
@@ -297,6 +293,13 @@ class ShrinkingGradient(base.Regressor):
         """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""
         counter = np.array([0, 0, 0, self._n_seen], dtype=np.uint64)
         return np.random.Generator(np.random.Philox(key=self._rng_key, counter=counter))
+
+
+def _finite(y: float) -> float:
+    y = float(y)
+    if not math.isfinite(y):
+        raise ValueError(f"y is {y}: a target must be a finite number")
+    return y
 
 
 def _warn(message: str) -> None:

@@ -316,7 +316,7 @@ class TestWhateverArrives:
         with pytest.raises(ValueError, match="y is"):
             model.learn_one({"a": 1.0}, y)
         with pytest.raises(ValueError, match=r"x\['z'\]"):
-            model.learn_one({"z": y}, 0.5)
+            model.learn_one({"z": y}, 3.0)
         assert pickle.dumps(model) == before
 
     def test_endless_new_names(self):
