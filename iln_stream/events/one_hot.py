@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping
 
+from iln_stream.events.decode import MalformedError
+
 
 def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     """Return x with a string v of input k as `"k=v": 1.0` and booleans as 0.0 or 1.0.
 
     Null is left out: to a learner, absent is 0 observed.
+
+    Raises
+    ------
+    MalformedError
+        When two inputs would get one name.
 
     Examples
     --------
@@ -17,7 +24,10 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     numbers = {}
     for name, value in x.items():
         if isinstance(value, str):
-            numbers[f"{name}={value}"] = 1.0
+            category = f"{name}={value}"
+            if category in x or category in numbers:
+                raise MalformedError(f"x.{name}: two inputs would both be called {category!r}")
+            numbers[category] = 1.0
         elif value is not None:
             numbers[name] = float(value)
     return numbers

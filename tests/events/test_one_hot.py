@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.events import one_hot
+from iln_stream.events import MalformedError, one_hot
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,11 @@ def test_numbers_pass_unchanged(x):
 def test_categories_differ(name, one, other):
     """Two values of an input never share a column."""
     assert (one_hot({name: one}) == one_hot({name: other})) == (one == other)
+
+
+@pytest.mark.parametrize("x", [{"a": "b", "a=b": 2.0}, {"a": "b=c", "a=b": "c"}])
+def test_names_that_collide_are_refused(x):
+    """One of two inputs would silently vanish."""
+    for order in (x, dict(reversed(x.items()))):
+        with pytest.raises(MalformedError, match="two inputs would both be called"):
+            one_hot(order)
