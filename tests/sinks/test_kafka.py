@@ -54,7 +54,7 @@ def test_stored_in_order_when_flush_returns(
     broker: KafkaBroker, topic: str, open_sink: Open
 ) -> None:
     """After `flush` everything is there, in the order written, keys and all."""
-    sink = open_sink(topic)
+    sink = open_sink(topic, options={"linger_ms": 60_000})
     sent = [(f"key-{i}" if i % 2 else None, b"%d" % i) for i in range(5_000)]
     for key, value in sent:
         sink.write(key, value)

@@ -2,11 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
-from support.kafka_broker import DOCKER_IMAGE
+from support.kafka_broker import DOCKER_IMAGE, KafkaBroker
 from support.kafka_topics import create_topic
 
 ROOT = Path(__file__).parents[2]
@@ -32,25 +33,36 @@ def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
     assert DOCKER_IMAGE in result.stdout
 
 
-def test_a_broker_in_the_foreground(tmp_path: Path) -> None:
+def in_the_foreground(port: int | str) -> list[str]:
+    return [sys.executable, "-m", "support.kafka_broker", f"--port={port}"]
+
+
+def test_a_broker_in_the_foreground(own_broker: KafkaBroker, tmp_path: Path) -> None:
     """`make kafka` says where it listens, serves, and leaves nothing behind at SIGTERM."""
-    port = 14092
-    foreground = [sys.executable, "-m", "support.kafka_broker", f"--port={port}"]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        foreground, env=environment, stdout=subprocess.PIPE, text=True
+        in_the_foreground(port), env=environment, stdout=subprocess.PIPE, text=True
     ) as running:
         try:
             assert running.stdout is not None
             assert "Starting Apache Kafka" in running.stdout.readline()
             assert f"listens on 127.0.0.1:{port}" in running.stdout.readline()
             create_topic(f"127.0.0.1:{port}")
-            second = subprocess.run(
-                foreground, env=environment, capture_output=True, text=True, check=False
-            )
-            assert second.returncode == 1
-            assert f"listens on 127.0.0.1:{port} already" in second.stderr
         finally:
             running.send_signal(signal.SIGTERM)
         assert running.wait(30) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_taken_port(own_broker: KafkaBroker) -> None:
+    """Where something listens already, that is said instead of a Java trace."""
+    port = own_broker.bootstrap.partition(":")[2]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    result = subprocess.run(
+        in_the_foreground(port), env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr == f"Something listens on 127.0.0.1:{port} already; use --port.\n"
