@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import pytest
 from kafka.consumer.fetcher import ConsumerRecord
 from river import datasets, evaluate, metrics
-from support.command import Command
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic, unique_topic
+from support.running_command import Command
 
 from iln_stream.service import shrinking_gradient
 

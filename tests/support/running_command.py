@@ -1,4 +1,4 @@
-"""The command line as a user runs it: a process of its own."""
+"""`iln-stream` at work beside a test: what it says, what it tells Prometheus, how it ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +15,8 @@ from typing import Self
 
 from prometheus_client.parser import text_string_to_metric_families
 
-import iln_stream
+from support.command_line import COMMAND, environment
 
-# The package that these tests import, wherever they are run.
-_PROGRAM = [sys.executable, "-c", "from iln_stream.cli import main; main()"]
-_IMPORTED_FROM = Path(iln_stream.__file__).parents[1]
 _DEADLINE_SECONDS = 60.0
 
 # Whatever proxy the environment names, it is not asked for an address on this machine.
@@ -32,12 +28,11 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self._said = folder / f"{arguments[0]}-{os.urandom(4).hex()}.stderr"
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("ILN_")}
         with self._said.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [*_PROGRAM, *arguments],
+                [*COMMAND, *arguments],
                 cwd=folder,
-                env={**environment, "PYTHONPATH": str(_IMPORTED_FROM), "COLUMNS": "200"},
+                env=environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
