@@ -2,23 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import positive
-
-
-class Cosines(NamedTuple):
-    """n draws of (omega, b): shapes (n, d) and (n,)."""
-
-    omega: NDArray[np.float64]
-    b: NDArray[np.float64]
+from iln_stream.features._fourier import Fourier
+from iln_stream.features.ridge import PHASE, BiasLaw, GaussianRidgeFeatures
 
 
 @dataclass(frozen=True)
-class GaussianFourier:
+class GaussianFourier(Fourier, GaussianRidgeFeatures):
     """Cosines of random frequency and phase, psi(x; w) = cos(omega.x + b).
 
     omega ~ N(0, 2 gamma I) and b ~ U[0, 2 pi), so that [1]_
@@ -53,36 +46,17 @@ class GaussianFourier:
 
     """
 
-    gamma: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-
     @property
-    def q(self) -> float:
-        """3/8, reached at x = x'."""
-        # With a = omega.x + b, cos(a)^2 cos(a')^2 = (1 + cos 2a)(1 + cos 2a') / 4. The phase b
-        # averages this to 1/4 + cos(2 (a - a')) / 8.
-        return 3 / 8
+    def b_law(self) -> BiasLaw:
+        """U[0, 2 pi)."""
+        return PHASE
 
-    def draw(self, n: int, d: int, rng: np.random.Generator) -> Cosines:
-        """Draw n frequencies and phases for inputs of d columns."""
-        omega = rng.normal(scale=math.sqrt(2.0 * self._gamma(d)), size=(n, d))
-        return Cosines(omega, rng.uniform(0.0, 2.0 * math.pi, n))
-
-    def psi(self, x: NDArray[np.float64], w: Cosines) -> NDArray[np.float64]:
-        """Evaluate the cosines at x, (d,) or (n, d); shape (n,)."""
-        phase: NDArray[np.float64] = np.vecdot(w.omega, x)
-        phase += w.b
-        np.cos(phase, out=phase)
-        return phase
+    def scale(self, d: int) -> float:
+        """Return sqrt(2 gamma), the standard deviation of omega's entries."""
+        return math.sqrt(2.0 * self._gamma(d))
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return exp(-gamma ||X_i - x||^2) / 2 for every row of X, shape (n,)."""
         difference = X - x
         k: NDArray[np.float64] = np.vecdot(difference, difference)
         return 0.5 * np.exp(-self._gamma(len(x)) * k)
-
-    def _gamma(self, d: int) -> float:
-        return 1.0 / max(d, 1) if self.gamma is None else self.gamma

@@ -7,9 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.features import DecisionStumps, GaussianFourier, Mixture, RandomNetwork
+from iln_stream.features import (
+    ArcCosine,
+    CauchyFourier,
+    DecisionStumps,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    Mixture,
+    RandomNetwork,
+    Sigmoid,
+    Tanh,
+)
 
-POSITIVE_FIELDS = [(GaussianFourier, "gamma"), (DecisionStumps, "span"), (RandomNetwork, "scale")]
+POSITIVE_FIELDS = [
+    (GaussianFourier, "gamma"),
+    (LaplacianFourier, "gamma"),
+    (CauchyFourier, "gamma"),
+    (ArcCosine, "radius"),
+    *((family, field) for family in (Erf, Tanh, Sigmoid) for field in ("slope", "bias")),
+    (DecisionStumps, "span"),
+    (RandomNetwork, "scale"),
+]
 COUNT_FIELDS = [(RandomNetwork, "layers"), (RandomNetwork, "width")]
 
 
@@ -61,6 +80,8 @@ def test_what_is_no_count_is_refused(family, field, value):
     ("numpy_made", "plain"),
     [
         (GaussianFourier(gamma=np.float64(0.5)), "GaussianFourier(gamma=0.5)"),
+        (ArcCosine(radius=np.int64(2)), "ArcCosine(radius=2.0)"),
+        (Erf(slope=np.float32(0.5), bias=1), "Erf(slope=0.5, bias=1.0)"),
         (DecisionStumps(span=np.float32(2)), "DecisionStumps(span=2.0)"),
         (
             RandomNetwork(layers=np.int64(1), width=np.int32(4), scale=1),
@@ -71,7 +92,7 @@ def test_what_is_no_count_is_refused(family, field, value):
             "Mixture(components=(DecisionStumps(span=3.0),), weights=(2.0,))",
         ),
     ],
-    ids=["fourier", "stumps", "network", "mixture"],
+    ids=["fourier", "arc-cosine", "erf", "stumps", "network", "mixture"],
 )
 def test_numpy_values_become_plain(numpy_made, plain):
     """Values from a numpy grid leave no numpy in repr or hash."""

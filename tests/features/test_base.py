@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from iln_stream.features import (
+    ArcCosine,
+    CauchyFourier,
     DecisionStumps,
+    Erf,
     GaussianFourier,
+    LaplacianFourier,
     Mixture,
     RandomNetwork,
+    Sigmoid,
+    Tanh,
     UniformCoordinates,
     closed_form,
 )
@@ -17,6 +23,10 @@ from iln_stream.features import (
     "family",
     [
         GaussianFourier(),
+        LaplacianFourier(),
+        CauchyFourier(),
+        ArcCosine(),
+        Erf(),
         DecisionStumps(),
         UniformCoordinates(),
         Mixture((GaussianFourier(), DecisionStumps())),
@@ -36,6 +46,8 @@ def test_kernel_is_found(family):
     "family",
     [
         RandomNetwork(),
+        Tanh(),
+        Sigmoid(),
         Mixture((GaussianFourier(), RandomNetwork())),
         Mixture((GaussianFourier(), Mixture((RandomNetwork(),)))),
     ],

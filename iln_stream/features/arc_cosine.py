@@ -1,0 +1,94 @@
+"""Rectified linear units: the arc-cosine kernel."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features._arguments import positive
+from iln_stream.features.ridge import Activation, RidgeFeatures, Ridges
+
+
+@dataclass(frozen=True)
+class ArcCosine(RidgeFeatures):
+    """Rectified linear units of random direction, psi(x; w) = max(0, u.z(x)).
+
+    A point becomes z(x) = (x / max(radius, ||x||), 1) / sqrt(2), in the unit ball of d + 1
+    dimensions, and u is uniform on the unit sphere there; so |psi| <= 1. Points farther out than
+    `radius` keep their direction only. The constant lets units bend away from the origin. With t
+    the angle between z = z(x) and z' = z(x') [1]_
+
+        E_w[psi(x; w) psi(x'; w)] = ||z|| ||z'|| (sin t + (pi - t) cos t) / (2 pi (d + 1)),
+
+    the arc-cosine kernel of order 1, exact for every d. It falls off like 1 / d, for most u are
+    nearly orthogonal to z; so under these units the same target has a larger norm than under
+    cosines, and needs larger steps.
+
+    As ridges, omega is u without its last entry and b that entry over sqrt(2); `inputs` gives
+    x / (sqrt(2) max(radius, ||x||)).
+
+    Parameters
+    ----------
+    radius
+        Norm up to which points are told apart by norm, in (0, 1e30], in the inputs' units.
+        None: 2 sqrt(d) with d the number of columns, twice the typical norm of standardised inputs.
+
+    References
+    ----------
+    .. [1] Y. Cho, L. K. Saul. Kernel Methods for Deep Learning. NIPS 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.features import ArcCosine
+    >>> family = ArcCosine(radius=1.0)
+    >>> X, x = np.array([[1.0, 0.0], [-1.0, 0.0], [-9.0, 0.0]]), np.array([1.0, 0.0])
+    >>> family.kernel(X, x).round(3)
+    array([0.167, 0.053, 0.053])
+    >>> w = family.draw(100_000, d=2, rng=np.random.default_rng(0))
+    >>> sampled = [float(np.mean(family.psi(x_i, w) * family.psi(x, w))) for x_i in X]
+    >>> np.allclose(sampled, family.kernel(X, x), atol=0.005)
+    True
+
+    """
+
+    radius: float | None = None
+
+    activation: ClassVar[Activation] = "relu"
+
+    def __post_init__(self) -> None:
+        if self.radius is not None:
+            object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    @property
+    def q(self) -> float:
+        """3/16, reached at d = 1 by x = x' beyond the radius; it is less for all other d."""
+        # By Cauchy-Schwarz q <= sup_x E[psi(x; w)^4] = sup ||z||^4 E[u_1^4] / 2, and in D = d + 1
+        # dimensions E[u_1^4] = 3 / (D (D + 2)). d = 0 is apart: there ||z||^2 = 1/2, and 1/8.
+        return 3 / 16
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+        """Draw n directions for inputs of d columns."""
+        u = rng.standard_normal((n, d + 1))
+        u /= np.sqrt(np.vecdot(u, u))[:, np.newaxis]
+        return Ridges(np.ascontiguousarray(u[:, :d]), u[:, d] * math.sqrt(0.5))
+
+    def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return x / (sqrt(2) max(radius, ||x||)) for x of shape (d,) or (n, d)."""
+        radius = 2.0 * math.sqrt(max(x.shape[-1], 1)) if self.radius is None else self.radius
+        norm = np.sqrt(np.vecdot(x, x))
+        scaled: NDArray[np.float64] = x / np.maximum(radius, norm)[..., np.newaxis]
+        scaled *= math.sqrt(0.5)
+        return scaled
+
+    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the arc-cosine kernel of every row of X with x, shape (n,)."""
+        X, x = self.inputs(X), self.inputs(x)
+        # All of z but its constant, whose square is 1/2.
+        norms = np.sqrt(np.vecdot(X, X) + 0.5) * np.sqrt(np.vecdot(x, x) + 0.5)
+        cos = np.clip((np.vecdot(X, x) + 0.5) / norms, -1.0, 1.0)
+        t = np.arccos(cos)
+        k: NDArray[np.float64] = norms * (np.sin(t) + (math.pi - t) * cos)
+        return k / (2.0 * math.pi * (len(x) + 1))

@@ -1,0 +1,59 @@
+"""Random Fourier features of Laplace frequency: the Cauchy kernel."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features._fourier import Fourier
+from iln_stream.features.ridge import PHASE, Ridges
+
+
+@dataclass(frozen=True)
+class CauchyFourier(Fourier):
+    """Cosines of Laplace frequency and random phase, psi(x; w) = cos(omega.x + b).
+
+    The entries of omega are independent and Laplace, of density exp(-|omega_j| / s) / (2 s) with
+    s = sqrt(gamma), and b ~ U[0, 2 pi), so that [1]_
+
+        E_w[psi(x; w) psi(x'; w)] = 1/2 prod_j 1 / (1 + gamma (x_j - x'_j)^2).
+
+    The kernel is as smooth as the Gaussian near x = x' and falls off slower, by a power of the
+    distance.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width of the kernel, in (0, 1e30], in the inputs' units to the power -2.
+        None: 1 / d with d the number of columns, which suits standardised inputs.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. NIPS 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.features import CauchyFourier
+    >>> family = CauchyFourier(gamma=0.5)
+    >>> X, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.zeros(2)
+    >>> family.kernel(X, x).round(2)
+    array([0.5 , 0.22])
+    >>> w = family.draw(100_000, d=2, rng=np.random.default_rng(0))
+    >>> sampled = [float(np.mean(family.psi(x_i, w) * family.psi(x, w))) for x_i in X]
+    >>> np.allclose(sampled, family.kernel(X, x), atol=0.01)
+    True
+
+    """
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+        """Draw n frequencies and phases for inputs of d columns."""
+        omega = rng.laplace(scale=math.sqrt(self._gamma(d)), size=(n, d))
+        return Ridges(omega, PHASE.draw(n, rng))
+
+    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return prod_j 1 / (1 + gamma (X_ij - x_j)^2) / 2 for every row of X, shape (n,)."""
+        factors = 1.0 / (1.0 + self._gamma(len(x)) * (X - x) ** 2)
+        k: NDArray[np.float64] = factors.prod(axis=1)
+        return 0.5 * k

@@ -1,0 +1,174 @@
+"""Ridge families: units that see x through one product only, psi(x; w) = sigma(omega.x + b).
+
+Such units are arrays and the name of an activation, so compiled code can evaluate any of these
+families without knowing it. A family takes a few lines:
+
+>>> import numpy as np
+>>> from iln_stream.features import RidgeFeatures, Ridges, check_features
+>>> class SignedSums(RidgeFeatures):
+...     '''psi(x; w) = tanh(omega.x + b), the entries of omega +-1, b ~ U[-1, 1).'''
+...
+...     activation = "tanh"
+...     q = 1.0
+...
+...     def draw(self, n, d, rng):
+...         return Ridges(rng.choice([-1.0, 1.0], (n, d)), rng.uniform(-1.0, 1.0, n))
+>>> check_features(SignedSums())
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features.base import Features
+
+Activation: TypeAlias = Literal["cos", "erf", "tanh", "sigmoid", "relu"]
+
+
+class Ridges(NamedTuple):
+    """n draws of (omega, b): shapes (n, d) and (n,)."""
+
+    omega: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+
+class BiasLaw(NamedTuple):
+    """The law of b: N(0, scale^2) or U[0, scale)."""
+
+    name: Literal["normal", "uniform"]
+    scale: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw n values."""
+        if self.name == "normal":
+            return rng.normal(scale=self.scale, size=n)
+        return rng.uniform(0.0, self.scale, n)
+
+
+PHASE = BiasLaw("uniform", 2.0 * math.pi)
+"""The phase of a cosine, uniform over a whole turn."""
+
+
+class RidgeFeatures(ABC):
+    """A family of units psi(x; w) = sigma(omega.x + b); a subclass tells activation, q and draw."""
+
+    activation: ClassVar[Activation]
+    """The name of sigma."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """As in `Features`."""
+
+    @abstractmethod
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+        """Draw n units for inputs of d columns."""
+
+    def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the units see of x, (d,) or (n, d), in the same shape: x itself, if not told.
+
+        With it psi(x; w) = sigma(omega.inputs(x) + b).
+        """
+        return x
+
+    def psi(self, x: NDArray[np.float64], w: Ridges) -> NDArray[np.float64]:
+        """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
+        z: NDArray[np.float64] = np.vecdot(w.omega, self.inputs(x))
+        z += w.b
+        return activate(self.activation, z)
+
+
+class GaussianRidgeFeatures(RidgeFeatures):
+    """Ridge units with omega ~ N(0, scale(d)^2 I), independent of b ~ b_law.
+
+    Then (omega.x, omega.x') is bivariate normal with the covariances scale(d)^2 <x, x'>, so a unit
+    can be sampled at two points from two normals instead of d.
+    """
+
+    @abstractmethod
+    def scale(self, d: int) -> float:
+        """Return the standard deviation of omega's entries for inputs of d columns."""
+
+    @property
+    @abstractmethod
+    def b_law(self) -> BiasLaw:
+        """The law of b."""
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+        """Draw n units for inputs of d columns."""
+        omega = rng.normal(scale=self.scale(d), size=(n, d))
+        return Ridges(omega, self.b_law.draw(n, rng))
+
+
+def as_ridges(family: Features[Any]) -> RidgeFeatures | None:
+    """Return a family whose units are ridges, else None.
+
+    A subclass with a psi of its own is none: its activation does not tell what it computes.
+
+    Examples
+    --------
+    >>> from iln_stream.features import ArcCosine, DecisionStumps, as_ridges
+    >>> as_ridges(ArcCosine()).activation
+    'relu'
+    >>> as_ridges(DecisionStumps()) is None
+    True
+
+    """
+    if isinstance(family, RidgeFeatures) and type(family).psi is RidgeFeatures.psi:
+        return family
+    return None
+
+
+def as_gaussian_ridges(family: Features[Any]) -> GaussianRidgeFeatures | None:
+    """Return a family whose units are ridges with Gaussian omega, else None.
+
+    A subclass with a psi or draw of its own is none. Where `inputs` is told, the covariances are
+    those of inputs(x).
+
+    Examples
+    --------
+    >>> from iln_stream.features import GaussianFourier, LaplacianFourier, as_gaussian_ridges
+    >>> family = as_gaussian_ridges(GaussianFourier(gamma=0.5))
+    >>> family.scale(d=3), family.b_law
+    (1.0, BiasLaw(name='uniform', scale=6.283185307179586))
+    >>> as_gaussian_ridges(LaplacianFourier()) is None
+    True
+
+    """
+    if (
+        as_ridges(family) is not None
+        and isinstance(family, GaussianRidgeFeatures)
+        and type(family).draw is GaussianRidgeFeatures.draw
+    ):
+        return family
+    return None
+
+
+def activate(activation: Activation, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sigma(z) for z of shape (n,), by the activation's name."""
+    return _ACTIVATIONS[activation](z)
+
+
+def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.fromiter(map(math.erf, z.tolist()), np.float64, len(z))  # numpy has none
+
+
+def _sigmoid(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 + 0.5 * np.tanh(0.5 * z)  # 1 / (1 + exp(-z)), without its overflow
+
+
+def _relu(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(z, 0.0)
+
+
+_ACTIVATIONS: dict[Activation, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "cos": np.cos,
+    "erf": _erf,
+    "tanh": np.tanh,
+    "sigmoid": _sigmoid,
+    "relu": _relu,
+}
