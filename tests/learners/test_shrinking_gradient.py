@@ -45,9 +45,7 @@ class TestAgainstThePaper:
 
         def same_draws(t, alpha, X, x):
             # The estimator draws all i, then all w, from event t's own segment of Philox.
-            rng = np.random.Generator(
-                np.random.Philox(key=model._f._key, counter=[0, 0, 0, t - 1])
-            )
+            rng = np.random.Generator(np.random.Philox(key=model._f._key, counter=[0, 0, 0, t - 1]))
             u = rng.random(m)
             w = family.draw(m, len(x), rng)
             draws = iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
