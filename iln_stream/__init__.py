@@ -5,6 +5,7 @@ from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
     Estimate,
+    Pool,
     ScaledTarget,
     ShrinkingGradient,
     Update,
@@ -15,6 +16,7 @@ __all__ = [
     "Estimate",
     "IlnError",
     "IlnWarning",
+    "Pool",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",

@@ -20,7 +20,8 @@ FOR_ALL = {"errors"}
 THIRD_PARTIES = {
     "kafka": {"sources", "sinks"},
     "matplotlib": {"demo"},
-    "numpy": {"features", "learners"},
+    "numba": {"kernels"},
+    "numpy": {"features", "kernels", "learners"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"events", "service"},
     "pydantic_settings": {"service"},

@@ -31,8 +31,8 @@ def learned(model: ShrinkingGradient, n: int, **kwargs: int) -> ShrinkingGradien
 def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
     """f_t(x) by the closed-form kernel."""
     row = model._columns.row(x)
-    kernel = closed_form(model._family)
-    return float(model._support.alpha @ kernel(model._support.rows(len(row)), row))
+    kernel = closed_form(model._f._features)
+    return float(model._f.support.alpha @ kernel(model._f.support.rows(len(row)), row))
 
 
 class TestAgainstThePaper:
@@ -45,9 +45,7 @@ class TestAgainstThePaper:
 
         def same_draws(t, alpha, X, x):
             # The estimator draws all i, then all w, from event t's own segment of Philox.
-            rng = np.random.Generator(
-                np.random.Philox(key=model._rng_key, counter=[0, 0, 0, t - 1])
-            )
+            rng = np.random.Generator(np.random.Philox(key=model._f._key, counter=[0, 0, 0, t - 1]))
             u = rng.random(m)
             w = family.draw(m, len(x), rng)
             draws = iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
@@ -65,7 +63,7 @@ class TestAgainstThePaper:
         assert shrinks > 3  # so both branches were compared
         assert model.n_shrinks == shrinks
         np.testing.assert_allclose(ours, estimates, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(model._support.alpha, alpha, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(model._f.support.alpha, alpha, rtol=0, atol=1e-13)
 
     def test_the_sign_learns(self):
         """+eta (y - E) learns; the paper's printed sign would end far above the zero predictor."""
@@ -88,7 +86,7 @@ class TestAgainstThePaper:
         assert model.last_update.shrunk
         model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.125 < 0.16
         assert model.n_support == 2
-        assert model._support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
+        assert model._f.support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
         assert model.n_seen == 3
 
     def test_the_boundary_shrinks(self):
@@ -139,7 +137,7 @@ class TestAgainstThePaper:
         for _ in steps:
             model.learn_one({"a": 0.3}, 1.0)
             last = model.last_update
-            taken.append(model._support.alpha[-1] / (last.y - last.estimate.value))
+            taken.append(model._f.support.alpha[-1] / (last.y - last.estimate.value))
         assert taken == pytest.approx(steps)
 
 
@@ -325,7 +323,7 @@ class TestWhateverArrives:
         for k in range(500):
             model.learn_one({f"name {k}": 1.0}, 0.5)
         assert model.n_overflowed == 496
-        assert model._support.rows(4).shape == (5, 4)
+        assert model._f.support.rows(4).shape == (5, 4)
 
 
 @pytest.mark.parametrize(

@@ -1,36 +1,17 @@
 """Algorithm 2, EST_SCALAR_PROD: <f_t, Phi(x)> by sampling, without a kernel."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import Features
-from iln_stream.learners.support import Support
+from iln_stream.learners.estimators.base import Estimate
+from iln_stream.learners.estimators.support import Support
 
 _NUMBERS_AT_ONCE = 1 << 18
 """Draws are made in blocks of about this many doubles, so memory is bounded whatever m is."""
-
-
-class Estimate(NamedTuple):
-    """An unbiased estimate E of f(x) = <f, Phi(x)>.
-
-    Parameters
-    ----------
-    value
-        E.
-    standard_error
-        Standard deviation of E, estimated from its own draws; of a single draw its largest
-        possible value, ||alpha||_1.
-    draws
-        m, the number of draws it is the mean of; 0 when alpha = 0, where E = 0 is exact.
-
-    """
-
-    value: float
-    standard_error: float
-    draws: int
 
 
 def est_scalar_prod(

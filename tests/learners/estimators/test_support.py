@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from iln_stream.learners.support import Support
+from iln_stream.learners.estimators.support import Support
 
 FINITE = st.floats(-1e15, 1e15)
 

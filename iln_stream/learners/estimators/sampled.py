@@ -1,0 +1,84 @@
+"""f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features import Features
+from iln_stream.learners.estimators.base import Estimate
+from iln_stream.learners.estimators.scalar_product import est_scalar_prod
+from iln_stream.learners.estimators.support import Support
+
+
+class Draws(NamedTuple):
+    """How many draws an estimate takes: `fixed`, or as many as keep its variance in bounds."""
+
+    fixed: int | None
+    variance: float
+    fewest: int
+    most: int
+
+    def wanted(self, q: float, alpha_l1: float) -> float:
+        """Draws that keep the variance of E, at most q ||alpha||_1^2 / m, below `variance`."""
+        return q * alpha_l1**2 / self.variance
+
+    def m(self, q: float, alpha_l1: float) -> int:
+        """Draws that are taken."""
+        if self.fixed is not None:
+            return self.fixed
+        return max(self.fewest, math.ceil(min(self.wanted(q, alpha_l1), self.most)))
+
+
+class SampledIterate:
+    """Support points with their alphas; Theorem 1 is about this one, with `budget` None.
+
+    An estimate costs O(m d) and has variance at most q ||alpha||_1^2 / m.
+    """
+
+    def __init__(
+        self,
+        features: Features[Any],
+        draws: Draws,
+        budget: int | None,
+        key: NDArray[np.uint64],
+    ) -> None:
+        self._features = features
+        self._draws = draws
+        self.support = Support(budget)
+        self._key = key
+
+    @property
+    def alpha_l1(self) -> float:
+        """||alpha||_1."""
+        return self.support.alpha_l1
+
+    @property
+    def n_support(self) -> int:
+        """Number of support points."""
+        return len(self.support)
+
+    @property
+    def draws_wanted(self) -> float | None:
+        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        wanted = self._draws.wanted(self._features.q, self.alpha_l1)
+        return wanted if self._draws.fixed is None and wanted > self._draws.most else None
+
+    def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
+        """Return Algorithm 2's estimate at x."""
+        m = self._draws.m(self._features.q, self.alpha_l1)
+        return est_scalar_prod(self.support, x, m, self._features, self._rng(t))
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Let x join the support."""
+        self.support.append(x, alpha)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        self.support.shrink(factor)
+
+    def _rng(self, t: int) -> np.random.Generator:
+        """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""
+        counter = np.array([0, 0, 0, t], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))
