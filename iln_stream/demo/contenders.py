@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from river import base, datasets, dummy, linear_model, neighbors, preprocessing, stats, tree
 
-from iln_stream.service import shrinking_gradient
+from iln_stream.service import pool, shrinking_gradient
 
 OURS = "ShrinkingGradient"
+OUR_POOL = "the same, pool of 512"
 
 
 class DemoStream(NamedTuple):
@@ -34,9 +35,10 @@ def streams(seed: int) -> list[DemoStream]:
 
 
 def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
-    """Return makers of our default learner and of what a River user would try first."""
+    """Return makers of our two learners and of what a River user would try first."""
     return {
         OURS: lambda: shrinking_gradient(seed),
+        OUR_POOL: lambda: pool(seed),
         "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
         "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
         "HoeffdingAdaptiveTree": lambda: _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),

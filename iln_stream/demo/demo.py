@@ -3,6 +3,7 @@
 import signal
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from prometheus_client import start_http_server
@@ -13,6 +14,7 @@ from rich.table import Table
 from river import base
 
 from iln_stream.demo.contenders import (
+    OUR_POOL,
     OURS,
     DemoStream,
     contenders,
@@ -27,6 +29,8 @@ from iln_stream.prequential import PrequentialLoop
 from iln_stream.sources import RiverDatasetSource
 
 _SEED = 1
+_SHRINKING = "a shrinking run"
+_LABELS = {OURS: "demo", OUR_POOL: "pool", _SHRINKING: "shrinking"}
 
 
 def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None:
@@ -63,11 +67,11 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     runs: dict[str, dict[str, Trajectory]] = {}
     for stream in streams(_SEED):
         runs[stream.title] = {
-            name: _learn(stream, name, make(), metrics, console)
+            name: _learn(stream, name, make, metrics, console)
             for name, make in contenders(_SEED).items()
         }
     drifting = streams(_SEED)[-1]
-    shrinking = _learn(drifting, "a shrinking run", shrinking_run(_SEED), metrics, console)
+    shrinking = _learn(drifting, _SHRINKING, lambda: shrinking_run(_SEED), metrics, console)
 
     console.print(_table(runs))
     console.print(
@@ -90,16 +94,22 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
 
 
 def _learn(
-    stream: DemoStream, name: str, model: base.Regressor, metrics: Metrics, console: Console
+    stream: DemoStream,
+    name: str,
+    make: Callable[[], base.Regressor],
+    metrics: Metrics,
+    console: Console,
 ) -> Trajectory:
+    make().learn_one({"warming": 1.0, "up": 1.0}, 1.0)  # imports and compiles before the clock runs
+    model = make()
     source = RiverDatasetSource(stream.dataset, stream.title, limit=stream.n_events)
     algorithm_1 = find_shrinking_gradient(model)
     trajectory = Trajectory(algorithm_1)
     progress = Progress(f"{stream.title}: {name}", stream.n_events, console)
     listeners = [trajectory, progress]
     if algorithm_1 is not None:
-        kind = "demo" if name == OURS else "shrinking"
-        listeners.append(metrics.watch(model, source, model=f"{kind}-{stream.title}"))
+        label = f"{_LABELS[name]}-{stream.title}"
+        listeners.append(metrics.watch(model, source, model=label))
     PrequentialLoop(source, model, listeners).run()
     progress.close()
     return trajectory
@@ -120,7 +130,7 @@ def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
         for trajectories in runs.values():
             run = trajectories[name]
             cells += [f"{run.mae:.3f}", f"{run.events_per_second:,.0f}"]
-        table.add_row(name, *cells, style="bold" if name == OURS else None)
+        table.add_row(name, *cells, style="bold" if name in (OURS, OUR_POOL) else None)
     return table
 
 

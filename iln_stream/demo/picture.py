@@ -6,10 +6,10 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iln_stream.demo.contenders import OURS
+from iln_stream.demo.contenders import OUR_POOL, OURS
 from iln_stream.demo.trajectory import Trajectory
 
-_OUR_COLOUR, _SHRINK_COLOUR = "#d62728", "#7f7f7f"
+_OUR_COLOUR, _POOL_COLOUR, _SHRINK_COLOUR = "#d62728", "#9467bd", "#7f7f7f"
 _OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#7f7f7f")
 _FROM_EVENT = 20
 """Means of fewer errors say nothing."""
@@ -43,14 +43,14 @@ def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]
     others = iter(_OTHER_COLOURS)
     for model, trajectory in trajectories.items():
         losses = trajectory.running_loss[_FROM_EVENT:]
-        ours = model == OURS
+        colour = {OURS: _OUR_COLOUR, OUR_POOL: _POOL_COLOUR}.get(model)
         panel.plot(
             range(_FROM_EVENT, _FROM_EVENT + len(losses)),
             losses,
             label=model,
-            linewidth=2.2 if ours else 1.2,
-            color=_OUR_COLOUR if ours else next(others),
-            zorder=3 if ours else 2,
+            linewidth=2.2 if colour else 1.2,
+            color=colour or next(others),
+            zorder=3 if colour else 2,
         )
     panel.set(title=title, xlabel="event", yscale="log")
     panel.grid(alpha=0.3)

@@ -12,7 +12,14 @@ from river import base
 from iln_stream.errors import IlnWarning
 from iln_stream.features import DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
-from iln_stream.learners.estimators import Draws, Estimate, Estimator, Iterate, SampledIterate
+from iln_stream.learners.estimators import (
+    Draws,
+    Estimate,
+    Estimator,
+    Iterate,
+    Pool,
+    SampledIterate,
+)
 
 LARGEST_STEP = 1.0
 """Cap of the anytime step: k(x, x) <= 1, so one step never overshoots its own target."""
@@ -246,6 +253,7 @@ class ShrinkingGradient(base.Regressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {}
         yield {"horizon": 1000, "draws": 50, "seed": 7}
+        yield {"estimator": Pool(32), "step": 0.5, "seed": 7}
         yield {"features": DecisionStumps(), "norm_bound": 4.0, "budget": 20, "max_columns": 4}
 
     def _eta(self) -> float:

@@ -5,6 +5,7 @@ from iln_stream.service.build import (
     build_learner,
     build_sink,
     build_source,
+    pool,
     shrinking_gradient,
 )
 from iln_stream.service.service import Service
@@ -19,5 +20,6 @@ __all__ = [
     "build_learner",
     "build_sink",
     "build_source",
+    "pool",
     "shrinking_gradient",
 ]

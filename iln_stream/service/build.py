@@ -9,7 +9,7 @@ from typing import Any
 from river import base, datasets
 
 from iln_stream.errors import SourceError
-from iln_stream.learners import ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.learners import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink
 from iln_stream.sources import CsvSource, JsonLinesSource, KafkaSource, RiverDatasetSource, Source
@@ -25,11 +25,26 @@ def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
     )
 
 
+def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
+    """Return Algorithm 1 on a pool of features, behind online scaling of x and y.
+
+    With a step that doesn't fall, it follows a stream that drifts.
+    """
+    return ScaledTarget(
+        WinsorisedScaler()
+        | ShrinkingGradient(estimator=Pool(size), **{"step": 0.6, "seed": seed, **options})
+    )
+
+
+NAMED = {"shrinking-gradient": shrinking_gradient, "pool": pool}
+"""The learners that a setting can name."""
+
+
 def build_learner(settings: Settings) -> base.Regressor:
     """Return the regressor that `learner` names."""
     try:
-        if settings.learner == "shrinking-gradient":
-            return shrinking_gradient(**{"seed": settings.seed, **settings.learner_options})
+        if settings.learner in NAMED:
+            return NAMED[settings.learner](**{"seed": settings.seed, **settings.learner_options})
         return _imported(settings.learner, settings.learner_options)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"learner, learner_options: {error}") from error
@@ -43,7 +58,7 @@ def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
         found = getattr(importlib.import_module(module), attribute or "")
     except (ImportError, AttributeError) as error:
         raise SettingsError(
-            f"learner = {path!r}: {error}; give shrinking-gradient or package.module:attribute"
+            f"learner = {path!r}: {error}; give {', '.join(NAMED)} or package.module:attribute"
         ) from error
     if not callable(found) and options:
         raise SettingsError(f"learner_options: {path} is made already and takes none")
