@@ -1,12 +1,12 @@
 """f_t over a pool of cosines: evaluate all units at x, and add to their weights."""
 
 import numpy as np
-from numba import njit
 
 from iln_stream.kernels.activations import cos_turns
+from iln_stream.kernels.compiled import compiled
 
 
-@njit(fastmath=True, cache=True)
+@compiled
 def cosines(omega, b, x, psi):  # type: ignore[no-untyped-def]
     """psi_r = cos(2 pi (sum_j omega[j, r] x_j + b_r)); omega (d, R) and b (R,) in turns."""
     d, R = omega.shape
@@ -21,7 +21,7 @@ def cosines(omega, b, x, psi):  # type: ignore[no-untyped-def]
         psi[r] = cos_turns(psi[r])
 
 
-@njit(fastmath=True, cache=True)
+@compiled
 def mean_and_square(theta, psi):  # type: ignore[no-untyped-def]
     """Means of theta_r psi_r and of its square."""
     total = 0.0
@@ -33,7 +33,7 @@ def mean_and_square(theta, psi):  # type: ignore[no-untyped-def]
     return total / theta.shape[0], squares / theta.shape[0]
 
 
-@njit(fastmath=True, cache=True)
+@compiled
 def add(theta, psi, alpha):  # type: ignore[no-untyped-def]
     """theta_r += alpha psi_r."""
     for r in range(theta.shape[0]):

@@ -1,0 +1,18 @@
+"""How the inner loops are compiled."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile at the first call, and keep the result on disk where there is a place to keep it.
+
+    A container with a read-only file system may have none (NUMBA_CACHE_DIR names one); it then
+    compiles anew, a second or two, at each start.
+    """
+    try:
+        return njit(fastmath=True, cache=True)(function)  # type: ignore[no-any-return]
+    except RuntimeError:
+        return njit(fastmath=True)(function)  # type: ignore[no-any-return]
