@@ -7,6 +7,7 @@ import argparse
 import json
 import platform
 import statistics
+import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from river import base, datasets, dummy, linear_model, preprocessing, stats
 
+from iln_stream import IlnWarning
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service import pool, shrinking_gradient
@@ -63,6 +65,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
 
+    warnings.simplefilter("ignore", IlnWarning)
     versions = {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
     results: dict[str, dict[str, dict[str, float]]] = {}
     for stream, (dataset, n) in streams().items():
@@ -83,7 +86,7 @@ def main() -> None:
             figures = results[stream][name]
             cells += [f"{figures['mae']:.4g}", f"{figures['events/s']:,.0f}"]
         table.add_row(name, *cells)
-    Console().print(table)
+    Console(width=120).print(table)
     if arguments.json:
         arguments.json.write_text(json.dumps({"versions": versions, "results": results}, indent=1))
 
