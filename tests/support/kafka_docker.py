@@ -6,14 +6,12 @@ import subprocess
 import uuid
 from collections.abc import Mapping
 
+from support.child_process import call_off, last_lines, run_when_this_process_dies
 from support.kafka_home import (
     KAFKA_VERSION,
     STOP_DEADLINE_SECONDS,
     KafkaBrokerError,
-    call_off,
-    last_lines,
     output_of,
-    run_when_this_process_dies,
 )
 
 DOCKER_IMAGE = f"apache/kafka:{KAFKA_VERSION}"

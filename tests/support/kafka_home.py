@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 from xml.etree import ElementTree
+
+from support import child_process
 
 RESOURCES = Path(__file__).parent / "kafka"
 POM = RESOURCES / "pom.xml"
@@ -35,40 +36,5 @@ class Home(Protocol):
 
 
 def output_of(command: Sequence[str], deadline: float = START_DEADLINE_SECONDS) -> str:
-    try:
-        result = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=deadline,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise KafkaBrokerError(f"{command[0]} did not run to its end: {error}") from error
-    if result.returncode:
-        output = last_lines(result.stdout)
-        raise KafkaBrokerError(f"{' '.join(command)}\nfailed and said:\n{output}")
-    return result.stdout.strip()
-
-
-def run_when_this_process_dies(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Unlike PR_SET_PDEATHSIG this does not fire when only the starting *thread* ends."""
-    return subprocess.Popen(
-        ["sh", "-c", 'read -r _; exec "$@"', "sh", *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def call_off(watcher: subprocess.Popen[bytes]) -> None:
-    watcher.kill()
-    with watcher:  # closes the pipe and waits
-        pass
-
-
-def last_lines(text: str, count: int = 40) -> str:
-    return "\n".join(text.splitlines()[-count:])
+    """Run a command to its end and return what it said."""
+    return child_process.output_of(command, raising=KafkaBrokerError, deadline=deadline)

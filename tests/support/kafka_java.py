@@ -13,15 +13,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from support.child_process import call_off, last_lines, run_when_this_process_dies
 from support.kafka_home import (
     KAFKA_VERSION,
     POM,
     RESOURCES,
     STOP_DEADLINE_SECONDS,
-    call_off,
-    last_lines,
     output_of,
-    run_when_this_process_dies,
 )
 
 _OLDEST_JAVA = 17

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from support.child_process import call_off, last_lines, output_of, run_when_this_process_dies
+
 _START_DEADLINE_SECONDS = 60.0
 _STOP_DEADLINE_SECONDS = 20.0
 _ANSWER_DEADLINE_SECONDS = 10.0
@@ -91,7 +93,7 @@ class PrometheusServer:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._watcher = _run_when_this_process_dies(["kill", "-KILL", str(self._process.pid)])
+        self._watcher = run_when_this_process_dies(["kill", "-KILL", str(self._process.pid)])
         try:
             self._wait_until_ready()
         except BaseException:
@@ -123,7 +125,7 @@ class PrometheusServer:
     def stop(self) -> None:
         """Shut Prometheus down; its data and log stay."""
         if self._watcher is not None:
-            _call_off(self._watcher)
+            call_off(self._watcher)
             self._watcher = None
         if self._process is not None:
             self._process.terminate()
@@ -176,7 +178,7 @@ class PrometheusServer:
             return False
 
     def _log_tail(self) -> str:
-        return _last_lines(self._log_file.read_text(errors="replace"))
+        return last_lines(self._log_file.read_text(errors="replace"))
 
 
 def find_tools() -> Tools:
@@ -245,41 +247,4 @@ def _no_prometheus(why: str) -> PrometheusServerError:
 def _output_of(
     command: Sequence[str], folder: Path | None = None, deadline: float = _START_DEADLINE_SECONDS
 ) -> str:
-    try:
-        result = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=deadline,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PrometheusServerError(f"{command[0]} did not run to its end: {error}") from error
-    if result.returncode:
-        output = _last_lines(result.stdout)
-        raise PrometheusServerError(f"{' '.join(command)}\nfailed and said:\n{output}")
-    return result.stdout.strip()
-
-
-def _run_when_this_process_dies(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Unlike PR_SET_PDEATHSIG this does not fire when only the starting *thread* ends."""
-    return subprocess.Popen(
-        ["sh", "-c", 'read -r _; exec "$@"', "sh", *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _call_off(watcher: subprocess.Popen[bytes]) -> None:
-    watcher.kill()
-    with watcher:  # closes the pipe and waits
-        pass
-
-
-def _last_lines(text: str, count: int = 40) -> str:
-    return "\n".join(text.splitlines()[-count:])
+    return output_of(command, raising=PrometheusServerError, folder=folder, deadline=deadline)
