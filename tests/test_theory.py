@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import integrate
 
 from iln_stream import ShrinkingGradient, theory
 from iln_stream.features import DecisionStumps, GaussianFourier, closed_form
-from iln_stream.learners.scalar_product import est_scalar_prod
-from iln_stream.learners.support import Support
+from iln_stream.learners.estimators.scalar_product import est_scalar_prod
+from iln_stream.learners.estimators.support import Support
 
 positive = st.floats(1e-3, 1e3)
 probability = st.floats(1e-12, 0.999)
@@ -70,6 +71,14 @@ class TestTail:
         m = theory.draws_for(eps, delta, l1, q)
         assert theory.tail_bound(m, eps, l1, q) <= delta
         assert theory.tail_bound(m - 1, eps, l1, q) > delta
+
+    @pytest.mark.parametrize("q", [None, 0.1])
+    def test_draws_for_survives_rounding(self, q):
+        """Asked for exactly what m draws give, it says m; for the next smaller delta, m + 1."""
+        for m, eps in product(range(500, 2000), (0.17, 0.3)):
+            delta = theory.tail_bound(m, eps, 3.0, q)
+            assert theory.draws_for(eps, delta, 3.0, q) == m
+            assert theory.draws_for(eps, math.nextafter(delta, 0), 3.0, q) == m + 1
 
     @given(st.floats(1e-2, 1.0), probability, st.floats(1e-2, 1e3), st.floats(1e-3, 1.0))
     def test_q_saves_draws_only_where_bernstein_is_better(self, eps, delta, l1, q):
@@ -144,9 +153,9 @@ class TestDrawsForVariance:
         model = ShrinkingGradient(min_draws=1, max_draws=10**9, variance=0.02, seed=0)
         rng = np.random.default_rng(0)
         for _ in range(50):
-            expected = max(1, theory.draws_for_variance(model.alpha_l1, 0.02, 3 / 8))
-            assert model._m() == expected
+            expected = theory.draws_for_variance(model.alpha_l1, 0.02, 3 / 8)
             model.learn_one({"a": rng.standard_normal()}, 1.0)
+            assert model.last_update.estimate.draws == expected
         assert expected > 100
 
 
@@ -252,6 +261,40 @@ class TestTheorem1:
         assert gain < -1.7
         assert gain >= -theory._price_of_wrong_shrinks(B, eta, size**2)
 
+    @pytest.mark.parametrize("B", [1.0, 3.0])
+    @pytest.mark.parametrize("s", [0.1, 1.0, 4.0])
+    def test_price_is_that_of_the_derivation(self, B, s):
+        """r bounds docs/theory.md's expectations under the widest law, by 15 % at most."""
+
+        def beyond(z, power):
+            """E[|e|^power; |e| > z] if P(|e| > x) = 2 exp(-x^2 / (2 s)) for x >= z."""
+            at = 2 * math.exp(-(z**2) / (2 * s))
+            return (
+                at * z**power
+                + integrate.quad(
+                    lambda x: power * x ** (power - 1) * 2 * math.exp(-(x**2) / (2 * s)),
+                    z,
+                    math.inf,
+                )[0]
+            )
+
+        for eta in (0.01, 0.125):
+            lost_step = 9 * B * (beyond(8 * B, 1) + 9 * B * beyond(8 * B, 0))
+            wrong_shrink = 0.3 * B**2 / eta * beyond(8 * B, 0)
+            no_shrink = beyond(3.5 * B, 2) / 2
+            r = theory._price_of_wrong_shrinks(B, eta, s)
+            exact = lost_step + wrong_shrink + no_shrink
+            assert exact * (1 - 1e-6) <= r <= 1.15 * exact
+            r_first = r - no_shrink
+            first = lost_step + wrong_shrink
+            assert first - 1e-6 * r <= r_first <= 1.15 * first + 1e-6 * r
+
+    def test_regret_charges_the_price_on_each_event(self):
+        """Fewer draws for the same variance, a smaller q, cost T r / (1 - eta) more."""
+        few, many = theory.regret_bound(1.0, 10**4, 1.0, 0.1), theory.regret_bound(1.0, 10**4, 1.0)
+        prices = [theory._price_of_wrong_shrinks(1.0, 0.01, s) for s in (10.0, 1.0)]
+        assert few - many == pytest.approx(10**4 * (prices[0] - prices[1]) / 0.99)
+
     def test_regret_of_real_runs_is_within_the_bound(self):
         """The learner on a noisy stream that is hard to fit, against the best f of the ball.
 
@@ -267,12 +310,12 @@ class TestTheorem1:
             y = np.clip(np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(T), -1, 1)
             K = np.array([kernel(X, x) for x in X])
             model = ShrinkingGradient(
-                family, B, horizon=T, variance=v, max_draws=10**7, min_draws=1, seed=seed
+                family, norm_bound=B, horizon=T, variance=v, max_draws=10**7, min_draws=1, seed=seed
             )
             loss = 0.0
             for t in range(T):
                 if t:
-                    loss += (float(model._support.alpha @ K[:t, t]) - y[t]) ** 2 / 2
+                    loss += (float(model._f.support.alpha @ K[:t, t]) - y[t]) ** 2 / 2
                 else:
                     loss += y[0] ** 2 / 2
                 model.learn_one({"a": X[t, 0], "b": X[t, 1]}, y[t])
@@ -286,11 +329,17 @@ class TestTheorem1:
         """With mutually orthogonal x and y = 1 the learner's regret is 90 % of the bound."""
         T, v = 400, 0.05
         model = ShrinkingGradient(
-            Orthogonal(T), 1.0, horizon=T, variance=v, min_draws=1, max_draws=10**7, seed=0
+            Orthogonal(T),
+            norm_bound=1.0,
+            horizon=T,
+            variance=v,
+            min_draws=1,
+            max_draws=10**7,
+            seed=0,
         )
         loss = 0.0
         for t in range(T):
-            support, x = model._support, np.array([float(t)])
+            support, x = model._f.support, np.array([float(t)])
             f_t = sum(a for a, row in zip(support.alpha, support.rows(1), strict=True) if row == x)
             loss += (f_t - 1) ** 2 / 2
             model.learn_one({"x": float(t)}, 1.0)
@@ -353,7 +402,7 @@ def last_half(family, B, n, m, scale=1.0) -> tuple[float, bool]:
     X = rng.standard_normal((n, 3))
     y = scale * np.tanh(2 * np.sin(X[:, 0]))
     rms = float(np.sqrt(np.mean(y**2)))
-    model = ShrinkingGradient(family, B, horizon=n, draws=m, seed=0)
+    model = ShrinkingGradient(family, norm_bound=B, horizon=n, draws=m, seed=0)
     losses, told = [], []
     for x, y_t in zip(X.tolist(), y.tolist(), strict=True):
         told.append(theory.diverging(model.alpha_l1, family.q, m, B, rms))

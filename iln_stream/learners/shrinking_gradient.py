@@ -20,9 +20,7 @@ from iln_stream.learners.estimators import (
     Pool,
     SampledIterate,
 )
-
-LARGEST_STEP = 1.0
-"""Cap of the anytime step: k(x, x) <= 1, so one step never overshoots its own target."""
+from iln_stream.theory import LARGEST_STEP
 
 LARGEST_TARGET = 1e15
 """Targets are clipped here, so that ||alpha||_1 stays far from overflow whatever arrives."""
