@@ -14,7 +14,7 @@ import iln_stream
 PACKAGE = Path(iln_stream.__file__).parent
 DOCUMENT = Path(__file__).parents[1] / "docs" / "architecture.md"
 
-FOR_ALL = {"errors", "theory"}
+FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {

@@ -11,6 +11,7 @@ from iln_stream import ShrinkingGradient, theory
 from iln_stream.features import DecisionStumps, GaussianFourier, closed_form
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
+from iln_stream.theory import theorem_1
 
 positive = st.floats(1e-3, 1e3)
 probability = st.floats(1e-12, 0.999)
@@ -248,7 +249,7 @@ class TestTheorem1:
             after += weight * float(np.sum((following - comparator) ** 2))
         gain = (float(np.sum((f_t - comparator) ** 2)) - after) / (2 * eta)
         regret = ((p - y) ** 2 - (float(comparator @ Phi) - y) ** 2) / 2
-        r = theory._price_of_wrong_shrinks(B, eta, proxy)
+        r = theorem_1._price_of_wrong_shrinks(B, eta, proxy)
         allowed = eta / 2 * ((p - y) ** 2 + mass * size**2) + r
         assert gain >= regret - allowed - 1e-6 * (1 + abs(gain) + abs(regret))
 
@@ -259,7 +260,7 @@ class TestTheorem1:
         gain = (np.sum((f_t - f_t) ** 2) - np.sum((f_t / 4 - f_t) ** 2)) / (2 * eta)
         # x is seen by f_t and f alike as 0 and E is off by +-17 for certain: loss and regret are 0.
         assert gain < -1.7
-        assert gain >= -theory._price_of_wrong_shrinks(B, eta, size**2)
+        assert gain >= -theorem_1._price_of_wrong_shrinks(B, eta, size**2)
 
     @pytest.mark.parametrize("B", [1.0, 3.0])
     @pytest.mark.parametrize("s", [0.1, 1.0, 4.0])
@@ -282,7 +283,7 @@ class TestTheorem1:
             lost_step = 9 * B * (beyond(8 * B, 1) + 9 * B * beyond(8 * B, 0))
             wrong_shrink = 0.3 * B**2 / eta * beyond(8 * B, 0)
             no_shrink = beyond(3.5 * B, 2) / 2
-            r = theory._price_of_wrong_shrinks(B, eta, s)
+            r = theorem_1._price_of_wrong_shrinks(B, eta, s)
             exact = lost_step + wrong_shrink + no_shrink
             assert exact * (1 - 1e-6) <= r <= 1.15 * exact
             r_first = r - no_shrink
@@ -292,7 +293,7 @@ class TestTheorem1:
     def test_regret_charges_the_price_on_each_event(self):
         """Fewer draws for the same variance, a smaller q, cost T r / (1 - eta) more."""
         few, many = theory.regret_bound(1.0, 10**4, 1.0, 0.1), theory.regret_bound(1.0, 10**4, 1.0)
-        prices = [theory._price_of_wrong_shrinks(1.0, 0.01, s) for s in (10.0, 1.0)]
+        prices = [theorem_1._price_of_wrong_shrinks(1.0, 0.01, s) for s in (10.0, 1.0)]
         assert few - many == pytest.approx(10**4 * (prices[0] - prices[1]) / 0.99)
 
     def test_regret_of_real_runs_is_within_the_bound(self):

@@ -1,0 +1,46 @@
+r"""What is known about Algorithms 1 and 2, as numbers: steps, draws, error and regret bounds.
+
+The paper is R. Livni, D. Carmon, A. Globerson, *Learning Infinite Layer Networks Without the
+Kernel Trick*, ICML 2017. Where its print is wrong the corrected form is computed and the docstring
+says so. docs/theory.md derives what the paper does not, and tells what is proved from what is
+measured.
+
+Symbols: B the norm bound, T the horizon, eta the step, m the draws of one estimate,
+||alpha||_1 the sum of |alpha_i|, q in (0, 1] a family's bound on E[psi^2 psi'^2]. Targets lie in
+[-1, 1] and are without unit, so everything here is. All functions are pure.
+"""
+
+from iln_stream.theory.noise import (
+    CATASTROPHIC_KAPPA,
+    HEALTHY_KAPPA,
+    SATURATED_NOISE,
+    diverging,
+    kappa,
+)
+from iln_stream.theory.one_estimate import draws_for, draws_for_variance, tail_bound
+from iln_stream.theory.steps import LARGEST_STEP, anytime_step, step_size, sum_of_steps
+from iln_stream.theory.theorem_1 import (
+    draws_of_theorem_1,
+    lemma_2_bound,
+    regret_bound,
+    theorem_1_covers,
+)
+
+__all__ = [
+    "CATASTROPHIC_KAPPA",
+    "HEALTHY_KAPPA",
+    "LARGEST_STEP",
+    "SATURATED_NOISE",
+    "anytime_step",
+    "diverging",
+    "draws_for",
+    "draws_for_variance",
+    "draws_of_theorem_1",
+    "kappa",
+    "lemma_2_bound",
+    "regret_bound",
+    "step_size",
+    "sum_of_steps",
+    "tail_bound",
+    "theorem_1_covers",
+]

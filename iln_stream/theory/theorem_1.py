@@ -1,0 +1,177 @@
+"""Theorem 1, with its constants."""
+
+import math
+
+from iln_stream.theory._arguments import require, require_counts, require_q
+from iln_stream.theory.steps import step_size
+
+
+def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
+    """Tell whether B >= 1 and eta = B / sqrt(T) < 1/8, that is T > 64 B^2.
+
+    Theorem 1 and Lemma 2. Of a run it asks more: targets in [-1, 1], |psi| <= 1, all support points
+    kept, and enough draws.
+
+    Parameters
+    ----------
+    norm_bound
+        B, positive.
+    horizon
+        T, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range; the message names it.
+
+    Examples
+    --------
+    >>> theorem_1_covers(norm_bound=1.0, horizon=64), theorem_1_covers(norm_bound=1.0, horizon=65)
+    (False, True)
+
+    """
+    require(norm_bound=norm_bound)
+    require_counts(1, horizon=horizon)
+    return norm_bound >= 1 and horizon > 64 * norm_bound**2
+
+
+def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
+    """Return the draws an event that Theorem 1's proof asks for. Told, never a default.
+
+    m = ceil(((16 B + 1) B)^2 T log gamma) with gamma = ((16 B + 1) B T)^2. The first factor is the
+    largest ||alpha||_1^2 there can be. Our source leaves gamma open; this one is the least power
+    with which the corrected Hoeffding bound keeps every E_t of the run within 1 of f_t(x_t), but
+    for a probability of 2 / ((16 B + 1) B). It agrees with the theorem's O(B^4 T log BT).
+
+    Parameters
+    ----------
+    norm_bound
+        B, at least 1.
+    horizon
+        T, more than 64 B^2.
+
+    Raises
+    ------
+    ValueError
+        If the theorem does not cover the arguments; see `theorem_1_covers`.
+
+    Examples
+    --------
+    >>> draws_of_theorem_1(norm_bound=1.0, horizon=10_000)
+    69611741
+
+    """
+    _require_covered(norm_bound, horizon)
+    return math.ceil(
+        ((16 * norm_bound + 1) * norm_bound) ** 2 * horizon * _log_gamma(norm_bound, horizon)
+    )
+
+
+def lemma_2_bound(draws: int, step: float, t: int) -> float:
+    """Bound P(|E_t - f_t(x_t)| > 8 B), so of a shrink at the wrong moment, without knowing alpha.
+
+    Lemma 2 corrected, 4 exp(-m / (9.04 eta^2 t^2)), clipped at 1, for B >= 1; printed as
+    2 exp(-m / (3 eta t)^2), which rests on the false Eq. 19. From `tail_bound` with eps = 8 B and
+    ||alpha||_1 <= (16 B + 1) eta t we derive it with 2 for 4; 9.04 is 17^2 / 32 rounded up.
+
+    Parameters
+    ----------
+    draws
+        m, at least 0.
+    step
+        eta, positive; the lemma wants less than 1/8.
+    t
+        Number of the event, from 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range; the message names it.
+
+    Examples
+    --------
+    >>> round(lemma_2_bound(draws=1000, step=0.01, t=500), 4)
+    0.0479
+
+    """
+    require_counts(0, draws=draws)
+    require_counts(1, t=t)
+    require(step=step)
+    return min(1.0, 4 * math.exp(-draws / (9.04 * (step * t) ** 2)))
+
+
+def regret_bound(
+    norm_bound: float, horizon: int, variance: float | None = None, q: float = 1.0
+) -> float:
+    """Bound the expected regret of f_1..f_T against every f with ||f|| <= B.
+
+    With eta = B / sqrt(T), v the variance of E_t and losses (f(x) - y)^2 / 2, for every stream,
+
+        E[sum of losses of f_t] - sum of losses of f
+            <= (B sqrt(T) (1 + v / 2) + T r) / (1 - eta).
+
+    r, the price of a shrink at the wrong moment, is exponentially small in B^2 q / v. This is
+    Theorem 1's O(B sqrt(T)) with constants, derived in docs/theory.md, shrinking included. It is
+    about f_t: a user sees E_t, whose expected loss is larger by Var[E_t] / 2 an event.
+
+    Parameters
+    ----------
+    norm_bound
+        B, at least 1.
+    horizon
+        T, more than 64 B^2.
+    variance
+        v, positive, kept by m_t >= q ||alpha||_1^2 / v draws on every event (see
+        `draws_for_variance`; `ShrinkingGradient(variance=v)` draws them while `n_capped` is 0).
+        None: that of `draws_of_theorem_1`.
+    q
+        The family's bound on E[psi^2 psi'^2], in (0, 1]. Only r depends on it.
+
+    Raises
+    ------
+    ValueError
+        If the theorem does not cover norm_bound and horizon, or an argument lies outside its range;
+        the message names it.
+
+    Examples
+    --------
+    >>> round(regret_bound(norm_bound=1.0, horizon=10_000, variance=0.01), 2)
+    101.52
+
+    """
+    _require_covered(norm_bound, horizon)
+    require_q(q)
+    if variance is None:
+        v, proxy = (1 / _log_gamma(norm_bound, horizon),) * 2
+    else:
+        require(variance=variance)
+        v, proxy = variance, variance / q
+    eta = step_size(norm_bound, horizon)
+    r = _price_of_wrong_shrinks(norm_bound, eta, proxy)
+    return (norm_bound * math.sqrt(horizon) * (1 + v / 2) + horizon * r) / (1 - eta)
+
+
+def _log_gamma(norm_bound: float, horizon: int) -> float:
+    """Log of gamma = ((16 B + 1) B T)^2; docs/theory.md says why."""
+    return 2 * math.log((16 * norm_bound + 1) * norm_bound * horizon)
+
+
+def _price_of_wrong_shrinks(norm_bound: float, eta: float, proxy: float) -> float:
+    """Return r of docs/theory.md: what rare errors of E_t cost in regret an event, in expectation.
+
+    `proxy` is ||alpha||_1^2 / m, so that P(|E_t - f_t(x_t)| > z) <= 2 exp(-z^2 / (2 proxy)).
+    """
+    B, s = norm_bound, proxy
+    lost_step = 9 * B * (17 * B + s / (8 * B)) + 0.3 * B**2 / eta
+    lost_shrink = 12.25 * B**2 + 2 * s
+    return 2 * math.exp(-32 * B**2 / s) * lost_step + math.exp(-6.125 * B**2 / s) * lost_shrink
+
+
+def _require_covered(norm_bound: float, horizon: int) -> None:
+    if theorem_1_covers(norm_bound, horizon):
+        return
+    if norm_bound < 1:
+        raise ValueError(f"norm_bound = {norm_bound!r} must be at least 1 for Theorem 1")
+    raise ValueError(
+        f"horizon = {horizon!r} must exceed 64 norm_bound^2 = {64 * norm_bound**2:g} for Theorem 1"
+    )
