@@ -75,7 +75,7 @@ def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start
     sent = finished(
         start("replay", "river:TrumpApproval", "--topic", topic, "--bootstrap", broker.bootstrap)
     )
-    assert f"{N_TRUMP} events sent to topic {topic}" in sent
+    assert f"{N_TRUMP} records sent to topic {topic}" in sent
     said = finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end")))
     assert f"{N_TRUMP} events, 0 dead letters" in said
     found = predictions(broker.bootstrap, topic)

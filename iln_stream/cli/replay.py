@@ -61,7 +61,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
-    console.print(f"{n_sent} events sent to topic {settings.topic}", soft_wrap=True)
+    console.print(f"{n_sent} records sent to topic {settings.topic}", soft_wrap=True)
     return n_sent
 
 

@@ -8,7 +8,7 @@ from river import base, datasets, dummy, linear_model, neighbors, preprocessing,
 from iln_stream.service import pool, shrinking_gradient
 
 OURS = "ShrinkingGradient"
-OUR_POOL = "the same, pool of 512"
+OUR_POOL = "pool of 512 features"
 
 
 class DemoStream(NamedTuple):

@@ -138,6 +138,11 @@ class ShrinkingGradient(base.Regressor):
         max_columns: int = 10_000,
         seed: int | None = None,
     ) -> None:
+        if features is not None and not isinstance(features, Features):
+            raise ValueError(
+                f"features = {features!r} must be a family with q, draw and psi, such as "
+                "iln_stream.features.GaussianFourier()"
+            )
         _require(norm_bound=norm_bound, horizon=horizon, step=step, variance=variance)
         _require_counts(
             draws=draws,

@@ -63,7 +63,8 @@ def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
     if not callable(found) and options:
         raise SettingsError(f"learner_options: {path} is made already and takes none")
     model = found(**options) if callable(found) else found
-    if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
+    # River makes a pipeline an instance of its last step's class.
+    if not isinstance(model, base.Regressor):
         raise SettingsError(f"learner = {path!r} is no River regressor: {type(model).__name__}")
     return model
 
@@ -127,6 +128,23 @@ def build_sink(address: str, settings: Settings) -> Sink:
             options=settings.kafka_options,
         )
     return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
+
+
+def check_addresses(settings: Settings) -> None:
+    """Refuse to read what is being written, or to write two kinds of messages to one place."""
+    source = f"kafka:{settings.topic}" if settings.source == "kafka" else settings.source
+    used = {_place(source): "source"}
+    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
+    for name, address in outputs.items():
+        if address is None or address == "-":
+            continue
+        other = used.setdefault(_place(address), name)
+        if other != name:
+            raise SettingsError(f"{name} = {address!r} is also the {other}: choose another place")
+
+
+def _place(address: str) -> str:
+    return address if ":" in address or address == "-" else str(Path(address).resolve())
 
 
 def dead_letters_address(settings: Settings) -> str:

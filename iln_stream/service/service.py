@@ -19,6 +19,7 @@ from iln_stream.service.build import (
     build_learner,
     build_sink,
     build_source,
+    check_addresses,
     dead_letters_address,
 )
 from iln_stream.service.settings import Settings
@@ -39,6 +40,7 @@ class Service:
     """
 
     def __init__(self, settings: Settings, console: Console | None = None) -> None:
+        check_addresses(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
         self.learner = build_learner(settings)

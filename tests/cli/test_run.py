@@ -128,7 +128,8 @@ def test_unknown_flag(run):
 def test_ailing_learner(run, tmp_path):
     """A learner that fails on every event ends the run with its own words, in a sentence."""
     (tmp_path / "ailing.py").write_text(
-        "class Bad:\n"
+        "from river import base\n"
+        "class Bad(base.Regressor):\n"
         "    def predict_one(self, x): raise KeyError('oh')\n"
         "    def learn_one(self, x, y): pass\n"
     )

@@ -329,6 +329,7 @@ class TestWhateverArrives:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"features": "Cosines"}, "features = 'Cosines' must be a family"),
         ({"norm_bound": 0.0}, "norm_bound = 0.0 must be a positive"),
         ({"norm_bound": float("nan")}, "norm_bound = nan must be a positive"),
         ({"horizon": -3}, "horizon = -3 must be a positive"),

@@ -17,7 +17,7 @@ from iln_stream.service import (
     build_sink,
     build_source,
 )
-from iln_stream.service.build import dead_letters_address
+from iln_stream.service.build import check_addresses, dead_letters_address
 from iln_stream.sinks import JsonLinesSink
 from iln_stream.sources import CsvSource, JsonLinesSource, RiverDatasetSource
 
@@ -225,3 +225,36 @@ def test_wrong_sink(tmp_path):
 def test_dead_letters_always_have_a_place(values, address):
     """Said or not, there is a place for dead letters."""
     assert dead_letters_address(settings(**values)) == address
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"source": "a.jsonl", "predictions": "./a.jsonl"}, "predictions"),
+        ({"source": "a.jsonl", "dead_letters": "a.jsonl"}, "dead_letters"),
+        ({"source": "dead-letters.jsonl"}, "dead_letters"),
+        ({"source": "a.csv", "predictions": "b", "dead_letters": "b"}, "dead_letters"),
+        ({"source": "kafka", "topic": "t", "predictions": "kafka:t"}, "predictions"),
+        ({"source": "kafka", "topic": "t", "predictions": "kafka:t-dead-letters"}, "dead_letters"),
+    ],
+)
+def test_nothing_is_read_and_written_at_once(values, name):
+    """A run would learn its own predictions, or mix them with its dead letters."""
+    with pytest.raises(SettingsError, match=f"^{name} = .* is also the"):
+        check_addresses(settings(**values))
+
+
+def test_places_that_differ_are_fine():
+    """Pipes on both sides, and a file each."""
+    check_addresses(settings(source="-", predictions="-", dead_letters="d"))
+    check_addresses(settings(source="kafka", predictions="kafka:p"))
+
+
+def test_a_classifier_is_no_learner_here(tmp_path, monkeypatch):
+    """A model that predicts classes would be scored against numbers."""
+    (tmp_path / "classes.py").write_text(
+        "from river import linear_model\nmodel = linear_model.LogisticRegression()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match="is no River regressor: LogisticRegression"):
+        build_learner(settings(learner="classes:model"))

@@ -161,5 +161,5 @@ def read_topic(stack: Compose, topic: str) -> list[dict[str, Any]]:
 
 def n_sent(stack: Compose) -> int:
     """Return how many events the producer said it had sent when it was stopped."""
-    (count,) = re.findall(r"(\d+) events sent", stack("logs", "producer"))
+    (count,) = re.findall(r"(\d+) records sent", stack("logs", "producer"))
     return int(count)
