@@ -2,6 +2,9 @@
 
 import datetime as dt
 import json
+import os
+import warnings
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -14,7 +17,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from iln_stream.errors import IlnError
+from iln_stream.errors import IlnError, IlnWarning
 
 ENV_PREFIX = "ILN_"
 
@@ -141,6 +144,8 @@ class Settings(BaseSettings):
         if config is not None and not config.is_file():
             raise SettingsError(f"--config: there is no file {config}")
 
+        _warn_of_misspelt_variables()
+
         class Reader(cls):  # type: ignore[valid-type, misc]
             model_config = SettingsConfigDict(toml_file=config)
 
@@ -164,6 +169,17 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
 
+def _warn_of_misspelt_variables() -> None:
+    """Tell of ILN_* variables that are no setting but look like one; others may be somebody's."""
+    settings = {ENV_PREFIX + name.upper() for name in Settings.model_fields}
+    for variable in sorted(os.environ.keys() - settings):
+        if variable.startswith(ENV_PREFIX):
+            for meant in get_close_matches(variable, settings, n=1, cutoff=0.85):
+                warnings.warn(
+                    f"{variable} is no setting: did you mean {meant}?", IlnWarning, stacklevel=3
+                )
+
+
 def _spelled_out(error: ValidationError) -> str:
     lines = []
     for detail in error.errors(include_url=False):
@@ -171,7 +187,8 @@ def _spelled_out(error: ValidationError) -> str:
         if name in Settings.model_fields:
             spellings = f"{name} (--{name.replace('_', '-')}, {ENV_PREFIX}{name.upper()})"
         else:
-            spellings = f"{name} (no such setting)"
+            meant = get_close_matches(name, Settings.model_fields, n=1)
+            spellings = f"{name} (no such setting{''.join(f'; {m}?' for m in meant)})"
         message = detail["msg"].removeprefix("Value error, ")  # pydantic's, before our own words
         # The options may hold a password, which no log should.
         got = "" if name == "kafka_options" else f", got {detail['input']!r}"

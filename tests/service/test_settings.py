@@ -90,7 +90,7 @@ def test_every_wrong_value_is_told():
 
 def test_unknown_key_in_the_file(toml):
     """A misspelt key is told, not passed over."""
-    with pytest.raises(SettingsError, match=r"topik \(no such setting\): .*got 'events'"):
+    with pytest.raises(SettingsError, match=r"topik \(no such setting; topic\?\): .*got 'events'"):
         Settings.load(toml('topik = "events"'))
 
 
@@ -166,3 +166,20 @@ def test_a_password_is_not_told():
     with pytest.raises(SettingsError, match="kafka_options") as caught:
         Settings.load(kafka_options='{"sasl_plain_password": "hunter2", ')
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_misspelt_variable_is_told(monkeypatch, recwarn):
+    """A variable that looks like a setting is not ignored in silence; others are not ours."""
+    monkeypatch.setenv("ILN_TARGE", "price")
+    monkeypatch.setenv("ILN_SOMEBODY_ELSES", "1")
+    Settings.load()
+    (warning,) = recwarn
+    assert str(warning.message) == "ILN_TARGE is no setting: did you mean ILN_TARGET?"
+
+
+def test_a_misspelt_key_is_told_with_what_was_meant(tmp_path):
+    """An unknown TOML key comes with the setting it resembles."""
+    file = tmp_path / "iln.toml"
+    file.write_text("metric_port = 1\n")
+    with pytest.raises(SettingsError, match=r"metric_port \(no such setting; metrics_port\?\)"):
+        Settings.load(file)
