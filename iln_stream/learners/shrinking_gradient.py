@@ -196,7 +196,7 @@ class ShrinkingGradient(base.Regressor):
         self._latest_estimate = None
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Return E, an unbiased estimate of f(x)."""
+        """Return E, the estimate of f(x); unbiased unless the estimator says otherwise."""
         return self.estimate(x).value
 
     def estimate(self, x: Mapping[Any, float]) -> Estimate:

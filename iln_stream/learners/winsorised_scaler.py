@@ -1,6 +1,6 @@
 """Online standardisation of the inputs that outliers can't carry off."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from river import base
@@ -22,6 +22,8 @@ class WinsorisedScaler(base.Transformer):
     ----------
     clip
         Largest absolute value of a scaled input, in standard deviations.
+    max_columns
+        Statistics are kept of no more names than this; the inputs of later names are left out.
 
     Examples
     --------
@@ -35,10 +37,13 @@ class WinsorisedScaler(base.Transformer):
 
     """
 
-    def __init__(self, clip: float = 5.0) -> None:
+    def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
         if not clip > 0:
             raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
+        if max_columns < 1:
+            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.clip = clip
+        self.max_columns = max_columns
         self._moments: dict[Any, Moments] = {}
 
     @property
@@ -47,18 +52,30 @@ class WinsorisedScaler(base.Transformer):
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Let the inputs of x join the statistics; y is not looked at."""
-        for name, value in x.items():
-            self._moments[name] = self._with(name, value)
+        for name in self._admitted(x):
+            self._moments[name] = self._with(name, x[name])
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the scaled inputs; a constant input becomes 0."""
         scaled = {}
-        for name, value in x.items():
+        for name in self._admitted(x):
+            value = x[name]
             moments = self._with(name, value)
             sd = moments.sd
             z = (value - moments.mean) / sd if sd > 0.0 else 0.0
             scaled[name] = max(-self.clip, min(z, self.clip))
         return scaled
+
+    def _admitted(self, x: Mapping[Any, float]) -> Iterable[Any]:
+        """The names of x that have statistics, or will once x is learned."""
+        if x.keys() <= self._moments.keys():
+            return x
+        # By type first: names of different types have no order among themselves.
+        fresh = sorted(
+            x.keys() - self._moments.keys(), key=lambda name: (type(name).__name__, name)
+        )
+        refused = set(fresh[self.max_columns - len(self._moments) :])
+        return [name for name in x if name not in refused]
 
     def _with(self, name: Any, value: float) -> Moments:
         return self._moments.get(name, _NOTHING_SEEN).updated(float(value))

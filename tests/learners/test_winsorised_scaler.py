@@ -67,3 +67,30 @@ def test_clip_is_checked():
     """A senseless clip is refused by name."""
     with pytest.raises(ValueError, match="clip = 0"):
         WinsorisedScaler(clip=0)
+
+
+def test_endless_new_names_cost_no_memory():
+    """One-hot names without end, as of a date column, must not fill a service's memory."""
+    scaler = WinsorisedScaler(max_columns=3)
+    for k in range(500):
+        x = {"a": k, f"day={k}": 1.0}
+        foretold = scaler.transform_one(x)
+        scaler.learn_one(x)
+        assert ("a" in foretold, f"day={k}" in foretold) == (True, k < 2)
+    assert list(scaler._moments) == ["a", "day=0", "day=1"]
+
+
+def test_which_names_find_room_does_not_depend_on_their_order():
+    """Names that come together are admitted in sorted order, whatever the dict's."""
+    x = {"c": 1.0, "a": 2.0, "b": 3.0}
+    for order in (x, dict(reversed(x.items()))):
+        scaler = WinsorisedScaler(max_columns=2)
+        assert set(scaler.transform_one(order)) == {"a", "b"}
+        scaler.learn_one(order)
+        assert set(scaler._moments) == {"a", "b"}
+
+
+def test_max_columns_is_checked():
+    """A scaler of no columns is refused by name."""
+    with pytest.raises(ValueError, match="max_columns = 0"):
+        WinsorisedScaler(max_columns=0)
