@@ -16,9 +16,11 @@ from iln_stream.learners.estimators import (
     Draws,
     Estimate,
     Estimator,
+    Given,
     Iterate,
+    Policy,
     Pool,
-    SampledIterate,
+    estimator_of,
 )
 from iln_stream.theory import LARGEST_STEP
 
@@ -76,9 +78,9 @@ class ShrinkingGradient(base.Regressor):
         The family of hidden units, $\\mu$ and $\\psi$. None: `GaussianFourier()`, random cosines
         with gamma = 1/d.
     estimator
-        How f_t is held and estimated. None: Algorithm 2, by fresh draws from the support; `draws`
-        to `max_draws` and `budget` are its parameters. `Pool(512)` is far faster, and more accurate
-        on most streams, but outside of Theorem 1.
+        How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
+        fresh draws from the support; `draws` to `max_draws` are its parameters. `"pool"`, or
+        `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1.
     norm_bound
         B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
         number otherwise.
@@ -99,8 +101,10 @@ class ShrinkingGradient(base.Regressor):
         The most draws when `draws` is None. Once this ceiling binds, the variance is above
         `variance`: a warning is given once, and `n_capped` counts such events.
     budget
-        The most support points kept; the oldest leave first. None: all are kept, as in the paper,
-        and memory grows with the stream.
+        The most support points kept. None: all are kept, as in the paper, and memory grows with
+        the stream.
+    policy
+        Who leaves a support that is full: the "oldest".
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`.
@@ -126,7 +130,7 @@ class ShrinkingGradient(base.Regressor):
     def __init__(
         self,
         features: Features[Any] | None = None,
-        estimator: Estimator | None = None,
+        estimator: Estimator | str = "sampled",
         norm_bound: float = 1.0,
         horizon: int | None = None,
         step: float | None = None,
@@ -135,6 +139,7 @@ class ShrinkingGradient(base.Regressor):
         min_draws: int = 16,
         max_draws: int = 10_000,
         budget: int | None = None,
+        policy: Policy = "oldest",
         max_columns: int = 10_000,
         seed: int | None = None,
     ) -> None:
@@ -163,6 +168,7 @@ class ShrinkingGradient(base.Regressor):
         self.min_draws = min_draws
         self.max_draws = max_draws
         self.budget = budget
+        self.policy = policy
         self.max_columns = max_columns
         self.seed = seed
 
@@ -298,10 +304,9 @@ class ShrinkingGradient(base.Regressor):
         family = GaussianFourier() if self.features is None else self.features
         words = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
         key = words.astype(np.uint64)
-        if self.estimator is not None:
-            return self.estimator.start(family, key)
         draws = Draws(self.draws, self.variance, self.min_draws, self.max_draws)
-        return SampledIterate(family, draws, self.budget, key)
+        given = Given(family, draws, self.budget, self.policy, key)
+        return estimator_of(self.estimator).start(given)
 
 
 def _finite(y: float) -> float:

@@ -1,6 +1,7 @@
 """What Algorithm 1 asks of f_t: an estimate at a point, a new term, a shrink."""
 
-from typing import Any, NamedTuple, Protocol
+import math
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,54 @@ class Estimate(NamedTuple):
     value: float
     standard_error: float
     draws: int
+
+
+class Draws(NamedTuple):
+    """How many draws an estimate takes: `fixed`, or as many as keep its variance in bounds."""
+
+    fixed: int | None
+    variance: float
+    fewest: int
+    most: int
+
+    def wanted(self, q: float, alpha_l1: float) -> float:
+        """Draws that keep the variance of E, at most q ||alpha||_1^2 / m, below `variance`."""
+        return q * alpha_l1**2 / self.variance
+
+    def m(self, q: float, alpha_l1: float) -> int:
+        """Draws that are taken."""
+        if self.fixed is not None:
+            return self.fixed
+        return max(self.fewest, math.ceil(min(self.wanted(q, alpha_l1), self.most)))
+
+
+Policy: TypeAlias = Literal["oldest"]
+"""Who leaves a support that is full."""
+
+
+class Given(NamedTuple):
+    """What ShrinkingGradient's parameters say of f_t.
+
+    Parameters
+    ----------
+    features
+        The family of hidden units.
+    draws
+        How many draws an estimate takes, for an estimator that has no numbers of its own.
+    budget
+        The most support points kept; None: all.
+    policy
+        Who leaves a support that is full.
+    key
+        Two words that seed all randomness.
+
+    """
+
+    features: Features[Any]
+    draws: Draws
+    budget: int | None
+    policy: Policy
+    key: NDArray[np.uint64]
 
 
 class Iterate(Protocol):
@@ -66,6 +115,6 @@ class Iterate(Protocol):
 class Estimator(Protocol):
     """A way to hold and estimate f_t; itself only parameters, as River wants them."""
 
-    def start(self, features: Features[Any], key: NDArray[np.uint64]) -> Iterate:
-        """Return f_1 = 0; `key` (two words) seeds all its randomness."""
+    def start(self, given: Given) -> Iterate:
+        """Return f_1 = 0."""
         ...

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Features, GaussianRidgeFeatures, as_gaussian_ridges
-from iln_stream.learners.estimators.base import Estimate
+from iln_stream.features import GaussianRidgeFeatures, as_gaussian_ridges
+from iln_stream.learners.estimators.base import Estimate, Given
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Pool:
         if self.size < 2:
             raise ValueError(f"size = {self.size} must be at least 2 units")
 
-    def start(self, features: Features[Any], key: NDArray[np.uint64]) -> "PoolIterate":
+    def start(self, given: Given) -> "PoolIterate":
         """Return f_1 = 0."""
-        family = as_gaussian_ridges(features)
+        family = as_gaussian_ridges(given.features)
         if family is None or family.activation != "cos":
-            raise ValueError(f"Pool asks for random Gaussian cosines, not {features!r}")
-        return PoolIterate(self.size, family, key)
+            raise ValueError(f"Pool asks for random Gaussian cosines, not {given.features!r}")
+        return PoolIterate(self.size, family, given.key)
 
 
 class PoolIterate:

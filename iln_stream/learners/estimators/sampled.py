@@ -1,41 +1,32 @@
 """f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
 
-import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import Features
-from iln_stream.learners.estimators.base import Estimate
+from iln_stream.learners.estimators.base import Draws, Estimate, Given
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 
 
-class Draws(NamedTuple):
-    """How many draws an estimate takes: `fixed`, or as many as keep its variance in bounds."""
+@dataclass(frozen=True)
+class Sampled:
+    """Algorithm 2: fresh draws of i and w at every event, as many as the learner's `draws` says.
 
-    fixed: int | None
-    variance: float
-    fewest: int
-    most: int
+    E is unbiased, its variance at most q ||alpha||_1^2 / m, its cost O(m d). Theorem 1 is about
+    this estimator, with `budget` None.
+    """
 
-    def wanted(self, q: float, alpha_l1: float) -> float:
-        """Draws that keep the variance of E, at most q ||alpha||_1^2 / m, below `variance`."""
-        return q * alpha_l1**2 / self.variance
-
-    def m(self, q: float, alpha_l1: float) -> int:
-        """Draws that are taken."""
-        if self.fixed is not None:
-            return self.fixed
-        return max(self.fewest, math.ceil(min(self.wanted(q, alpha_l1), self.most)))
+    def start(self, given: Given) -> "SampledIterate":
+        """Return f_1 = 0."""
+        return SampledIterate(given.features, given.draws, given.budget, given.key)
 
 
 class SampledIterate:
-    """Support points with their alphas; Theorem 1 is about this one, with `budget` None.
-
-    An estimate costs O(m d) and has variance at most q ||alpha||_1^2 / m.
-    """
+    """Support points with their alphas."""
 
     def __init__(
         self,
