@@ -13,5 +13,9 @@ class SinkError(IlnError):
     """A prediction or dead letter could not be stored, so the stream must not go on."""
 
 
+class StateError(IlnError):
+    """A learner's state can't be saved, or what was saved can't be read."""
+
+
 class IlnWarning(UserWarning):
     """The run goes on, but something about it deserves a look."""

@@ -21,7 +21,7 @@ THIRD_PARTIES = {
     "kafka": {"sources", "sinks"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
-    "numpy": {"features", "kernels", "learners"},
+    "numpy": {"features", "kernels", "learners", "state"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"events", "service"},
     "pydantic_settings": {"service"},

@@ -2,6 +2,7 @@
 
 from iln_stream.learners.estimators import Estimate, Pool
 from iln_stream.learners.introspection import find_shrinking_gradient
+from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
@@ -14,4 +15,6 @@ __all__ = [
     "Update",
     "WinsorisedScaler",
     "find_shrinking_gradient",
+    "model_of",
+    "state_of",
 ]

@@ -4,12 +4,15 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features.base import LARGEST_INPUT
+from iln_stream.state import Form, Tree, name_of, text_of
+
+_FORM = Form("Columns", 1)
 
 
 class Columns:
@@ -57,6 +60,23 @@ class Columns:
         if place is not self.place:
             self._keep(place)
         return row
+
+    def state(self) -> Tree:
+        """Return the names in the order of their places, and what was counted."""
+        return _FORM.write(
+            max_columns=self.max_columns,
+            n_overflowed=self.n_overflowed,
+            names=[text_of(name) for name in self.place],
+        )
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return the columns that have this state."""
+        max_columns, n_overflowed, names = _FORM.read(state, "max_columns", "n_overflowed", "names")
+        columns = cls(max_columns)
+        columns.n_overflowed = n_overflowed
+        columns._keep({name_of(text): i for i, text in enumerate(names)})
+        return columns
 
     def __getstate__(self) -> tuple[int, int, dict[Any, int]]:
         return self.max_columns, self.n_overflowed, self.place

@@ -1,6 +1,9 @@
 """Running mean and standard deviation that outliers can't carry off."""
 
 import math
+from typing import Self
+
+from iln_stream.state import Form, Tree
 
 LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
@@ -9,6 +12,8 @@ WINSORISE_FROM = 30
 """From this many values on, a value enters the statistics no further out than `WINSOR_SD`."""
 
 WINSOR_SD = 6.0
+
+_FORM = Form("Moments", 1)
 
 
 class Moments:
@@ -44,3 +49,12 @@ class Moments:
         # The mean of squares rather than their sum: it stays below (2 LARGEST_VALUE)^2.
         variance = self.variance + (delta * (delta - delta / n) - self.variance) / n
         return Moments(n, mean, variance)
+
+    def state(self) -> Tree:
+        """Return the three numbers."""
+        return _FORM.write(n=self.n, mean=self.mean, variance=self.variance)
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return the statistics that have this state."""
+        return cls(*_FORM.read(state, "n", "mean", "variance"))

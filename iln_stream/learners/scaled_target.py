@@ -1,13 +1,18 @@
 """A target wrapper: centres and scales y online into [-1, 1]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from river import base, linear_model
 
 from iln_stream.learners.moments import Moments
+from iln_stream.learners.restoring import model_of, restorable, state_of
+from iln_stream.state import Form, Tree
+
+_FORM = Form("ScaledTarget", 1)
 
 
+@restorable
 class ScaledTarget(base.Regressor):
     """Lets a regressor learn (y - mean) / (width sd), clipped to [-1, 1].
 
@@ -59,6 +64,27 @@ class ScaledTarget(base.Regressor):
         if sd == 0.0:
             return 0.0
         return max(-1.0, min((y - self._moments.mean) / (self.width * sd), 1.0))
+
+    def state(self) -> Tree:
+        """Return the statistics and the regressor's state.
+
+        Raises
+        ------
+        StateError
+            When the regressor has none; see `state_of`.
+
+        """
+        return _FORM.write(
+            width=self.width, moments=self._moments.state(), regressor=state_of(self.regressor)
+        )
+
+    @classmethod
+    def from_state(cls, state: Tree, **own: Any) -> Self:
+        """Return the model that has this state; for `own` see `model_of`."""
+        width, moments, regressor = _FORM.read(state, "width", "moments", "regressor")
+        model = cls(model_of(regressor, **own), width)
+        model._moments = Moments.from_state(moments)
+        return model
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -3,13 +3,14 @@
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnWarning, StateError
 from iln_stream.features import DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
@@ -17,12 +18,16 @@ from iln_stream.learners.estimators import (
     Estimate,
     Estimator,
     Given,
-    Iterate,
     Policy,
     Pool,
     estimator_of,
 )
+from iln_stream.learners.parts import part_of, state_of_part
+from iln_stream.learners.restoring import restorable
+from iln_stream.state import Form, Tree
 from iln_stream.theory import LARGEST_STEP
+
+_FORM = Form("ShrinkingGradient", 1)
 
 LARGEST_TARGET = 1e15
 """Targets are clipped here, so that ||alpha||_1 stays far from overflow whatever arrives."""
@@ -52,6 +57,7 @@ class Update(NamedTuple):
         return (self.estimate.value - self.y) ** 2 / 2
 
 
+@restorable
 class ShrinkingGradient(base.Regressor):
     r"""Online regression with an infinite-layer network, without the kernel trick.
 
@@ -173,7 +179,8 @@ class ShrinkingGradient(base.Regressor):
         self.seed = seed
 
         self._columns = Columns(max_columns)
-        self._f = self._f_1()
+        self._key = _key_of(seed)
+        self._f = estimator_of(estimator).start(self._given())
         self._n_seen = 0
         self._n_shrinks = 0
         self._n_capped = 0
@@ -254,6 +261,68 @@ class ShrinkingGradient(base.Regressor):
         """What Algorithm 1 did with the last labelled event, None before the first."""
         return self._last
 
+    def state(self) -> Tree:
+        """Return all that the learner is, as plain values and arrays; it shares no memory.
+
+        Of a family or an estimator that is not iln_stream's only the name is told.
+        """
+        parameters = {
+            **self._get_params(),
+            "features": state_of_part(self.features),
+            "estimator": state_of_part(self.estimator),
+        }
+        return _FORM.write(
+            parameters=parameters,
+            key=self._key.copy(),
+            columns=self._columns.state(),
+            f=self._f.state(),
+            counts=[self._n_seen, self._n_shrinks, self._n_capped, self._n_outside],
+            last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
+        )
+
+    @classmethod
+    def from_state(
+        cls,
+        state: Tree,
+        features: Features[Any] | None = None,
+        estimator: Estimator | None = None,
+    ) -> Self:
+        """Return the learner that has this state; it goes on bit for bit.
+
+        Parameters
+        ----------
+        state
+            Of `state`.
+        features
+            The family, if it is not iln_stream's.
+        estimator
+            The estimator, if it is not iln_stream's.
+
+        Raises
+        ------
+        StateError
+            When the state is another class's or version's, or lacks a part that is not given.
+
+        """
+        parameters, key, columns, f, counts, last = _FORM.read(
+            state, "parameters", "key", "columns", "f", "counts", "last"
+        )
+        if parameters.keys() != signature(cls).parameters.keys():
+            odd = ", ".join(sorted(parameters.keys() ^ signature(cls).parameters.keys()))
+            raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
+        parts = {
+            "features": part_of(parameters["features"], "features", features),
+            "estimator": part_of(parameters["estimator"], "estimator", estimator),
+        }
+        learner = cls(**{**parameters, **parts})
+        learner._key = key.copy()
+        learner._columns = Columns.from_state(columns)
+        learner._f = estimator_of(learner.estimator).restore(learner._given(), f)
+        learner._n_seen, learner._n_shrinks, learner._n_capped, learner._n_outside = counts
+        if last is not None:
+            learner._last = Update(Estimate(*last[:3]), *last[3:])
+        return learner
+
     def __getstate__(self) -> dict[str, Any]:
         """The state without what was only kept to save work, so predicting never changes it."""
         return {**self.__dict__, "_latest_estimate": None}
@@ -300,13 +369,15 @@ class ShrinkingGradient(base.Regressor):
         self._latest_estimate = content, estimate
         return estimate
 
-    def _f_1(self) -> Iterate:
+    def _given(self) -> Given:
         family = GaussianFourier() if self.features is None else self.features
-        words = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
-        key = words.astype(np.uint64)
         draws = Draws(self.draws, self.variance, self.min_draws, self.max_draws)
-        given = Given(family, draws, self.budget, self.policy, key)
-        return estimator_of(self.estimator).start(given)
+        return Given(family, draws, self.budget, self.policy, self._key)
+
+
+def _key_of(seed: int | None) -> NDArray[np.uint64]:
+    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return words.astype(np.uint64)
 
 
 def _finite(y: float) -> float:

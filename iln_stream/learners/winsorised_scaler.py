@@ -1,13 +1,19 @@
 """Online standardisation of the inputs that outliers can't carry off."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from river import base
 
 from iln_stream.learners.moments import Moments
+from iln_stream.learners.restoring import restorable
+from iln_stream.state import Form, Tree, name_of, text_of
+
+_FORM = Form("WinsorisedScaler", 1)
 
 
+@restorable
 class WinsorisedScaler(base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
@@ -65,6 +71,31 @@ class WinsorisedScaler(base.Transformer):
             z = (value - moments.mean) / sd if sd > 0.0 else 0.0
             scaled[name] = max(-self.clip, min(z, self.clip))
         return scaled
+
+    def state(self) -> Tree:
+        """Return the statistics of all names, in arrays."""
+        moments = self._moments.values()
+        return _FORM.write(
+            clip=self.clip,
+            max_columns=self.max_columns,
+            names=[text_of(name) for name in self._moments],
+            n=np.array([m.n for m in moments], np.int64),
+            mean=np.array([m.mean for m in moments], np.float64),
+            variance=np.array([m.variance for m in moments], np.float64),
+        )
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return the scaler that has this state."""
+        clip, max_columns, names, *statistics = _FORM.read(
+            state, "clip", "max_columns", "names", "n", "mean", "variance"
+        )
+        scaler = cls(clip, max_columns)
+        rows = zip(*(array.tolist() for array in statistics), strict=True)
+        scaler._moments = {
+            name_of(text): Moments(*row) for text, row in zip(names, rows, strict=True)
+        }
+        return scaler
 
     def _admitted(self, x: Mapping[Any, float]) -> Iterable[Any]:
         """The names of x that have statistics, or will once x is learned."""

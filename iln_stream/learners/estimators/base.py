@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import Features
+from iln_stream.state import Tree
 
 
 class Estimate(NamedTuple):
@@ -111,10 +112,18 @@ class Iterate(Protocol):
         """Multiply every alpha_i by `factor`."""
         ...
 
+    def state(self) -> Tree:
+        """Return what `Estimator.restore` needs beside what is given; it shares no memory."""
+        ...
+
 
 class Estimator(Protocol):
     """A way to hold and estimate f_t; itself only parameters, as River wants them."""
 
     def start(self, given: Given) -> Iterate:
         """Return f_1 = 0."""
+        ...
+
+    def restore(self, given: Given, state: Tree) -> Iterate:
+        """Return the iterate that has this state; it goes on bit for bit."""
         ...

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from iln_stream.features import GaussianRidgeFeatures, as_gaussian_ridges
 from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.state import Form, Tree
+
+_FORM = Form("PoolIterate", 1)
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,16 @@ class Pool:
             raise ValueError(f"Pool asks for random Gaussian cosines, not {given.features!r}")
         return PoolIterate(self.size, family, given.key)
 
+    def restore(self, given: Given, state: Tree) -> "PoolIterate":
+        """Return the iterate that has this state; its units are drawn again."""
+        theta, alpha_l1, scale = _FORM.read(state, "theta", "alpha_l1", "scale")
+        iterate = self.start(given)
+        iterate._theta = theta.copy()
+        iterate.alpha_l1 = alpha_l1
+        if scale is not None:
+            iterate._units = CosineUnits(self.size, scale, given.key)
+        return iterate
+
 
 class PoolIterate:
     """theta over a pool of units."""
@@ -87,6 +100,11 @@ class PoolIterate:
         self._theta *= factor
         self.alpha_l1 *= factor
 
+    def state(self) -> Tree:
+        """Return theta, and the scale that the first point's number of columns gave the units."""
+        scale = None if self._units is None else self._units.scale
+        return _FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, scale=scale)
+
 
 class CosineUnits:
     """R units cos(omega.x + b), a function of their arguments alone.
@@ -111,6 +129,7 @@ class CosineUnits:
 
         self._kernels = cosine_pool
         self._arguments = size, scale, key
+        self.scale = scale
         self._turns = scale / (2.0 * math.pi)
         self._omega = np.empty((0, size), np.float32)  # (d, R), in turns
         self._b = self._rng(0).random(size).astype(np.float32)  # (R,), in turns

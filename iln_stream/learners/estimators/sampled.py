@@ -10,6 +10,9 @@ from iln_stream.features import Features
 from iln_stream.learners.estimators.base import Draws, Estimate, Given
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
+from iln_stream.state import Form, Tree
+
+_FORM = Form("SampledIterate", 1)
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,13 @@ class Sampled:
     def start(self, given: Given) -> "SampledIterate":
         """Return f_1 = 0."""
         return SampledIterate(given.features, given.draws, given.budget, given.key)
+
+    def restore(self, given: Given, state: Tree) -> "SampledIterate":
+        """Return the iterate that has this state."""
+        (support,) = _FORM.read(state, "support")
+        iterate = self.start(given)
+        iterate.support = Support.from_state(support)
+        return iterate
 
 
 class SampledIterate:
@@ -68,6 +78,10 @@ class SampledIterate:
     def shrink(self, factor: float) -> None:
         """Multiply every alpha_i by `factor`."""
         self.support.shrink(factor)
+
+    def state(self) -> Tree:
+        """Return the support's state."""
+        return _FORM.write(support=self.support.state())
 
     def _rng(self, t: int) -> np.random.Generator:
         """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""

@@ -1,8 +1,13 @@
 """The support: the points x_i that carry the function, and their coefficients alpha_i."""
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.state import Form, Tree
+
+_FORM = Form("Support", 1)
 _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
 
@@ -81,6 +86,35 @@ class Support:
         # Rounding may push u onto the total; the last point takes what is past the end.
         i: NDArray[np.intp] = np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
         return i
+
+    def state(self) -> Tree:
+        """Return the points, and how they lie in their arrays: it decides when sums are redone."""
+        window = slice(self._first, self._last)
+        return _FORM.write(
+            budget=self.budget,
+            first=self._first,
+            capacity=len(self._alpha),
+            rows=self._rows[window].copy(),
+            alpha=self._alpha[window].copy(),
+            prefix=self._prefix[self._first : self._last + 1].copy(),
+        )
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return the support that has this state."""
+        budget, first, capacity, rows, alpha, prefix = _FORM.read(
+            state, "budget", "first", "capacity", "rows", "alpha", "prefix"
+        )
+        support = cls(budget)
+        support._first, support._last = first, first + len(alpha)
+        window = slice(support._first, support._last)
+        support._rows = np.zeros((capacity, rows.shape[1]))
+        support._rows[window] = rows
+        support._alpha = np.zeros(capacity)
+        support._alpha[window] = alpha
+        support._prefix = np.zeros(capacity + 1)
+        support._prefix[first : support._last + 1] = prefix
+        return support
 
     def _make_room(self) -> None:
         """Move the window to the front of arrays at least twice its size."""

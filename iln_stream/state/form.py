@@ -1,0 +1,60 @@
+"""What the state of one class consists of, and in which version."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from iln_stream.errors import StateError
+from iln_stream.state.tree import Tree
+
+
+@dataclass(frozen=True)
+class Form:
+    """Writes and reads the states of one class.
+
+    Parameters
+    ----------
+    name
+        The class's name.
+    version
+        Of what its fields mean. Raise it with every change, so that an older state is refused
+        rather than misread.
+
+    Examples
+    --------
+    >>> from iln_stream.state import Form
+    >>> form = Form("Moments", 1)
+    >>> form.write(n=2, mean=0.5)
+    {'class': 'Moments', 'version': 1, 'n': 2, 'mean': 0.5}
+    >>> n, mean = form.read(form.write(n=2, mean=0.5), "n", "mean")
+
+    """
+
+    name: str
+    version: int
+
+    def write(self, **fields: Any) -> Tree:
+        """Return a state with these fields."""
+        return {"class": self.name, "version": self.version, **fields}
+
+    def read(self, state: Tree, *names: str) -> tuple[Any, ...]:
+        """Return the named fields, which must be all.
+
+        Raises
+        ------
+        StateError
+            When the state is another class's, of another version, or has other fields.
+
+        """
+        if not isinstance(state, dict) or state.get("class") != self.name:
+            found = state.get("class") if isinstance(state, dict) else state
+            raise StateError(f"this is the state of {found!r}, not of {self.name!r}")
+        if state.get("version") != self.version:
+            raise StateError(
+                f"the state of {self.name} has version {state.get('version')!r}, and this release "
+                f"of iln_stream reads version {self.version}: use the release that wrote it"
+            )
+        found = state.keys() - {"class", "version"}
+        if found != set(names):
+            odd = ", ".join(sorted(found ^ set(names)))
+            raise StateError(f"the state of {self.name} lacks or has too much: {odd}")
+        return tuple(state[name] for name in names)

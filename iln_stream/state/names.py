@@ -1,0 +1,58 @@
+"""River's names of inputs as text and back: any str, int, float, bool, None, and tuples of them."""
+
+import json
+import math
+from typing import Any
+
+from iln_stream.errors import StateError
+
+
+def text_of(name: Any) -> str:
+    """Return a name as JSON, in which a tuple is an array.
+
+    Raises
+    ------
+    StateError
+        When it is of another type, or a number that is not finite.
+
+    Examples
+    --------
+    >>> from iln_stream.state import name_of, text_of
+    >>> [text_of(name) for name in ("a", 1, 1.0, True, None, ("sky", 2))]
+    ['"a"', '1', '1.0', 'true', 'null', '["sky", 2]']
+    >>> name_of('["sky", 2]')
+    ('sky', 2)
+
+    """
+    _require_known(name)
+    return json.dumps(name)
+
+
+def name_of(text: str) -> Any:
+    """Return the name that `text_of` made this text of."""
+    try:
+        return _with_tuples(json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise StateError(f"{text!r} is no name of an input: {error}") from error
+
+
+def _require_known(name: Any) -> None:
+    if isinstance(name, tuple):
+        for part in name:
+            _require_known(part)
+    elif isinstance(name, float):
+        if not math.isfinite(name):
+            raise StateError(f"an input is called {name!r}: call it by a finite number or a string")
+    elif not (name is None or isinstance(name, str | int)):
+        raise StateError(
+            f"an input is called {name!r}, a {type(name).__name__}: only names that are str, int, "
+            "float, bool, None or tuples of these can be saved"
+        )
+
+
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_with_tuples, value))
+    if isinstance(value, dict):
+        raise ValueError("a name has no fields")
+    return value

@@ -1,0 +1,119 @@
+"""A tree as arrays and JSON, which is what files hold."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.errors import StateError
+from iln_stream.state.tree import Tree
+
+_ARRAY, _FLOAT = "$array", "$float"
+"""A JSON object with one of these fields alone stands for an array, or a number JSON has not."""
+
+
+def pack(tree: Tree) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return the arrays of a tree by their paths in it, and all else as JSON that refers to them.
+
+    The arrays hold numbers only, so `numpy.savez` and `numpy.load(allow_pickle=False)` keep them.
+    They are the tree's own, not copies.
+
+    Raises
+    ------
+    StateError
+        When the tree holds what is no tree's value; the message says where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.state import pack, unpack
+    >>> arrays, text = pack({"n": 3, "f": {"theta": np.zeros(2)}})
+    >>> arrays
+    {'f/theta': array([0., 0.])}
+    >>> text
+    '{"n": 3, "f": {"theta": {"$array": "f/theta"}}}'
+    >>> unpack(arrays, text)
+    {'n': 3, 'f': {'theta': array([0., 0.])}}
+
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    return arrays, json.dumps(_packed(tree, "", arrays), allow_nan=False)
+
+
+def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> Tree:
+    """Return the tree that `pack` made these of. Arrays without dimension are numpy scalars.
+
+    Raises
+    ------
+    StateError
+        When the text is no JSON of `pack`'s, or refers to other arrays than those given.
+
+    """
+    left = dict(arrays)
+    try:
+        tree = _unpacked(json.loads(text, parse_constant=_refuse), left)
+    except (TypeError, ValueError) as error:
+        raise StateError(f"the state's JSON can't be read: {error}") from error
+    if not isinstance(tree, dict):
+        raise StateError(f"the state's JSON is {text[:40]!r}, not an object")
+    if left:
+        raise StateError(f"the state's JSON does not mention its arrays {', '.join(sorted(left))}")
+    return tree
+
+
+def _packed(value: Any, path: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    if value is None or isinstance(value, bool | str) or type(value) is int:
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {_FLOAT: str(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise StateError(f"{path} is an array of {array.dtype}: only numbers can be saved")
+        arrays[path] = array
+        return {_ARRAY: path}
+    if isinstance(value, list):
+        return [_packed(entry, _below(path, str(i)), arrays) for i, entry in enumerate(value)]
+    if isinstance(value, dict):
+        packed = {}
+        for key, entry in value.items():
+            if not isinstance(key, str):
+                raise StateError(f"{path or 'the tree'} has the key {key!r}: keys must be strings")
+            # A key that looks like one of the two above gets one more dollar.
+            packed["$" + key if key.startswith("$") else key] = _packed(
+                entry, _below(path, key), arrays
+            )
+        return packed
+    raise StateError(
+        f"{path} is {value!r}, a {type(value).__name__}: a state holds None, bool, int, float, "
+        "str, arrays, lists and dicts"
+    )
+
+
+def _unpacked(value: Any, left: dict[str, NDArray[Any]]) -> Any:
+    if isinstance(value, list):
+        return [_unpacked(entry, left) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {_ARRAY}:
+        path = value[_ARRAY]
+        if path not in left:
+            raise StateError(f"the state's array {path!r} is missing")
+        return left.pop(path)[()]
+    if value.keys() == {_FLOAT}:
+        return float(value[_FLOAT])
+    return {key.removeprefix("$"): _unpacked(entry, left) for key, entry in value.items()}
+
+
+def _below(path: str, key: str) -> str:
+    """A path without anything that a file's entry can't be called."""
+    part = quote(key, safe="", errors="surrogatepass") or "%"
+    return f"{path}/{part}" if path else part
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
