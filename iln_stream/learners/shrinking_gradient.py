@@ -14,8 +14,10 @@ from iln_stream.errors import IlnWarning, StateError
 from iln_stream.features import DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
+    Averages,
     Draws,
     Estimate,
+    EstimatesWithin,
     Estimator,
     Given,
     Policy,
@@ -87,6 +89,7 @@ class ShrinkingGradient(base.Regressor):
         How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
         fresh draws from the support; `draws` to `max_draws` are its parameters. `"pool"`, or
         `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1.
+        `"averaged"`: as sampled, and keeps the average of all f_t for `estimate_average`.
     norm_bound
         B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
         number otherwise.
@@ -215,6 +218,54 @@ class ShrinkingGradient(base.Regressor):
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
         """Return E with its standard error; the same E that learning x next would use."""
         return self._estimate(self._columns.row(x))
+
+    def estimate_within(self, x: Mapping[Any, float], eps: float, delta: float) -> Estimate:
+        """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that this took.
+
+        As many as `theory.draws_for` says: the prediction part of Theorem 1, with the paper's
+        Eq. 19 corrected and for the ||alpha||_1 there is. They may be many, and take memory of a
+        bounded size. f is the learned function, on the scale of the targets as they were learned.
+
+        Parameters
+        ----------
+        x
+            The inputs.
+        eps
+            Error, positive.
+        delta
+            Probability of a larger error, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            When eps or delta lies outside its range, or the estimator promises no accuracy.
+
+        """
+        f = self._f.current if isinstance(self._f, Averages) else self._f
+        if not isinstance(f, EstimatesWithin):
+            raise ValueError(
+                f"estimator = {self.estimator!r} can't promise an accuracy: the bound is for "
+                "independent draws, those of 'sampled'"
+            )
+        return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
+
+    def estimate_average(self, x: Mapping[Any, float]) -> Estimate:
+        """Return the estimate of f_S(x), f_S = (1/T) sum_t f_t over all T events so far.
+
+        The average of Corollary 1, which `estimator="averaged"` keeps. Each call takes O(n) time
+        for n support points beside its draws.
+
+        Raises
+        ------
+        ValueError
+            When the estimator does not keep the average.
+
+        """
+        if not isinstance(self._f, Averages):
+            raise ValueError(
+                f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
+            )
+        return self._f.average().estimate(self._columns.row(x), self._n_seen)
 
     @property
     def alpha_l1(self) -> float:

@@ -1,5 +1,7 @@
 """Ways to hold f_t and to estimate it at a point."""
 
+from iln_stream.learners.estimators.abilities import Averages, EstimatesWithin, Reweighs
+from iln_stream.learners.estimators.averaged import Averaged
 from iln_stream.learners.estimators.base import (
     Draws,
     Estimate,
@@ -11,7 +13,11 @@ from iln_stream.learners.estimators.base import (
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
-ESTIMATORS: dict[str, type[Estimator]] = {"sampled": Sampled, "pool": Pool}
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "sampled": Sampled,
+    "pool": Pool,
+    "averaged": Averaged,
+}
 """The estimators that a name stands for, with their parameters as they are if not told."""
 
 
@@ -33,13 +39,17 @@ def estimator_of(chosen: Estimator | str) -> Estimator:
 
 __all__ = [
     "ESTIMATORS",
+    "Averaged",
+    "Averages",
     "Draws",
     "Estimate",
+    "EstimatesWithin",
     "Estimator",
     "Given",
     "Iterate",
     "Policy",
     "Pool",
+    "Reweighs",
     "Sampled",
     "estimator_of",
 ]

@@ -11,6 +11,7 @@ from iln_stream.learners.estimators.base import Draws, Estimate, Given
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import Form, Tree
+from iln_stream.theory import draws_for
 
 _FORM = Form("SampledIterate", 1)
 
@@ -70,6 +71,17 @@ class SampledIterate:
         """Return Algorithm 2's estimate at x."""
         m = self._draws.m(self._features.q, self.alpha_l1)
         return est_scalar_prod(self.support, x, m, self._features, self._rng(t))
+
+    def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
+        """Return E at x from as many draws as the corrected bound asks for."""
+        m = draws_for(eps, delta, self.alpha_l1, self._features.q)
+        return est_scalar_prod(self.support, x, m, self._features, self._rng(t))
+
+    def reweighed(self, alpha: NDArray[np.float64]) -> "SampledIterate":
+        """Return the same points with other alpha, shape (n,)."""
+        iterate = SampledIterate(self._features, self._draws, None, self._key)
+        iterate.support = self.support.reweighed(alpha)
+        return iterate
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """Let x join the support."""
