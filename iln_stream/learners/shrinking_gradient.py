@@ -1,7 +1,6 @@
 """Algorithm 1, SHRINKING_GRADIENT, as a River regressor."""
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from inspect import signature
 from typing import Any, NamedTuple, Self
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import IlnWarning, StateError
+from iln_stream.errors import StateError
 from iln_stream.features import DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
@@ -26,6 +25,7 @@ from iln_stream.learners.estimators import (
 )
 from iln_stream.learners.parts import part_of, state_of_part
 from iln_stream.learners.restoring import restorable
+from iln_stream.learners.watch import Watch
 from iln_stream.state import Form, Tree
 from iln_stream.theory import LARGEST_STEP
 
@@ -186,20 +186,18 @@ class ShrinkingGradient(base.Regressor):
         self._f = estimator_of(estimator).start(self._given())
         self._n_seen = 0
         self._n_shrinks = 0
-        self._n_capped = 0
-        self._n_outside = 0
+        self._watch = Watch(norm_bound, variance, max_draws)
         self._last: Update | None = None
         self._latest_estimate: tuple[bytes, Estimate] | None = None
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = _finite(y)
+        y_t = _target(y)
         x_t = self._columns.learn(x)  # from here on the event is accepted
-        self._watch(y_t)
-        y_t = max(-LARGEST_TARGET, min(y_t, LARGEST_TARGET))
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2
+        self._watch.event(y_t, E_t, self._f)
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
             self._f.append(x_t, eta * (y_t - E_t.value))
@@ -290,12 +288,28 @@ class ShrinkingGradient(base.Regressor):
     @property
     def n_capped(self) -> int:
         """Number of events on which `max_draws` kept E_t from its tolerated variance."""
-        return self._n_capped
+        return self._watch.n_capped
 
     @property
     def n_outside(self) -> int:
         """Number of targets outside [-1, 1], of which Theorem 1 says nothing."""
-        return self._n_outside
+        return self._watch.n_outside
+
+    @property
+    def n_diverging(self) -> int:
+        """Number of events on which the noise was no smaller than the targets; healthy is 0.
+
+        See `theory.diverging`. A warning is given of the first.
+        """
+        return self._watch.n_diverging
+
+    @property
+    def noise(self) -> float:
+        """||alpha||_1 sqrt(q / m) of the last E_t, a bound on its standard deviation.
+
+        0 for a pool, which takes no fresh draws, and before the first event.
+        """
+        return self._watch.noise
 
     @property
     def n_overflowed(self) -> int:
@@ -327,7 +341,9 @@ class ShrinkingGradient(base.Regressor):
             key=self._key.copy(),
             columns=self._columns.state(),
             f=self._f.state(),
-            counts=[self._n_seen, self._n_shrinks, self._n_capped, self._n_outside],
+            n_seen=self._n_seen,
+            n_shrinks=self._n_shrinks,
+            watch=self._watch.state(),
             last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
         )
 
@@ -355,8 +371,8 @@ class ShrinkingGradient(base.Regressor):
             When the state is another class's or version's, or lacks a part that is not given.
 
         """
-        parameters, key, columns, f, counts, last = _FORM.read(
-            state, "parameters", "key", "columns", "f", "counts", "last"
+        parameters, key, columns, f, n_seen, n_shrinks, watch, last = _FORM.read(
+            state, "parameters", "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
         )
         if parameters.keys() != signature(cls).parameters.keys():
             odd = ", ".join(sorted(parameters.keys() ^ signature(cls).parameters.keys()))
@@ -369,7 +385,8 @@ class ShrinkingGradient(base.Regressor):
         learner._key = key.copy()
         learner._columns = Columns.from_state(columns)
         learner._f = estimator_of(learner.estimator).restore(learner._given(), f)
-        learner._n_seen, learner._n_shrinks, learner._n_capped, learner._n_outside = counts
+        learner._n_seen, learner._n_shrinks = n_seen, n_shrinks
+        learner._watch = learner._watch.continued(watch)
         if last is not None:
             learner._last = Update(Estimate(*last[:3]), *last[3:])
         return learner
@@ -393,24 +410,6 @@ class ShrinkingGradient(base.Regressor):
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
 
-    def _watch(self, y_t: float) -> None:
-        """Count what voids the guarantee, and warn of its first occurrence."""
-        if abs(y_t) > 1:
-            self._n_outside += 1
-            if self._n_outside == 1:
-                _warn(
-                    f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
-                    "wrap the model in ScaledTarget"
-                )
-        if (wanted := self._f.draws_wanted) is not None:
-            self._n_capped += 1
-            if self._n_capped == 1:
-                _warn(
-                    f"max_draws = {self.max_draws} binds: ||alpha||_1 = {self.alpha_l1:.3g} asks "
-                    f"for {math.ceil(wanted)} draws to keep the variance of E below "
-                    f"{self.variance:g}; raise max_draws, or lower norm_bound or step"
-                )
-
     def _estimate(self, x_t: NDArray[np.float64]) -> Estimate:
         """Algorithm 2 at x_t; a prediction's E is kept for learning the same point next."""
         content = x_t.tobytes()
@@ -431,15 +430,11 @@ def _key_of(seed: int | None) -> NDArray[np.uint64]:
     return words.astype(np.uint64)
 
 
-def _finite(y: float) -> float:
+def _target(y: float) -> float:
     y = float(y)
     if not math.isfinite(y):
         raise ValueError(f"y is {y}: a target must be a finite number")
-    return y
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, IlnWarning, stacklevel=4)
+    return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))
 
 
 def _require(**numbers: float | None) -> None:

@@ -114,6 +114,10 @@ class AveragedIterate:
         """f_t alone."""
         return self._f
 
+    def noise(self, draws: int) -> float:
+        """Return the bound on the standard deviation of E from so many draws."""
+        return self._f.noise(draws)
+
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the estimate of f_t at x."""
         return self._f.estimate(x, t)

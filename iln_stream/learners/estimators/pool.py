@@ -80,6 +80,10 @@ class PoolIterate:
         self.alpha_l1 = 0.0
         self.n_support = 0  # the pool stands in for the support
 
+    def noise(self, draws: int) -> float:
+        """Return 0: the units are drawn once, so E is no mean of fresh draws."""
+        return 0.0
+
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the pool's value at x, the same at every t."""
         if self._units is None:

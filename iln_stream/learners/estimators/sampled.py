@@ -1,5 +1,6 @@
 """f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +67,10 @@ class SampledIterate:
         """Draws that the tolerated variance asks for, if they are more than the most allowed."""
         wanted = self._draws.wanted(self._features.q, self.alpha_l1)
         return wanted if self._draws.fixed is None and wanted > self._draws.most else None
+
+    def noise(self, draws: int) -> float:
+        """Return ||alpha||_1 sqrt(q / m)."""
+        return self.alpha_l1 * math.sqrt(self._features.q / draws) if draws else 0.0
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return Algorithm 2's estimate at x."""
