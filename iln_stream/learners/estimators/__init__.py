@@ -8,10 +8,15 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.growing_pool import GrowingPool
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
-ESTIMATORS: dict[str, type[Estimator]] = {"sampled": Sampled, "pool": Pool}
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "sampled": Sampled,
+    "pool": Pool,
+    "growing-pool": GrowingPool,
+}
 """The estimators that a name stands for, with their parameters as they are if not told."""
 
 
@@ -37,6 +42,7 @@ __all__ = [
     "Estimate",
     "Estimator",
     "Given",
+    "GrowingPool",
     "Iterate",
     "Policy",
     "Pool",
