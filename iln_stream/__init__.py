@@ -5,6 +5,7 @@ from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
     Estimate,
+    GrowingPool,
     Pool,
     ScaledTarget,
     ShrinkingGradient,
@@ -14,6 +15,7 @@ from iln_stream.learners import (
 
 __all__ = [
     "Estimate",
+    "GrowingPool",
     "IlnError",
     "IlnWarning",
     "Pool",

@@ -1,7 +1,7 @@
 """Rectified linear units: the arc-cosine kernel."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -77,11 +77,15 @@ class ArcCosine(RidgeFeatures):
 
     def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return x / (sqrt(2) max(radius, ||x||)) for x of shape (d,) or (n, d)."""
-        radius = 2.0 * math.sqrt(max(x.shape[-1], 1)) if self.radius is None else self.radius
+        radius = self._radius(x.shape[-1])
         norm = np.sqrt(np.vecdot(x, x))
         scaled: NDArray[np.float64] = x / np.maximum(radius, norm)[..., np.newaxis]
         scaled *= math.sqrt(0.5)
         return scaled
+
+    def for_columns(self, d: int) -> "ArcCosine":
+        """Return the family with the radius that it has for d columns."""
+        return replace(self, radius=self._radius(d))
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the arc-cosine kernel of every row of X with x, shape (n,)."""
@@ -92,3 +96,6 @@ class ArcCosine(RidgeFeatures):
         t = np.arccos(cos)
         k: NDArray[np.float64] = norms * (np.sin(t) + (math.pi - t) * cos)
         return k / (2.0 * math.pi * (len(x) + 1))
+
+    def _radius(self, d: int) -> float:
+        return 2.0 * math.sqrt(max(d, 1)) if self.radius is None else self.radius

@@ -75,6 +75,13 @@ class RidgeFeatures(ABC):
         """
         return x
 
+    def for_columns(self, d: int) -> "RidgeFeatures":
+        """Return the family whose `inputs`, for any number of columns, is what it is for d: itself.
+
+        Override it where `inputs` depends on the number of columns.
+        """
+        return self
+
     def psi(self, x: NDArray[np.float64], w: Ridges) -> NDArray[np.float64]:
         """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
         z: NDArray[np.float64] = np.vecdot(w.omega, self.inputs(x))

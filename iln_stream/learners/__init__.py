@@ -1,6 +1,6 @@
 """River regressors that learn infinite-layer networks."""
 
-from iln_stream.learners.estimators import Estimate, Pool
+from iln_stream.learners.estimators import Estimate, GrowingPool, Pool
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
@@ -9,6 +9,7 @@ from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
     "Estimate",
+    "GrowingPool",
     "Pool",
     "ScaledTarget",
     "ShrinkingGradient",

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import compose, linear_model, preprocessing
 
-from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler, features
+from iln_stream import (
+    GrowingPool,
+    Pool,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+    features,
+)
 from iln_stream.errors import StateError
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.estimators import Averaged, Sampled
@@ -63,7 +70,21 @@ SAMPLED = st.fixed_dictionaries(
     }
 )
 AVERAGED = st.fixed_dictionaries({"estimator": st.sampled_from(["averaged", Averaged()])})
-POOLED = st.fixed_dictionaries({"estimator": st.just("pool") | st.builds(Pool, st.integers(2, 40))})
+RIDGES = (
+    st.builds(features.CauchyFourier, gammas)
+    | st.builds(features.ArcCosine, st.none() | st.floats(0.5, 5.0))
+    | st.builds(features.Tanh)
+    | st.builds(features.Sigmoid)
+)
+POOLED = st.fixed_dictionaries(
+    {
+        "features": st.none() | RIDGES,
+        "estimator": st.just("pool")
+        | st.builds(Pool, st.integers(2, 40))
+        | st.builds(GrowingPool, st.integers(2, 8), st.floats(0.1, 2.0), st.integers(8, 60)),
+        "budget": st.none() | st.integers(1, 80),
+    }
+)
 COMMON = st.fixed_dictionaries(
     {
         "norm_bound": st.floats(0.01, 4.0),
@@ -255,7 +276,7 @@ def classes_in(state, path=()):
     )
 
 
-@pytest.mark.parametrize("estimator", [Sampled(), Averaged(), Pool(4)])
+@pytest.mark.parametrize("estimator", [Sampled(), Averaged(), Pool(4), GrowingPool(4)])
 @pytest.mark.parametrize(("field", "value"), [("version", 99), ("class", "Unheard"), ("odd", 1)])
 def test_a_state_of_another_release_is_refused(estimator, field, value):
     """An unknown class, version or field, at any depth, is an error and never a guess."""

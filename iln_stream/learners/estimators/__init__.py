@@ -10,6 +10,7 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.growing_pool import GrowingPool
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
@@ -17,6 +18,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     "sampled": Sampled,
     "pool": Pool,
     "averaged": Averaged,
+    "growing-pool": GrowingPool,
 }
 """The estimators that a name stands for, with their parameters as they are if not told."""
 
@@ -46,6 +48,7 @@ __all__ = [
     "EstimatesWithin",
     "Estimator",
     "Given",
+    "GrowingPool",
     "Iterate",
     "Policy",
     "Pool",

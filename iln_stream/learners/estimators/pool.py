@@ -2,34 +2,39 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import GaussianRidgeFeatures, as_gaussian_ridges
+from iln_stream.features import Activation, RidgeFeatures, as_ridges
 from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.learners.estimators.units import RidgeNetwork, RidgeUnits, ridge_units
 from iln_stream.state import Form, Tree
 
-_FORM = Form("PoolIterate", 1)
+FORM = Form("PoolIterate", 1)
+"""What its state consists of."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """R cosines drawn once, w_1..w_R ~ mu, with weights theta_r = sum_i alpha_i psi(x_i; w_r).
+    """R units drawn once, w_1..w_R ~ mu, with weights theta_r = sum_i alpha_i psi(x_i; w_r).
 
     E = (1/R) sum_r theta_r psi(x; w_r) takes O(R d) time and memory however long the stream: no
     support is needed. This is the paper's baseline Fixed-Random (Section 6) with Algorithm 1's
     steps. alpha now depends on the pool, so E is not unbiased for <f_t, Phi(x)>, and Theorem 1
     does not hold; what is learned is the best function of these R units, O(1 / sqrt(R)) away
-    from the infinite layer's.
+    from the infinite layer's. For alpha chosen without the pool E would be unbiased, its variance
+    at most ||f||^2 / R; that is what its standard error, estimated from the R terms, speaks of.
 
-    Asks for random cosines with Gaussian frequencies, `GaussianFourier`.
+    Asks for a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
+    `Tanh`, `Sigmoid`, `ArcCosine`, or a `RidgeFeatures` of your own. What the family makes of the
+    number of columns, such as gamma = 1/d, is fixed by the first learned event.
 
     Parameters
     ----------
     size
-        R, the number of units.
+        R, the number of units, at least 2.
 
     Examples
     --------
@@ -51,20 +56,32 @@ class Pool:
 
     def start(self, given: Given) -> "PoolIterate":
         """Return f_1 = 0."""
-        family = as_gaussian_ridges(given.features)
-        if family is None or family.activation != "cos":
-            raise ValueError(f"Pool asks for random Gaussian cosines, not {given.features!r}")
-        return PoolIterate(self.size, family, given.key)
+        return PoolIterate(self.size, ridges_for("Pool", given), given.key)
 
     def restore(self, given: Given, state: Tree) -> "PoolIterate":
         """Return the iterate that has this state; its units are drawn again."""
-        theta, alpha_l1, scale = _FORM.read(state, "theta", "alpha_l1", "scale")
         iterate = self.start(given)
-        iterate._theta = theta.copy()
-        iterate.alpha_l1 = alpha_l1
-        if scale is not None:
-            iterate._units = CosineUnits(self.size, scale, given.key)
+        iterate._continue(*FORM.read(state, "theta", "alpha_l1", "d_first"))
         return iterate
+
+
+def ridges_for(asking: str, given: Given) -> RidgeFeatures:
+    """Return the family, if a pool can keep its units.
+
+    Raises
+    ------
+    ValueError
+        When its units are no ridges.
+
+    """
+    family = as_ridges(given.features)
+    if family is None or family.activation not in get_args(Activation):
+        raise ValueError(
+            f"{asking} asks for ridge units sigma(omega.x + b), not {given.features!r}: give "
+            "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or a "
+            f"RidgeFeatures whose activation is one of {', '.join(get_args(Activation))}"
+        )
+    return family
 
 
 class PoolIterate:
@@ -72,13 +89,22 @@ class PoolIterate:
 
     draws_wanted = None
 
-    def __init__(self, size: int, family: GaussianRidgeFeatures, key: NDArray[np.uint64]) -> None:
+    def __init__(self, size: int, family: RidgeFeatures, key: NDArray[np.uint64]) -> None:
         self._family = family
         self._key = key
         self._theta = np.zeros(size)
-        self._units: CosineUnits | None = None  # drawn for the first point's number of columns
+        self._units: RidgeUnits | None = None  # drawn for the first point's number of columns
         self.alpha_l1 = 0.0
-        self.n_support = 0  # the pool stands in for the support
+
+    @property
+    def n_support(self) -> int:
+        """0: the pool stands in for the support."""
+        return 0
+
+    @property
+    def n_units(self) -> int:
+        """R, the number of units."""
+        return len(self._theta)
 
     def noise(self, draws: int) -> float:
         """Return 0: the units are drawn once, so E is no mean of fresh draws."""
@@ -95,7 +121,7 @@ class PoolIterate:
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """theta_r += alpha psi(x; w_r)."""
         if self._units is None:
-            self._units = CosineUnits(len(self._theta), self._family.scale(len(x)), self._key)
+            self._units = ridge_units(self._family, len(x), self._key)
         self._units.add(self._theta, x, alpha)
         self.alpha_l1 += abs(alpha)
 
@@ -104,71 +130,19 @@ class PoolIterate:
         self._theta *= factor
         self.alpha_l1 *= factor
 
+    def network(self, d: int) -> RidgeNetwork:
+        """Return f_t as a function of points of d columns, at least as many as were learned."""
+        if self._units is None:
+            return RidgeNetwork(self._family, np.zeros((0, d)), np.zeros(0), np.zeros(0))
+        return self._units.network(self._theta, d)
+
     def state(self) -> Tree:
-        """Return theta, and the scale that the first point's number of columns gave the units."""
-        scale = None if self._units is None else self._units.scale
-        return _FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, scale=scale)
+        """Return theta, and the first point's number of columns, which the units depend on."""
+        d_first = None if self._units is None else self._units.d_first
+        return FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, d_first=d_first)
 
-
-class CosineUnits:
-    """R units cos(omega.x + b), a function of their arguments alone.
-
-    A column's frequencies are drawn from a segment of their own, when the column is first seen, so
-    the order in which columns come and the number of points looked at never matter.
-
-    Parameters
-    ----------
-    size
-        R.
-    scale
-        omega ~ N(0, scale^2 I).
-    key
-        Two words that seed the draws.
-
-    """
-
-    def __init__(self, size: int, scale: float, key: NDArray[np.uint64]) -> None:
-        # Not before a pool is used: numba takes a moment to import.
-        from iln_stream.kernels import cosine_pool
-
-        self._kernels = cosine_pool
-        self._arguments = size, scale, key
-        self.scale = scale
-        self._turns = scale / (2.0 * math.pi)
-        self._omega = np.empty((0, size), np.float32)  # (d, R), in turns
-        self._b = self._rng(0).random(size).astype(np.float32)  # (R,), in turns
-        self._psi = np.empty(size, np.float32)
-        self._psi_of = b""  # the row that _psi belongs to, as it is asked for twice an event
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CosineUnits, self._arguments
-
-    def mean_and_square(
-        self, theta: NDArray[np.float64], x: NDArray[np.float64]
-    ) -> tuple[float, float]:
-        """Return the means of theta_r psi(x; w_r) and of its square."""
-        mean, square = self._kernels.mean_and_square(theta, self._psi_at(x))
-        return mean, square
-
-    def add(self, theta: NDArray[np.float64], x: NDArray[np.float64], alpha: float) -> None:
-        """theta_r += alpha psi(x; w_r)."""
-        self._kernels.add(theta, self._psi_at(x), alpha)
-
-    def _psi_at(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
-        content = x.tobytes()
-        if content != self._psi_of or not content:
-            if len(x) > len(self._omega):
-                self._widen(len(x))
-            self._kernels.cosines(self._omega[: len(x)], self._b, x, self._psi)
-            self._psi_of = content
-        return self._psi
-
-    def _widen(self, d: int) -> None:
-        size = len(self._b)
-        columns = [self._rng(1 + j).standard_normal(size) for j in range(len(self._omega), d)]
-        fresh = (np.stack(columns) * self._turns).astype(np.float32)
-        self._omega = np.concatenate([self._omega, fresh])
-
-    def _rng(self, segment: int) -> np.random.Generator:
-        counter = np.array([0, 0, 1, segment], dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=self._arguments[2], counter=counter))
+    def _continue(self, theta: NDArray[np.float64], alpha_l1: float, d_first: int | None) -> None:
+        self._theta = theta.copy()
+        self.alpha_l1 = alpha_l1
+        if d_first is not None:
+            self._units = ridge_units(self._family, d_first, self._key)

@@ -4,61 +4,54 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from iln_stream import Pool, ShrinkingGradient
-from iln_stream.features import DecisionStumps, GaussianFourier, LaplacianFourier, closed_form
-from iln_stream.learners.estimators.pool import CosineUnits
+from iln_stream.features import (
+    ArcCosine,
+    CauchyFourier,
+    DecisionStumps,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    Mixture,
+    RidgeFeatures,
+    Sigmoid,
+    Tanh,
+    closed_form,
+)
 
-KEY = np.array([3, 4], dtype=np.uint64)
-
-
-def reference_psi(units: CosineUnits, x: np.ndarray) -> np.ndarray:
-    """The units in double precision, by numpy alone."""
-    units._psi_at(x)  # draws the columns
-    omega = units._omega[: len(x)].astype(np.float64)
-    return np.cos(2 * np.pi * (x @ omega + units._b.astype(np.float64)))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(-10, 10), max_size=20))
-def test_psi_equals_numpy(values):
-    """The compiled cosines are numpy's to single precision."""
-    x = np.array(values)
-    units = CosineUnits(64, 1.0, KEY)
-    np.testing.assert_allclose(units._psi_at(x), reference_psi(units, x), rtol=0, atol=2e-5)
-
-
-def test_psi_is_bounded_and_finite_for_huge_inputs():
-    """Phases of 1e15 mean nothing, but still give a cosine."""
-    psi = CosineUnits(64, 10.0, KEY)._psi_at(np.full(5, 1e15))
-    assert np.isfinite(psi).all()
-    assert np.abs(psi).max() <= 1 + 1e-6
+FAMILIES = [
+    GaussianFourier(),
+    LaplacianFourier(),
+    CauchyFourier(),
+    Erf(),
+    Tanh(),
+    Sigmoid(),
+    ArcCosine(),
+]
+families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
 
 
-def test_law_of_the_units():
-    """A large pool's mean product is the family's kernel (5 standard errors)."""
-    family, R = GaussianFourier(0.4), 200_000
-    rng = np.random.default_rng(0)
-    X, x = rng.standard_normal((4, 3)), rng.standard_normal(3)
-    units = CosineUnits(R, family.scale(3), KEY)
-    at_x = units._psi_at(x).astype(np.float64)
-    for x_i, k in zip(X, closed_form(family)(X, x), strict=True):
-        products = units._psi_at(x_i) * at_x
-        assert abs(products.mean() - k) < 5 * products.std() / math.sqrt(R)
+def pool_iterate(family, estimator):
+    """f_1 = 0 as the learner starts it."""
+    return ShrinkingGradient(family, estimator=estimator, seed=3)._f
 
 
-def test_theta_is_the_sum_over_all_events():
-    """theta = sum_i alpha_i psi(x_i; w) through shrinks, to a relative error of 1e-5."""
-    model = ShrinkingGradient(estimator=Pool(32), norm_bound=0.01, step=0.7, seed=0)
+def named(x):
+    """A row as a dict: x0, x1, ..."""
+    return {f"x{j}": v for j, v in enumerate(x.tolist())}
+
+
+@families
+def test_theta_is_the_sum_over_all_events(family):
+    """theta = sum_i alpha_i psi(x_i; w) through shrinks and new columns, relative error 1e-5."""
+    model = ShrinkingGradient(family, estimator=Pool(32), norm_bound=0.01, step=0.7, seed=0)
     rng = np.random.default_rng(1)
     alpha, rows = [], []
-    for _ in range(2_000):
-        x = rng.uniform(-2, 2, 3)
-        named = dict(zip("abc", x.tolist(), strict=True))
+    for t in range(2_000):
+        x = np.append(rng.uniform(-2, 2, 3 + t // 1_000), np.zeros(1 - t // 1_000))
         y = math.sin(2 * x[0])
-        model.learn_one(named, y)
+        model.learn_one(named(x[: 3 + t // 1_000]), y)
         last = model.last_update
         if last.shrunk:
             alpha = [a / 4 for a in alpha]
@@ -66,10 +59,16 @@ def test_theta_is_the_sum_over_all_events():
             alpha.append(0.7 * (y - last.estimate.value))
             rows.append(x)
     assert model.n_shrinks > 10
-    psi = np.stack([reference_psi(model._f._units, x) for x in rows])
-    theta = np.array(alpha) @ psi
-    error = np.abs(model._f._theta - theta).max() / np.abs(theta).max()
-    assert error < 1e-5
+    # f by units with weights 1 is their sum; by its own weights it is what theta makes of it.
+    network = model._f.network(4)
+    unit = model._f._units.network(np.ones(32), 4)
+    scale = 1.0 / (32 * unit.weights)  # of psi as it is stored: 1, or a direction's length for relu
+    theta = [
+        np.dot(alpha, unit._replace(omega=w[None], b=b[None], weights=np.ones(1))(np.array(rows)))
+        for w, b in zip(unit.omega, unit.b, strict=True)
+    ]
+    ours = network.weights * 32 * scale
+    assert np.abs(ours - theta).max() < 1e-5 * np.abs(theta).max()
     assert model.alpha_l1 == pytest.approx(np.abs(alpha).sum())
 
 
@@ -78,19 +77,51 @@ def test_estimate_is_the_mean_of_theta_psi():
     model = ShrinkingGradient(estimator=Pool(128), step=0.5, seed=0)
     for a in (0.1, -0.4, 0.9):
         model.learn_one({"a": a, "b": 1.0}, a)
-    terms = model._f._theta * reference_psi(model._f._units, np.array([0.3, 1.0]))
+    network = model._f.network(2)
+    psi = np.cos(network.omega @ np.array([0.3, 1.0]) + network.b)
+    terms = 128 * network.weights * psi
     estimate = model.estimate({"a": 0.3, "b": 1.0})
     assert estimate.value == pytest.approx(terms.mean(), rel=1e-5)
     assert estimate.standard_error == pytest.approx(terms.std(ddof=1) / math.sqrt(128), rel=1e-4)
     assert estimate.draws == 128
 
 
-def test_columns_may_come_in_any_order():
-    """A column's frequencies don't depend on when, or with how many others, it was first seen."""
-    at_once, one_by_one = (CosineUnits(16, 1.0, KEY) for _ in range(2))
-    for d in (1, 2, 3, 4):
-        one_by_one._psi_at(np.ones(d))
-    assert (at_once._psi_at(np.ones(4)) == one_by_one._psi_at(np.ones(4))).all()
+@families
+def test_network_is_the_function(family):
+    """What is handed out for freezing predicts what the learner does, in the caller's units."""
+    model = ShrinkingGradient(family, estimator=Pool(64), step=0.5, seed=0)
+    assert model._f.network(3)(np.ones((2, 3))).tolist() == [0.0, 0.0]
+    rng = np.random.default_rng(4)
+    for t in range(100):
+        x = rng.standard_normal(3 + t // 50)
+        model.learn_one(named(x), math.tanh(x[0]))
+    X = rng.standard_normal((20, 4))
+    network = model._f.network(4)
+    assert network.omega.shape == (64, 4)
+    assert {array.dtype for array in network[1:]} == {np.dtype(np.float64)}
+    predicted = [model.predict_one(named(x)) for x in X]
+    np.testing.assert_allclose(network(X), predicted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [GaussianFourier(0.3), LaplacianFourier(0.3), CauchyFourier(0.3), Erf(), ArcCosine(3.0)],
+    ids=lambda family: type(family).__name__,
+)
+def test_agrees_with_the_kernel_expansion(family):
+    """For alpha chosen without the pool, E is the kernel's sum within 5 standard errors."""
+    rng = np.random.default_rng(3)
+    rows, alpha = rng.standard_normal((200, 3)), rng.standard_normal(200)
+    iterate = pool_iterate(family, Pool(5_000))
+    for k, (x, a) in enumerate(zip(rows, alpha, strict=True)):
+        iterate.append(x, a)
+        if k == 100:
+            iterate.shrink(0.25)
+    alpha[:101] *= 0.25
+    for x in rng.standard_normal((10, 3)):
+        estimate = iterate.estimate(x, 0)
+        exact = alpha @ closed_form(family)(rows, x)
+        assert abs(estimate.value - exact) < 5 * estimate.standard_error
 
 
 def test_predicting_new_columns_changes_nothing():
@@ -143,10 +174,22 @@ def test_memory_does_not_grow():
     assert sizes[1] - sizes[0] < 100
 
 
-@pytest.mark.parametrize("family", [DecisionStumps(), LaplacianFourier()])
+class Unknown(RidgeFeatures):
+    """Ridges whose activation nobody knows."""
+
+    activation = "swish"
+    q = 1.0
+
+    def draw(self, n, d, rng):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    "family", [DecisionStumps(), Mixture((GaussianFourier(),)), Unknown()], ids=repr
+)
 def test_other_families_are_refused(family):
-    """A family that the pool can't evaluate is refused when the learner is made."""
-    with pytest.raises(ValueError, match="Pool asks for random Gaussian cosines"):
+    """A family whose units can't be kept is refused when the learner is made, naming the others."""
+    with pytest.raises(ValueError, match=r"Pool asks for ridge units.*ArcCosine"):
         ShrinkingGradient(family, estimator=Pool(8))
 
 

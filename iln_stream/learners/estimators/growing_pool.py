@@ -1,0 +1,154 @@
+"""f_t as weights over a pool of units that grows with the stream."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features import RidgeFeatures
+from iln_stream.learners.estimators.base import Given
+from iln_stream.learners.estimators.pool import FORM as POOL_FORM
+from iln_stream.learners.estimators.pool import PoolIterate, ridges_for
+from iln_stream.learners.estimators.support import Support
+from iln_stream.state import Form, Tree
+
+_FORM = Form("GrowingPoolIterate", 1)
+
+
+@dataclass(frozen=True)
+class GrowingPool:
+    """A `Pool` of R_t = growth sqrt(t) log t units after t events: it tends to the infinite layer.
+
+    A newcomer starts with the weight that it would have had it been there from the beginning,
+    theta_r = sum_i alpha_i psi(x_i; w_r), computed from the stored support; so
+    E = (1/R_t) sum_r theta_r psi(x; w_r) is the same mean over more units. Units in this number
+    keep the rate of kernel ridge regression, 1 / sqrt(t) [1]_. For alpha chosen without the units E
+    is unbiased, its variance at most ||f||^2 / R_t. They are chosen with the units that were there,
+    so Theorem 1 does not hold; but a newcomer's part of E is unbiased when it joins.
+
+    An event costs O(R_t d), and O(n d) more, n being the size of the support, if a unit joins. One
+    an event does at most, so the pool is behind its schedule for the first few hundred events. The
+    support is let go once there are `max_features` units: from then on this is a `Pool`. So memory
+    is bounded even without a `budget`; the default takes 12,000 events to fill. With a budget
+    newcomers know only of what is kept (by "oldest", the latest points) while older units remember
+    everything: their parts of E then differ by what was forgotten.
+
+    A `Pool` of `max_features` units is at least as accurate from the start; this one is cheaper
+    as long as it is small. Families are those of `Pool`.
+
+    Parameters
+    ----------
+    size
+        Units at the start, at least 2.
+    growth
+        The factor in R_t, positive.
+    max_features
+        The most units, at least `size`.
+
+    References
+    ----------
+    .. [1] A. Rudi, L. Rosasco. Generalization Properties of Learning with Random Features. NIPS
+       2017.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from iln_stream import GrowingPool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+
+    >>> learner = ShrinkingGradient(estimator=GrowingPool(), step=0.6, seed=1)
+    >>> model = ScaledTarget(WinsorisedScaler() | learner)
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.3...
+
+    """
+
+    size: int = 64
+    growth: float = 4.0
+    max_features: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.size < 2:
+            raise ValueError(f"size = {self.size} must be at least 2 units")
+        if not 0 < self.growth < math.inf:
+            raise ValueError(f"growth = {self.growth} must be a positive, finite number")
+        if self.max_features < self.size:
+            raise ValueError(
+                f"max_features = {self.max_features} must be at least size = {self.size}"
+            )
+
+    def units_at(self, t: int) -> int:
+        """Return R_t, the number of units that t events ask for.
+
+        Examples
+        --------
+        >>> [GrowingPool().units_at(t) for t in (1, 100, 10_000, 1_000_000)]
+        [64, 185, 3685, 4096]
+
+        """
+        wanted = math.ceil(self.growth * math.sqrt(t) * math.log(t)) if t > 1 else 0
+        return min(max(self.size, wanted), self.max_features)
+
+    def start(self, given: Given) -> "GrowingPoolIterate":
+        """Return f_1 = 0."""
+        family = ridges_for("GrowingPool", given)
+        return GrowingPoolIterate(self, family, given.key, Support(given.budget))
+
+    def restore(self, given: Given, state: Tree) -> "GrowingPoolIterate":
+        """Return the iterate that has this state; its units are drawn again."""
+        pool, t, support = _FORM.read(state, "pool", "t", "support")
+        iterate = self.start(given)
+        PoolIterate._continue(iterate, *POOL_FORM.read(pool, "theta", "alpha_l1", "d_first"))
+        iterate._t = t
+        iterate._support = None if support is None else Support.from_state(support)
+        return iterate
+
+
+class GrowingPoolIterate(PoolIterate):
+    """theta over the units so far, and the support for as long as units may come."""
+
+    def __init__(
+        self,
+        schedule: GrowingPool,
+        family: RidgeFeatures,
+        key: NDArray[np.uint64],
+        support: Support,
+    ) -> None:
+        super().__init__(schedule.size, family, key)
+        self._schedule = schedule
+        self._t = 0
+        self._support: Support | None = support
+
+    @property
+    def n_support(self) -> int:
+        """Number of points that newcomers start from."""
+        return 0 if self._support is None else len(self._support)
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Add alpha Phi(x), for the units that are and those that are to come."""
+        super().append(x, alpha)
+        self._t += 1
+        if self._support is not None:
+            self._support.append(x, alpha)
+            self._grow(self._support, len(x))
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        super().shrink(factor)
+        self._t += 1
+        if self._support is not None:
+            self._support.shrink(factor)
+
+    def state(self) -> Tree:
+        """Return the pool's state, the number of events, and the support while it is needed."""
+        support = None if self._support is None else self._support.state()
+        return _FORM.write(pool=super().state(), t=self._t, support=support)
+
+    def _grow(self, support: Support, d: int) -> None:
+        """Let one unit join if the schedule asks for more; forget the support after the last."""
+        more = self._schedule.units_at(self._t) > self.n_units
+        if more and self._units is not None:
+            newcomer = self._units.expansion(self.n_units, support.rows(d), support.alpha)
+            self._theta = np.append(self._theta, newcomer)
+        if self.n_units == self._schedule.max_features:
+            self._support = None

@@ -1,0 +1,193 @@
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream.features import (
+    ArcCosine,
+    CauchyFourier,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    RidgeFeatures,
+    Ridges,
+    Sigmoid,
+    Tanh,
+    closed_form,
+)
+from iln_stream.learners.estimators.units import RidgeUnits, SphereUnits, ridge_units
+
+KEY = np.array([3, 4], dtype=np.uint64)
+
+
+class SignedSums(RidgeFeatures):
+    """A family of a user's own: tanh(omega.x + b), the entries of omega +-1, b ~ U[-1, 1)."""
+
+    activation = "tanh"
+    q = 1.0
+
+    def draw(self, n, d, rng):
+        return Ridges(rng.choice([-1.0, 1.0], (n, d)), rng.uniform(-1.0, 1.0, n))
+
+
+FAMILIES = [
+    GaussianFourier(),
+    LaplacianFourier(0.2),
+    CauchyFourier(),
+    Erf(),
+    Tanh(),
+    Sigmoid(),
+    ArcCosine(),
+    SignedSums(),
+]
+families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
+
+
+def terms_at(units, R, x):
+    """The R values sqrt(share) psi(x; w): mean products of two points estimate the kernel."""
+    units.mean_and_square(np.zeros(R), x)
+    return units._psi * np.sqrt(units._share)
+
+
+@families
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-10, 10), max_size=9), st.integers(0, 5))
+def test_compiled_units_equal_numpy(family, values, d_first):
+    """The compiled mean is the float64 network's, whatever columns there were at first."""
+    x, theta = np.array(values), np.linspace(-1.0, 1.0, 70)
+    units = ridge_units(family, d_first, KEY)
+    mean, _ = units.mean_and_square(theta, x)
+    assert mean == pytest.approx(units.network(theta, len(x))(x[np.newaxis])[0], abs=1e-6)
+
+
+@families
+@pytest.mark.parametrize("d_first", [4, 3, 1])
+def test_law(family, d_first):
+    """Mean products over many units are the family's, also when columns come later (5 s.e.).
+
+    The law of entries is that of the first number of columns; ArcCosine's directions are those of
+    the sphere in all dimensions that there are.
+    """
+    R, d = 100_000, 4
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((3, d))
+    units = ridge_units(family, d_first, KEY)
+    psi = [terms_at(units, R, x).astype(np.float64) for x in X]
+    told = {
+        GaussianFourier: lambda: GaussianFourier(1 / d_first),
+        CauchyFourier: lambda: CauchyFourier(1 / d_first),
+        ArcCosine: lambda: ArcCosine(2.0 * math.sqrt(d_first)),
+        Erf: lambda: Erf(2.0 * math.sqrt(d / d_first)),
+        Tanh: lambda: Tanh(2.0 * math.sqrt(d / d_first)),
+        Sigmoid: lambda: Sigmoid(4.0 * math.sqrt(d / d_first)),
+    }.get(type(family), lambda: family)()
+    kernel = closed_form(told)
+    w = told.draw(R, d, rng)
+    for i, j in ((0, 0), (0, 1), (1, 2)):
+        products = psi[i] * psi[j]
+        variance = products.var() / R
+        if kernel is not None:
+            expected = kernel(X[i : i + 1], X[j])[0]
+        else:
+            sampled = told.psi(X[i], w) * told.psi(X[j], w)
+            expected, variance = sampled.mean(), variance + sampled.var() / R
+        assert abs(products.mean() - expected) < 5 * math.sqrt(variance)
+
+
+@families
+def test_columns_and_units_may_come_in_any_order(family):
+    """A unit's entries don't depend on when, or with how many others, they were asked for."""
+    at_once, bit_by_bit = (ridge_units(family, 2, KEY) for _ in range(2))
+    for R, d in ((3, 1), (3, 5), (300, 2), (300, 7), (600, 4), (5, 9)):
+        bit_by_bit.mean_and_square(np.zeros(R), np.ones(d))
+    for first, second in zip(
+        at_once.network(np.ones(600), 9)[1:], bit_by_bit.network(np.ones(600), 9)[1:], strict=True
+    ):
+        np.testing.assert_array_equal(first, second)
+
+
+@families
+def test_a_column_that_is_0_changes_nothing_but_a_spheres_dimension(family):
+    """Old points stay where they were when a column comes, so theta stays right."""
+    units, theta = ridge_units(family, 2, KEY), np.ones(50)
+    x = np.array([0.4, -1.2])
+    units.mean_and_square(theta, x)
+    psi = units._psi.copy()
+    units.mean_and_square(theta, np.append(x, [0.0, 0.0]))
+    np.testing.assert_array_equal(units._psi, psi)
+
+
+@families
+def test_entries_are_independent_of_each_other(family):
+    """No two entries of omega, b share randomness: neither within a lot nor across lots.
+
+    Signs of entries, 45 pairs at 5 standard errors.
+    """
+    units = ridge_units(family, 3, KEY)
+    network = units.network(np.ones(20_000), 9)
+    b = network.b - (math.pi if family.activation == "cos" else 0.0)
+    signs = np.sign(np.column_stack([network.omega, b]))
+    correlations = signs.T @ signs / len(signs)
+    assert np.abs(correlations - np.eye(10)).max() < 5 / math.sqrt(len(signs))
+    # Neighbouring lots of units don't repeat each other either.
+    lots = signs[: 256 * 78].reshape(78, -1)
+    assert len(np.unique(lots, axis=0)) == 78
+
+
+@families
+def test_expansion_is_theta(family):
+    """A unit's weight from stored points is the one that adding them one by one gives."""
+    rng = np.random.default_rng(0)
+    X, alpha = rng.standard_normal((300, 4)), rng.standard_normal(300)
+    units, theta = ridge_units(family, 2, KEY), np.zeros(10)
+    for x, a in zip(X, alpha, strict=True):
+        units.add(theta, x, a)
+    late = [ridge_units(family, 2, KEY).expansion(r, X, alpha) for r in range(10)]
+    np.testing.assert_allclose(late, theta, rtol=0, atol=1e-4)
+
+
+@families
+def test_huge_inputs_give_finite_values(family):
+    """Phases of 1e15 and more mean nothing, but psi stays within its bounds."""
+    units = ridge_units(family, 5, KEY)
+    units.mean_and_square(np.zeros(1000), np.full(5, 1e15))
+    assert np.isfinite(units._psi).all()
+    assert np.abs(units._psi * np.sqrt(units._share)).max() <= 1.0 + 1e-6
+
+
+def test_frequencies_beyond_single_precision_are_finite():
+    """Cauchy frequencies as large as gamma allows still give cosines."""
+    units = ridge_units(LaplacianFourier(1e30), 3, KEY)
+    for x in (np.ones(3), np.full(3, 1e15)):
+        units.mean_and_square(np.zeros(10_000), x)
+        assert np.isfinite(units._psi).all()
+        assert np.abs(units._psi).max() <= 1.0
+
+
+@pytest.mark.parametrize("copied", [lambda u: pickle.loads(pickle.dumps(u)), copy.deepcopy])
+def test_copies_draw_alike(copied):
+    """Units are a function of their arguments: a copy carries these alone."""
+    units = ridge_units(ArcCosine(), 2, KEY)
+    units.mean_and_square(np.zeros(10), np.ones(3))
+    twin = copied(units)
+    assert type(twin) is SphereUnits
+    np.testing.assert_array_equal(
+        units.network(np.ones(10), 5).omega, twin.network(np.ones(10), 5).omega
+    )
+
+
+def test_a_sphere_of_ones_own_is_drawn_by_its_draw():
+    """A subclass of ArcCosine with another law is not given ArcCosine's."""
+
+    class Upwards(ArcCosine):
+        def draw(self, n, d, rng):
+            omega, b = super().draw(n, d, rng)
+            return Ridges(omega, abs(b))
+
+    units = ridge_units(Upwards(), 2, KEY)
+    assert type(units) is RidgeUnits
+    assert (units.network(np.ones(100), 2).b >= 0).all()
