@@ -6,6 +6,7 @@ from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
     Estimate,
     Pool,
+    Sampled,
     ScaledTarget,
     ShrinkingGradient,
     Update,
@@ -17,6 +18,7 @@ __all__ = [
     "IlnError",
     "IlnWarning",
     "Pool",
+    "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",

@@ -1,6 +1,6 @@
 """River regressors that learn infinite-layer networks."""
 
-from iln_stream.learners.estimators import Estimate, Pool
+from iln_stream.learners.estimators import Estimate, Pool, Sampled
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
@@ -9,6 +9,7 @@ from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 __all__ = [
     "Estimate",
     "Pool",
+    "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",

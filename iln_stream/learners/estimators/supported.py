@@ -1,0 +1,43 @@
+"""What the estimators over a support have in common."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.estimators.base import Given
+from iln_stream.learners.estimators.support import Support
+
+
+class Supported:
+    """Support points with their alphas; a subclass estimates."""
+
+    def __init__(self, given: Given) -> None:
+        self.support = Support(given.budget, given.policy, int(given.key[1]))
+        self._key = given.key
+
+    @property
+    def alpha_l1(self) -> float:
+        """||alpha||_1."""
+        return self.support.alpha_l1
+
+    @property
+    def n_support(self) -> int:
+        """Number of support points."""
+        return len(self.support)
+
+    @property
+    def draws_wanted(self) -> float | None:
+        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        return None
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Let x join the support."""
+        self.support.append(x, alpha)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        self.support.shrink(factor)
+
+    def rng(self, t: int) -> np.random.Generator:
+        """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""
+        counter = np.array([0, 0, 0, t], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))
