@@ -4,7 +4,10 @@ from iln_stream import features
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
+    Block,
     Estimate,
+    Exact,
+    Full,
     Pool,
     Sampled,
     ScaledTarget,
@@ -14,7 +17,10 @@ from iln_stream.learners import (
 )
 
 __all__ = [
+    "Block",
     "Estimate",
+    "Exact",
+    "Full",
     "IlnError",
     "IlnWarning",
     "Pool",

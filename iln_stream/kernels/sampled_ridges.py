@@ -166,6 +166,60 @@ def phase_integrated(  # type: ignore[no-untyped-def]
 
 
 @compiled
+def block(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, rows, table, origin, per_unit,
+    x, scale, bias, normal_bias, activation, key, t, points, terms,
+):  # fmt: skip
+    """terms[r] <- the mean of unit r's products over `points` draws of i, d normals for each r.
+
+    A tile is of whole units. A unit's phase is that of its first point.
+    """
+    d = len(x)
+    x = padded(x)
+    stride = d + 1 if normal_bias else d
+    tile = max(1, draws_in_tile(stride) // points)
+    r = np.empty(tile * points)
+    slots = np.empty(tile * points, np.int64)
+    sign, phase, z_i = np.empty((3, tile * points), np.float32)
+    z = np.empty(tile, np.float32)
+    bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)
+    scale, bias = float32(scale), float32(bias)
+    counter = counter_of(t)
+    for start in range(0, len(terms), tile):
+        units = min(tile, len(terms) - start)
+        n = units * points
+        fill_uniform_pairs(key, counter, n, r, phase)
+        counter += np.uint64(n)
+        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
+        _signed_slots(slots, n, entry, sign)
+        pairs = (units * stride + 1) // 2
+        normals = fill_normals(key, counter, pairs, bits)
+        counter += np.uint64(pairs)
+        for u in range(units):
+            omega = normals[u * stride : u * stride + len(x)]
+            b = bias * (normals[u * stride + d] if normal_bias else phase[u * points])
+            z[u] = scale * _product(omega, x, len(x)) + b
+            for k in range(u * points, (u + 1) * points):
+                row = rows[slots[k]]
+                z_i[k] = scale * _product(omega, row, min(len(row), len(x))) + b
+        activate(activation, z_i, n)
+        activate(activation, z, units)
+        for u in range(units):
+            total = float32(0.0)
+            for k in range(u * points, (u + 1) * points):
+                total += sign[k] * z_i[k]
+            terms[start + u] = z[u] * total / points
+
+
+@compiled
+def _product(omega, row, width):  # type: ignore[no-untyped-def]
+    product = float32(0.0)
+    for j in range(width):
+        product += omega[j] * row[j]
+    return product
+
+
+@compiled
 def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
     """p[k] <- where the row of position p[k] is; sign[k] <- the sign of its alpha."""
     for k in range(n):

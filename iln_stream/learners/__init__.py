@@ -1,13 +1,16 @@
 """River regressors that learn infinite-layer networks."""
 
-from iln_stream.learners.estimators import Estimate, Pool, Sampled
+from iln_stream.learners.estimators import Block, Estimate, Exact, Full, Pool, Sampled
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
+    "Block",
     "Estimate",
+    "Exact",
+    "Full",
     "Pool",
     "Sampled",
     "ScaledTarget",

@@ -79,8 +79,10 @@ class ShrinkingGradient(base.Regressor):
         with gamma = 1/d.
     estimator
         How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
-        fresh draws from the support; `draws` to `max_draws` are its parameters. `"pool"`, or
-        `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1.
+        fresh draws from the support; `draws` to `max_draws` are its parameters, and of no other.
+        `"block"` and `"full"`: fresh units for several points, or all, at once. `"exact"`: the
+        kernel, where it has a closed form. `"pool"`, or `Pool(512)`, is far faster, and more
+        accurate on most streams, but outside of Theorem 1.
     norm_bound
         B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
         number otherwise.

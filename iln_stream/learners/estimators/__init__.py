@@ -8,10 +8,19 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.block import Block
+from iln_stream.learners.estimators.exact import Exact
+from iln_stream.learners.estimators.full import Full
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
-ESTIMATORS: dict[str, type[Estimator]] = {"sampled": Sampled, "pool": Pool}
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "sampled": Sampled,
+    "block": Block,
+    "full": Full,
+    "exact": Exact,
+    "pool": Pool,
+}
 """The estimators that a name stands for, with their parameters as they are if not told."""
 
 
@@ -33,9 +42,12 @@ def estimator_of(chosen: Estimator | str) -> Estimator:
 
 __all__ = [
     "ESTIMATORS",
+    "Block",
     "Draws",
     "Estimate",
     "Estimator",
+    "Exact",
+    "Full",
     "Given",
     "Iterate",
     "Policy",

@@ -3,7 +3,12 @@
 import math
 from typing import Any, NamedTuple
 
-from iln_stream.features import Features, GaussianRidgeFeatures, as_gaussian_ridges
+from iln_stream.features import (
+    Features,
+    GaussianRidgeFeatures,
+    RidgeFeatures,
+    as_gaussian_ridges,
+)
 
 
 class RidgeLaw(NamedTuple):
@@ -38,11 +43,18 @@ def compilable(features: Features[Any]) -> GaussianRidgeFeatures | None:
 
 def ridge_law(family: GaussianRidgeFeatures, d: int) -> RidgeLaw:
     """Return the law for inputs of d columns."""
+    one, b = unit(family), family.b_law
+    return RidgeLaw(family.scale(d) / one, b.scale / one, b.name == "normal", code(family))
+
+
+def unit(family: RidgeFeatures) -> float:
+    """Return what compiled code measures omega and b in: turns for cosines."""
+    return 2.0 * math.pi if family.activation == "cos" else 1.0
+
+
+def code(family: RidgeFeatures) -> int:
+    """Return what compiled code knows the activation by."""
     # Not before it is used: numba takes a moment to import.
     from iln_stream.kernels.activations import CODES
 
-    unit = 2.0 * math.pi if family.activation == "cos" else 1.0
-    b = family.b_law
-    return RidgeLaw(
-        family.scale(d) / unit, b.scale / unit, b.name == "normal", CODES[family.activation]
-    )
+    return CODES[family.activation]

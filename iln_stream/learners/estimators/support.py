@@ -91,6 +91,15 @@ class Support:
         """
         return self._rows_at(slice(self.first, self.last), d)
 
+    def unordered(self, d: int) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Points (n, d) and coefficients (n,) in whatever order, some of them 0. A view of rows.
+
+        Of points that have fewer columns than d, only these.
+        """
+        alpha = np.zeros(self._n_slots)
+        alpha[self._slots_at(slice(self.first, self.last))] = self.alpha
+        return self.slots[: self._n_slots, : min(d, self.width)], alpha
+
     def take(self, i: NDArray[np.intp], d: int) -> NDArray[np.float64]:
         """Points i, counted from the oldest, shape (len(i), d)."""
         return self._rows_at(self.first + i, d)
