@@ -4,9 +4,13 @@ from iln_stream import features
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
+    Block,
     Estimate,
+    Exact,
+    Full,
     GrowingPool,
     Pool,
+    Sampled,
     ScaledTarget,
     ShrinkingGradient,
     Update,
@@ -14,11 +18,15 @@ from iln_stream.learners import (
 )
 
 __all__ = [
+    "Block",
     "Estimate",
+    "Exact",
+    "Full",
     "GrowingPool",
     "IlnError",
     "IlnWarning",
     "Pool",
+    "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",

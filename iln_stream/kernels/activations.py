@@ -18,6 +18,8 @@ import math
 import numpy as np
 from numba import float32, njit
 
+from iln_stream.kernels.compiled import FAST
+
 COS, ERF, TANH, SIGMOID, RELU = range(5)
 
 CODES = {"cos": COS, "erf": ERF, "tanh": TANH, "sigmoid": SIGMOID, "relu": RELU}
@@ -88,7 +90,7 @@ def erf(z):  # type: ignore[no-untyped-def]
     return min(max(c * p / q, -_ONE), _ONE)
 
 
-@njit(fastmath=True, error_model="numpy")  # a division that raises would not be vectorised
+@njit(fastmath=FAST, error_model="numpy")  # a division that raises would not be vectorised
 def activate(code, z, psi):  # type: ignore[no-untyped-def]
     """Set psi to sigma(z), entry by entry; psi may be z itself. `code` is of `CODES`."""
     half = float32(0.5)

@@ -5,6 +5,9 @@ from typing import Any
 
 from numba import njit
 
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+"""Sums may be reordered and fused, so that they vectorise; infinities stay what they are."""
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, and keep the result on disk where there is a place to keep it.
@@ -13,6 +16,6 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     compiles anew, a second or two, at each start.
     """
     try:
-        return njit(fastmath=True, cache=True)(function)  # type: ignore[no-any-return]
+        return njit(fastmath=FAST, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:
-        return njit(fastmath=True)(function)  # type: ignore[no-any-return]
+        return njit(fastmath=FAST)(function)  # type: ignore[no-any-return]

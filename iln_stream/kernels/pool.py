@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 
 from iln_stream.kernels.activations import activate
-from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.compiled import FAST, compiled
 
 _BLOCK = 256
 """Support points that are evaluated at once: their phases stay in the innermost cache."""
 
 
-@njit(fastmath=True)
+@njit(fastmath=FAST)
 def _phases(omega, b, x, z):  # type: ignore[no-untyped-def]
     """z_r = sum_j omega[j, r] x_j + b_r, four columns at a time: z is read and written less."""
     R = z.shape[0]

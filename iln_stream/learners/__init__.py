@@ -1,6 +1,14 @@
 """River regressors that learn infinite-layer networks."""
 
-from iln_stream.learners.estimators import Estimate, GrowingPool, Pool
+from iln_stream.learners.estimators import (
+    Block,
+    Estimate,
+    Exact,
+    Full,
+    GrowingPool,
+    Pool,
+    Sampled,
+)
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
@@ -8,9 +16,13 @@ from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
+    "Block",
     "Estimate",
+    "Exact",
+    "Full",
     "GrowingPool",
     "Pool",
+    "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",

@@ -20,7 +20,7 @@ from iln_stream import (
 )
 from iln_stream.errors import StateError
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.estimators import Averaged, Sampled
+from iln_stream.learners.estimators import Averaged, Block, Full, Sampled
 from iln_stream.learners.parts import FAMILIES
 from iln_stream.state import pack, unpack
 
@@ -63,10 +63,20 @@ FAMILY = st.recursive(
 SAMPLED = st.fixed_dictionaries(
     {
         "features": st.none() | FAMILY,
-        "estimator": st.sampled_from(["sampled", Sampled()]),
+        "estimator": st.sampled_from(["sampled", Sampled(), Block(4, 3), Full(4), "block", "full"]),
         "budget": st.none() | st.integers(1, 80),
+        "policy": st.sampled_from(["oldest", "smallest", "compress"]),
         "draws": st.none() | st.integers(1, 40),
         "max_draws": st.integers(16, 60),
+    }
+)
+COSINES = st.fixed_dictionaries(
+    {
+        "estimator": st.sampled_from(
+            [Sampled("direct"), Sampled("phase integrated"), Sampled("two normals"), "exact"]
+        ),
+        "budget": st.none() | st.integers(1, 80),
+        "policy": st.sampled_from(["oldest", "smallest", "compress"]),
     }
 )
 AVERAGED = st.fixed_dictionaries({"estimator": st.sampled_from(["averaged", Averaged()])})
@@ -94,7 +104,7 @@ COMMON = st.fixed_dictionaries(
         "seed": st.none() | st.integers(0, 2**70),
     }
 )
-PARAMETERS = st.builds(lambda a, b: a | b, COMMON, SAMPLED | AVERAGED | POOLED)
+PARAMETERS = st.builds(lambda a, b: a | b, COMMON, SAMPLED | COSINES | AVERAGED | POOLED)
 NAMES = st.sampled_from(["a", "", 'b"', 1, 2.5, None, ("t", 1), "€"])
 
 

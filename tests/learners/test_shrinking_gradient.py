@@ -11,7 +11,13 @@ from learners.naive import naive_estimate, naive_run
 from river import datasets
 
 from iln_stream import IlnWarning, ShrinkingGradient
-from iln_stream.features import DecisionStumps, GaussianFourier, UniformCoordinates, closed_form
+from iln_stream.features import (
+    DecisionStumps,
+    GaussianFourier,
+    LaplacianFourier,
+    UniformCoordinates,
+    closed_form,
+)
 
 
 def events(n: int, d: int = 3, seed: int = 0) -> list[tuple[dict[str, float], float]]:
@@ -38,9 +44,10 @@ def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
 class TestAgainstThePaper:
     def test_equals_a_naive_loop_draw_for_draw(self):
         """Given the same draws, every E_t, alpha and shrink is that of the paper's pseudo-code."""
-        family, m, B = GaussianFourier(0.5), 40, 0.02
+        family, m, B = LaplacianFourier(0.5), 40, 0.02  # drawn by numpy; compiled ones: kernels/
         model = ShrinkingGradient(family, norm_bound=B, step=0.3, draws=m, seed=3)
-        stream = events(150)
+        # Of numbers that single precision holds, as the support's rows do.
+        stream = [({c: float(np.float32(v)) for c, v in x.items()}, y) for x, y in events(150)]
         columns = sorted(stream[0][0])
 
         def same_draws(t, alpha, X, x):
@@ -337,6 +344,7 @@ class TestWhateverArrives:
         ({"variance": float("inf")}, "variance = inf must be a positive"),
         ({"draws": 0}, "draws = 0 must be a whole number, at least 1"),
         ({"budget": 2.5}, "budget = 2.5 must be a whole number"),
+        ({"policy": "newest"}, "policy = 'newest' must be one of oldest, smallest, compress"),
         ({"max_columns": 0}, "max_columns = 0 must be a whole number"),
         ({"min_draws": 9, "max_draws": 3}, "min_draws = 9 must not exceed max_draws = 3"),
     ],

@@ -10,14 +10,20 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.block import Block
+from iln_stream.learners.estimators.exact import Exact
+from iln_stream.learners.estimators.full import Full
 from iln_stream.learners.estimators.growing_pool import GrowingPool
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     "sampled": Sampled,
-    "pool": Pool,
     "averaged": Averaged,
+    "block": Block,
+    "full": Full,
+    "exact": Exact,
+    "pool": Pool,
     "growing-pool": GrowingPool,
 }
 """The estimators that a name stands for, with their parameters as they are if not told."""
@@ -43,10 +49,13 @@ __all__ = [
     "ESTIMATORS",
     "Averaged",
     "Averages",
+    "Block",
     "Draws",
     "Estimate",
     "EstimatesWithin",
     "Estimator",
+    "Exact",
+    "Full",
     "Given",
     "GrowingPool",
     "Iterate",

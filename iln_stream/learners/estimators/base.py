@@ -49,7 +49,7 @@ class Draws(NamedTuple):
         return max(self.fewest, math.ceil(min(self.wanted(q, alpha_l1), self.most)))
 
 
-Policy: TypeAlias = Literal["oldest"]
+Policy: TypeAlias = Literal["oldest", "smallest", "compress"]
 """Who leaves a support that is full."""
 
 

@@ -92,7 +92,9 @@ class GrowingPool:
     def start(self, given: Given) -> "GrowingPoolIterate":
         """Return f_1 = 0."""
         family = ridges_for("GrowingPool", given)
-        return GrowingPoolIterate(self, family, given.key, Support(given.budget))
+        return GrowingPoolIterate(
+            self, family, given.key, Support(given.budget, given.policy, int(given.key[1]))
+        )
 
     def restore(self, given: Given, state: Tree) -> "GrowingPoolIterate":
         """Return the iterate that has this state; its units are drawn again."""

@@ -46,14 +46,14 @@ def est_scalar_prod(
     if alpha_l1 == 0.0:
         return Estimate(0.0, 0.0, 0)
     d = len(x)
-    X, sgn = support.rows(d), np.sign(support.alpha)
+    sgn = np.sign(support.alpha)
     total = total_of_squares = 0.0
     block = max(1, _NUMBERS_AT_ONCE // max(d, 1))
     for start in range(0, m, block):
         n = min(block, m - start)
         i = support.sample(n, rng)
         w = features.draw(n, d, rng)
-        terms = sgn[i] * features.psi(X[i], w) * features.psi(x, w)
+        terms = sgn[i] * features.psi(support.take(i, d), w) * features.psi(x, w)
         total += float(terms.sum())
         total_of_squares += float(terms @ terms)
     mean = total / m

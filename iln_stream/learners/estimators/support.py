@@ -1,153 +1,343 @@
 """The support: the points x_i that carry the function, and their coefficients alpha_i."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.learners.estimators.base import Policy
+from iln_stream.learners.estimators.guide import Guide
+from iln_stream.learners.estimators.thinning import kept
 from iln_stream.state import Form, Tree
 
 _FORM = Form("Support", 1)
 _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
+_SCALES = 2.0**-200, 2.0**200
+_AT_ONCE = 1 << 26
+"""Rows of a budget that are at most so many numbers are asked for at once, and never copied. The
+system gives memory to those that are used only."""
+_LANES = 8  # rows are padded with zeros to a multiple of it, as compiled code wants them
 
 
 class Support:
     """Rows x_i with alpha_i, oldest first, ready for drawing i with probability ~ |alpha_i|.
 
-    A window [first, last) of growing arrays: a point enters at the end and, with a budget, the
-    oldest leaves at the front, each in O(1) amortised. Prefix sums of |alpha| are kept so that a
-    draw is one binary search.
+    Rows, in single precision, stay in the slot that they were given. What is in order is small:
+    for each point its slot, its coefficient without the one `scale` that all share, so that a
+    shrink is one product, and the prefix sums of their sizes. A point enters at the end. The
+    oldest leaves at the front; other policies thin out the whole support when it is full. All of
+    it is O(1) amortised, a draw is O(1), and with a budget no array grows for ever.
 
     Parameters
     ----------
     budget
-        The most points kept; the oldest leaves first. None: all of them.
+        The most points kept. None: all of them.
+    policy
+        Who leaves a support that is full. "oldest": the oldest point. "smallest": the half with
+        the smallest |alpha_i|. "compress": about half of the points, at random, so that the
+        expectation of f stays what it was.
+    key
+        Seeds the randomness of "compress", which is a function of it and of the number of points
+        that ever joined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.learners.estimators.support import Support
+    >>> support = Support(budget=2)
+    >>> for x, alpha in ((1.0, 0.5), (2.0, -0.25), (3.0, 1.0)):
+    ...     support.append(np.array([x]), alpha)
+    >>> support.shrink(1 / 4)
+    >>> support.rows(1).tolist(), support.alpha.tolist(), support.alpha_l1
+    ([[2.0], [3.0]], [-0.0625, 0.25], 0.3125)
 
     """
 
-    def __init__(self, budget: int | None = None) -> None:
+    def __init__(self, budget: int | None = None, policy: Policy = "oldest", key: int = 0) -> None:
         self.budget = budget
-        self._first = 0
-        self._last = 0
-        self._rows = np.zeros((_FIRST_CAPACITY, 0))
-        self._alpha = np.zeros(_FIRST_CAPACITY)
-        self._prefix = np.zeros(_FIRST_CAPACITY + 1)  # _prefix[i + 1] = sum of |alpha| up to i
+        self.policy = policy
+        self.key = key
+        self.n_joined = 0
+        self.width = 0  # columns of the widest point
+        self.scale = 1.0
+        self.first = 0
+        self.last = 0
+        capacity = self._positions(_FIRST_CAPACITY)
+        self.entry = np.zeros(capacity, np.int32)  # a row's slot, or ~slot where alpha < 0
+        self.raw = np.zeros(capacity)  # alpha = scale * raw
+        self.prefix = np.zeros(capacity + 3)  # prefix[p + 1] = sum of |raw| up to p
+        self.slots = np.zeros((0, 0), np.float32)
+        self._free: NDArray[np.int32] = np.zeros(0, np.int32)  # slots given back
+        self._n_free = 0
+        self._n_slots = 0  # slots that were ever given
+        self._guide: Guide | None = None
 
     def __len__(self) -> int:
-        return self._last - self._first
+        return self.last - self.first
 
     @property
     def alpha(self) -> NDArray[np.float64]:
-        """Coefficients, shape (n,), oldest first. A view: don't write to it."""
-        return self._alpha[self._first : self._last]
-
-    def rows(self, d: int) -> NDArray[np.float64]:
-        """Points, shape (n, d), oldest first. A view: don't write to it.
-
-        `d` may be more than any point had when it came: what was not observed is 0.
-        """
-        if d > self._rows.shape[1]:
-            return _resized(self._rows[self._first : self._last], len(self), d)
-        return self._rows[self._first : self._last, :d]
+        """Coefficients, shape (n,), oldest first."""
+        return self.scale * self.raw[self.first : self.last]
 
     @property
     def alpha_l1(self) -> float:
         """||alpha||_1."""
-        return float(self._prefix[self._last] - self._prefix[self._first])
+        return self.scale * float(self.prefix[self.last] - self.prefix[self.first])
+
+    def rows(self, d: int) -> NDArray[np.float64]:
+        """Points, shape (n, d), oldest first.
+
+        `d` may be more than any point had when it came: what was not observed is 0.
+        """
+        return self._rows_at(slice(self.first, self.last), d)
+
+    def unordered(self, d: int) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Points (n, d) and coefficients (n,) in whatever order, some of them 0. A view of rows.
+
+        Of points that have fewer columns than d, only these.
+        """
+        alpha = np.zeros(self._n_slots)
+        alpha[self._slots_at(slice(self.first, self.last))] = self.alpha
+        return self.slots[: self._n_slots, : min(d, self.width)], alpha
+
+    def take(self, i: NDArray[np.intp], d: int) -> NDArray[np.float64]:
+        """Points i, counted from the oldest, shape (len(i), d)."""
+        return self._rows_at(self.first + i, d)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
-        """Let (x, alpha) join; with a full budget the oldest point leaves."""
-        if self._last == len(self._alpha):
+        """Let (x, alpha) join; one that is full makes room by its policy."""
+        if self.policy == "oldest" and len(self) == self.budget:
+            self._drop_oldest()
+        if self.last == len(self.raw):
             self._make_room()
-        if len(x) > self._rows.shape[1]:
-            self._rows = _resized(self._rows, len(self._rows), len(x))
-        self._rows[self._last, : len(x)] = x
-        self._rows[self._last, len(x) :] = 0.0
-        self._alpha[self._last] = alpha
-        self._prefix[self._last + 1] = self._prefix[self._last] + abs(alpha)
-        self._last += 1
+        slot = self._slot(len(x))
+        row = self.slots[slot]
+        row[: len(x)] = x
+        row[len(x) :] = 0.0
+        raw = alpha / self.scale
+        p = self.last
+        self.entry[p] = slot if raw >= 0 else ~slot
+        self.raw[p] = raw
+        self.prefix[p + 1] = self.prefix[p] + abs(raw)
+        self.last += 1
+        self.n_joined += 1
         if self.budget is not None and len(self) > self.budget:
-            self._first += 1
-            # What left must not drown the digits of what stays (one alpha of 1e15 would).
-            if self._prefix[self._first] > _RESUM_ABOVE * self.alpha_l1:
-                self._resum()
+            self._thin_out()
 
     def shrink(self, factor: float) -> None:
-        """Multiply every alpha_i by `factor`."""
-        self.alpha[:] *= factor
-        self._prefix[self._first : self._last + 1] *= factor
+        """Multiply every alpha_i by `factor`, which is positive."""
+        self.scale *= factor
+        if not _SCALES[0] < self.scale < _SCALES[1]:
+            self._rebase()
 
     def sample(self, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw m indices i, independent, with probability |alpha_i| / ||alpha||_1."""
-        below = self._prefix[self._first]
-        u = below + rng.random(m) * (self._prefix[self._last] - below)
-        ends = self._prefix[self._first + 1 : self._last + 1]
-        # Rounding may push u onto the total; the last point takes what is past the end.
-        i: NDArray[np.intp] = np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
-        return i
+        p = self._followed().draw(rng.random(m), self.prefix, self.first, self.last)
+        return p - self.first
+
+    def drawable(self) -> tuple[Any, ...]:
+        """The arrays and numbers that compiled code draws from; ||alpha||_1 must not be 0."""
+        guide = self._followed()
+        return (
+            self.prefix,
+            self.first,
+            self.last,
+            self.entry,
+            self.slots,
+            guide.table,
+            guide.origin,
+            guide.per_unit,
+        )
 
     def reweighed(self, alpha: NDArray[np.float64]) -> "Support":
-        """Return the same points with other coefficients, shape (n,), and no budget."""
+        """Return the same points with other coefficients, shape (n,), if none ever leaves."""
         if len(alpha) != len(self):
             raise ValueError(f"{len(alpha)} coefficients were given for {len(self)} points")
-        support = Support()
-        # Shared: what is in the window is never written again, and a full array is replaced.
-        support._rows = self._rows[self._first : self._last]
-        support._alpha = np.array(alpha)
-        support._prefix = np.zeros(len(alpha) + 1)
-        support._last = len(alpha)
-        support._resum()
+        assert self.budget is None
+        support, n = Support(), len(self)
+        support._resize_positions(max(n, _FIRST_CAPACITY))
+        slots = self._slots_at(slice(self.first, self.last))
+        support.entry[:n] = np.where(alpha < 0, ~slots, slots)
+        support.raw[:n] = alpha
+        support.last = support.n_joined = n
+        # Rows are shared: no slot in use is written again, and the copy has no room for more.
+        support.slots, support._n_slots = self.slots[: self._n_slots], self._n_slots
+        support.width = self.width
+        support._rebase()
         return support
 
     def state(self) -> Tree:
-        """Return the points, and how they lie in their arrays: it decides when sums are redone."""
-        window = slice(self._first, self._last)
+        """Return what is held, and none of the room around it."""
+        window = slice(self.first, self.last)
+        slots = self._slots_at(window)
         return _FORM.write(
             budget=self.budget,
-            first=self._first,
-            capacity=len(self._alpha),
-            rows=self._rows[window].copy(),
-            alpha=self._alpha[window].copy(),
-            prefix=self._prefix[self._first : self._last + 1].copy(),
+            policy=self.policy,
+            key=self.key,
+            n_joined=self.n_joined,
+            scale=self.scale,
+            first=self.first,
+            rows=self.slots[slots, : self.width],
+            raw=self.raw[window].copy(),
+            prefix=self.prefix[self.first : self.last + 1].copy(),
         )
 
     @classmethod
     def from_state(cls, state: Tree) -> Self:
         """Return the support that has this state."""
-        budget, first, capacity, rows, alpha, prefix = _FORM.read(
-            state, "budget", "first", "capacity", "rows", "alpha", "prefix"
+        budget, policy, key, *content = _FORM.read(
+            state,
+            "budget",
+            "policy",
+            "key",
+            "n_joined",
+            "scale",
+            "first",
+            "rows",
+            "raw",
+            "prefix",
         )
-        support = cls(budget)
-        support._first, support._last = first, first + len(alpha)
-        window = slice(support._first, support._last)
-        support._rows = np.zeros((capacity, rows.shape[1]))
-        support._rows[window] = rows
-        support._alpha = np.zeros(capacity)
-        support._alpha[window] = alpha
-        support._prefix = np.zeros(capacity + 1)
-        support._prefix[first : support._last + 1] = prefix
+        support = cls(budget, policy, key)
+        support._continue(*content)
         return support
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Support.from_state, (self.state(),)
+
+    def _continue(
+        self,
+        n_joined: int,
+        scale: float,
+        first: int,
+        rows: NDArray[np.float32],
+        raw: NDArray[np.float64],
+        prefix: NDArray[np.float64],
+    ) -> None:
+        n, last = len(raw), first + len(raw)
+        self.n_joined, self.scale = n_joined, scale
+        self.width = rows.shape[1]
+        if last > len(self.raw):
+            self._resize_positions(self._positions(last))
+        self.first, self.last = first, last
+        self.raw[first:last] = raw
+        self.prefix[first : last + 1] = prefix
+        slots = np.arange(n, dtype=np.int32)
+        self.entry[first:last] = np.where(raw < 0, ~slots, slots)
+        if n:
+            self.slots = self._slots_for(n, self.width)
+            self.slots[:n, : self.width] = rows
+        self._n_slots = n
+
+    def _followed(self) -> Guide:
+        if self._guide is None:
+            self._guide = Guide()
+        self._guide.follow(self.prefix, self.first, self.last)
+        return self._guide
+
+    def _rows_at(self, p: NDArray[np.intp] | slice, d: int) -> NDArray[np.float64]:
+        slots = self._slots_at(p)
+        rows = np.zeros((len(slots), d))
+        columns = min(d, self.width)
+        rows[:, :columns] = self.slots[slots, :columns]
+        return rows
+
+    def _slots_at(self, p: NDArray[np.intp] | slice) -> NDArray[np.int32]:
+        entry = self.entry[p]
+        slots: NDArray[np.int32] = np.where(entry < 0, ~entry, entry)
+        return slots
+
+    def _slot(self, d: int) -> int:
+        """A slot for a row of d columns."""
+        if d > self.slots.shape[1]:
+            n = max(len(self.slots), 1)
+            # Some to spare, lest names that come one by one copy all rows each time.
+            self._move_rows(n, d if self.width == 0 else d + d // 4)
+        self.width = max(self.width, d)
+        if self._n_free:
+            self._n_free -= 1
+            return int(self._free[self._n_free])
+        if self._n_slots == len(self.slots):
+            self._move_rows(max(_FIRST_CAPACITY, 2 * self._n_slots), self.slots.shape[1])
+        self._n_slots += 1
+        return self._n_slots - 1
+
+    def _give_back(self, slots: NDArray[np.int32]) -> None:
+        n = self._n_free + len(slots)
+        if n > len(self._free):
+            free = np.zeros(max(n, len(self.slots)), np.int32)
+            free[: self._n_free] = self._free[: self._n_free]
+            self._free = free
+        self._free[self._n_free : n] = slots
+        self._n_free = n
+
+    def _move_rows(self, n: int, d: int) -> None:
+        slots = self._slots_for(n, d)
+        slots[: len(self.slots), : self.slots.shape[1]] = self.slots
+        self.slots = slots
+
+    def _slots_for(self, n: int, d: int) -> NDArray[np.float32]:
+        stride = -(-d // _LANES) * _LANES
+        if self.budget is not None and (self.budget + 1) * stride <= _AT_ONCE:
+            n = self.budget + 1
+        return np.zeros((n, stride), np.float32)
+
+    def _positions(self, wanted: int) -> int:
+        """How many positions there is to be room for: a support with a budget has a bound."""
+        if self.budget is None:
+            return wanted
+        most = 2 * self.budget + 1 if self.policy == "oldest" else self.budget + 1
+        return min(wanted, max(most, _FIRST_CAPACITY))
+
     def _make_room(self) -> None:
-        """Move the window to the front of arrays at least twice its size."""
+        capacity = self._positions(max(_FIRST_CAPACITY, 2 * len(self.raw)))
+        if capacity > len(self.raw):
+            self._resize_positions(capacity)
+        else:
+            self._rebase()
+
+    def _resize_positions(self, capacity: int) -> None:
+        self.entry = _resized(self.entry, capacity)
+        self.raw = _resized(self.raw, capacity)
+        self.prefix = _resized(self.prefix, capacity + 3)
+
+    def _drop_oldest(self) -> None:
+        self._give_back(self._slots_at(slice(self.first, self.first + 1)))
+        self.first += 1
+        # What left must not drown the digits of what stays (one alpha of 1e15 would).
+        stays = self.prefix[self.last] - self.prefix[self.first]
+        if self.prefix[self.first] > _RESUM_ABOVE * stays:
+            self._rebase()
+
+    def _thin_out(self) -> None:
+        assert self.budget is not None
+        raw = self.raw[self.first : self.last]
+        target = (self.budget + 1) // 2
+        stay, larger = kept(raw, target, self.policy, self.key, self.n_joined)
+        slots = self._slots_at(slice(self.first, self.last))
+        self._give_back(slots[~stay])
+        n = int(np.count_nonzero(stay))
+        self.raw[:n] = larger
+        self.entry[:n] = self.entry[self.first : self.last][stay]
+        self.first, self.last = 0, n
+        self._rebase()
+
+    def _rebase(self) -> None:
+        """Start the positions, the scale and the sums afresh, before any of them runs away."""
         n = len(self)
-        capacity = max(_FIRST_CAPACITY, 2 * n)
-        window = slice(self._first, self._last)
-        self._rows = _resized(self._rows[window], capacity, self._rows.shape[1])
-        self._alpha = _resized(self._alpha[window], capacity)
-        self._prefix = np.zeros(capacity + 1)
-        self._first, self._last = 0, n
-        self._resum()
-
-    def _resum(self) -> None:
-        """Sum |alpha| afresh: differences of ever-growing prefix sums would lose digits."""
-        self._prefix[self._first] = 0.0
-        np.cumsum(np.abs(self.alpha), out=self._prefix[self._first + 1 : self._last + 1])
+        window = slice(self.first, self.last)
+        self.raw[:n] = self.scale * self.raw[window]
+        self.entry[:n] = self.entry[window]
+        self.prefix[0] = 0.0
+        np.cumsum(np.abs(self.raw[:n]), out=self.prefix[1 : n + 1])
+        self.first, self.last, self.scale = 0, n, 1.0
+        if self._guide is not None:
+            self._guide.clear()
 
 
-def _resized(array: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
-    """Return a zero-padded copy of `array` with the given, nowhere smaller, shape."""
-    larger = np.zeros(shape)
-    larger[tuple(slice(n) for n in array.shape)] = array
+def _resized(array: NDArray[Any], n: int) -> NDArray[Any]:
+    """Return a copy of `array`, padded with zeros to n entries."""
+    larger = np.zeros(n, array.dtype)
+    larger[: len(array)] = array
     return larger

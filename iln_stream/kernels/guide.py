@@ -1,0 +1,64 @@
+"""Drawing a position with probability ~ |alpha_i|, by a guide table over the prefix sums.
+
+(H.-C. Chen, Y. Asau. On Generating Random Variates from an Empirical Distribution. AIIE
+Transactions 6, 1974.) The sums of |alpha| are cut into buckets of equal width, and the table
+tells where in each the search starts. The last bucket has no end, so that sums may outgrow the
+table, and draws are still right, in logarithmic time.
+"""
+
+import numpy as np
+from numba import int64, njit
+
+from iln_stream.kernels.compiled import compiled
+
+
+@njit(inline="always")
+def _bucket(v, origin, per_unit, buckets):  # type: ignore[no-untyped-def]
+    return int64(min((v - origin) * per_unit, buckets - 1.0))
+
+
+@compiled
+def extend(prefix, first, last, table, filled, origin, per_unit):  # type: ignore[no-untyped-def]
+    """Let positions first <= p < last into the table; return how many buckets are filled.
+
+    table[b] is the first p whose end, prefix[p + 1], lies in bucket b or beyond. Ends and draws
+    find their bucket by the same monotone function, so no draw starts behind its position.
+    """
+    for p in range(first, last):
+        end = _bucket(prefix[p + 1], origin, per_unit, len(table)) + 1
+        if end > filled:
+            table[filled:end] = p
+            filled = end
+    return filled
+
+
+@compiled
+def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: ignore[no-untyped-def]
+    """p[k] <- the p with prefix[p] <= u < prefix[p + 1], u being the share r[k] of the sums."""
+    below = prefix[first]
+    share = prefix[last] - below
+    highest = np.nextafter(prefix[last], 0.0)  # rounding may push u onto the total
+    for k in range(n):
+        u = min(below + r[k] * share, highest)
+        r[k] = u
+        p[k] = _bucket(u, origin, per_unit, len(table))
+    for k in range(n):
+        u = r[k]
+        i = int64(table[p[k]])
+        # Without branches, whose outcome would be random; prefix[last] > u ends it.
+        i += prefix[i + 1] <= u
+        i += prefix[i + 1] <= u
+        if prefix[i + 1] <= u:
+            low, high = i + 1, last - 1
+            step = 1
+            while low + step < high and prefix[low + step] <= u:
+                step += step
+            high = min(high, low + step)
+            while low < high:
+                middle = (low + high) >> 1
+                if prefix[middle + 1] <= u:
+                    low = middle + 1
+                else:
+                    high = middle
+            i = low
+        p[k] = min(i, last - 1)

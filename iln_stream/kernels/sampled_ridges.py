@@ -1,0 +1,282 @@
+"""Algorithm 2 for Gaussian ridges, psi(x; w) = sigma(omega.x + b): fresh i and w for each draw.
+
+omega ~ N(0, scale^2 I); b is N(0, bias^2) where `normal_bias`, else U[0, bias). All functions
+return the mean and the mean square of sgn(alpha_i) psi(x_i; w) psi(x; w) over m draws.
+
+Draws are made in tiles, step by step over the whole tile, so that each step is a loop that
+vectorises. A tile's numbers are, in this order: one for each draw's i and phase, then the normals.
+"""
+
+import numpy as np
+from numba import float32, int64, njit
+
+from iln_stream.kernels.activations import activate, cos_turns
+from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.counter_rng import counter_of, fill_normals, fill_uniform_pairs
+from iln_stream.kernels.guide import positions
+
+_LANES = 8
+"""Rows are looked at in steps of as many numbers; past their last column they hold zeros."""
+_NORMALS_AT_ONCE = 8192  # of a tile: they stay in the first cache
+_FEWEST, _MOST = 16, 256
+
+
+@njit(inline="always")
+def draws_in_tile(normals_a_draw):  # type: ignore[no-untyped-def]
+    """Return how many draws are made at once."""
+    return max(_FEWEST, min(_MOST, _NORMALS_AT_ONCE // max(normals_a_draw, 1)))
+
+
+@compiled
+def padded(x):  # type: ignore[no-untyped-def]
+    """Return x in single precision, with zeros up to a whole number of lanes."""
+    wide = np.zeros((len(x) + _LANES - 1) // _LANES * _LANES, np.float32)
+    for j in range(len(x)):
+        wide[j] = x[j]
+    return wide
+
+
+@compiled
+def direct(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, rows, table, origin, per_unit,
+    x, scale, bias, normal_bias, activation, key, t, m,
+):  # fmt: skip
+    """Each draw's omega has d normals, as Algorithm 2 is written."""
+    d = len(x)
+    x = padded(x)
+    stride = d + 1 if normal_bias else d
+    tile = draws_in_tile(stride)
+    r = np.empty(tile)
+    slots = np.empty(tile, np.int64)
+    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)  # finite behind the last draw
+    scale, bias = float32(scale), float32(bias)
+    counter = counter_of(t)
+    total = 0.0
+    squares = 0.0
+    for start in range(0, m, tile):
+        n = min(tile, m - start)
+        fill_uniform_pairs(key, counter, n, r, phase)
+        counter += np.uint64(n)
+        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
+        _signed_slots(slots, n, entry, sign)
+        pairs = (n * stride + 1) // 2
+        normals = fill_normals(key, counter, pairs, bits)
+        counter += np.uint64(pairs)
+        _projections(normals, stride, n, slots, rows, x, z_i, z)
+        if normal_bias:
+            for k in range(n):
+                phase[k] = normals[k * stride + d]
+        for k in range(n):
+            z_i[k] = scale * z_i[k] + bias * phase[k]
+            z[k] = scale * z[k] + bias * phase[k]
+        activate(activation, z_i[:n], z_i[:n])
+        activate(activation, z[:n], z[:n])
+        tile_total, tile_squares = _sums(sign, z_i, z, n)
+        total += tile_total
+        squares += tile_squares
+    return total / m, squares / m
+
+
+@compiled
+def two_normals(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, rows, table, origin, per_unit,
+    x, scale, bias, normal_bias, activation, key, t, m,
+):  # fmt: skip
+    """Two normals a draw, whatever d is: (omega.x, omega.(x_i - x)) is bivariate normal.
+
+    With delta = x_i - x, a part of it along x and the rest across: as differences, they keep
+    their digits where x_i is near x.
+    """
+    x = padded(x)
+    norm = np.sqrt(_square(x, 0))
+    per_norm = float32(1.0) / norm if norm > 0 else float32(0.0)
+    tile = _MOST
+    r = np.empty(tile)
+    slots = np.empty(tile, np.int64)
+    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    bits = np.empty(3 * tile, np.int32)
+    scale, bias = float32(scale), float32(bias)
+    counter = counter_of(t)
+    total = 0.0
+    squares = 0.0
+    for start in range(0, m, tile):
+        n = min(tile, m - start)
+        fill_uniform_pairs(key, counter, n, r, phase)
+        counter += np.uint64(n)
+        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
+        _signed_slots(slots, n, entry, sign)
+        pairs = (3 * n + 1) // 2 if normal_bias else n
+        normals = fill_normals(key, counter, pairs, bits)
+        counter += np.uint64(pairs)
+        _differences(n, slots, rows, x, z_i, z)
+        if normal_bias:
+            for k in range(n):
+                phase[k] = normals[2 * n + k]
+        for k in range(n):
+            along = per_norm * z_i[k]
+            across = np.sqrt(max(z[k] - along * along, float32(0.0)))
+            at_x = norm * normals[k]
+            at_row = at_x + along * normals[k] + across * normals[n + k]
+            z_i[k] = scale * at_row + bias * phase[k]
+            z[k] = scale * at_x + bias * phase[k]
+        activate(activation, z_i[:n], z_i[:n])
+        activate(activation, z[:n], z[:n])
+        tile_total, tile_squares = _sums(sign, z_i, z, n)
+        total += tile_total
+        squares += tile_squares
+    return total / m, squares / m
+
+
+@compiled
+def phase_integrated(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, rows, table, origin, per_unit, x, scale, key, t, m
+):  # fmt: skip
+    """One normal n a draw: E_b[cos(omega.x_i + b) cos(omega.x + b)] = cos(scale |x_i - x| n) / 2.
+
+    `scale` in turns.
+    """
+    x = padded(x)
+    tile = _MOST
+    r = np.empty(tile)
+    slots = np.empty(tile, np.int64)
+    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    bits = np.empty(tile + 1, np.int32)
+    scale = float32(scale)
+    counter = counter_of(t)
+    total = 0.0
+    squares = 0.0
+    for start in range(0, m, tile):
+        n = min(tile, m - start)
+        fill_uniform_pairs(key, counter, n, r, phase)
+        counter += np.uint64(n)
+        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
+        _signed_slots(slots, n, entry, sign)
+        pairs = (n + 1) // 2
+        normals = fill_normals(key, counter, pairs, bits)
+        counter += np.uint64(pairs)
+        _differences(n, slots, rows, x, z_i, z)
+        for k in range(n):
+            z_i[k] = cos_turns(scale * np.sqrt(z[k]) * normals[k])
+            z[k] = float32(0.5)
+        tile_total, tile_squares = _sums(sign, z_i, z, n)
+        total += tile_total
+        squares += tile_squares
+    return total / m, squares / m
+
+
+@compiled
+def block(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, rows, table, origin, per_unit,
+    x, scale, bias, normal_bias, activation, key, t, points, terms,
+):  # fmt: skip
+    """terms[r] <- the mean of unit r's products over `points` draws of i, d normals for each r.
+
+    A tile is of whole units. A unit's phase is that of its first point.
+    """
+    d = len(x)
+    x = padded(x)
+    stride = d + 1 if normal_bias else d
+    tile = max(1, draws_in_tile(stride) // points)
+    r = np.empty(tile * points)
+    slots = np.empty(tile * points, np.int64)
+    sign, phase, z_i = np.empty((3, tile * points), np.float32)
+    z = np.empty(tile, np.float32)
+    bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)
+    scale, bias = float32(scale), float32(bias)
+    counter = counter_of(t)
+    for start in range(0, len(terms), tile):
+        units = min(tile, len(terms) - start)
+        n = units * points
+        fill_uniform_pairs(key, counter, n, r, phase)
+        counter += np.uint64(n)
+        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
+        _signed_slots(slots, n, entry, sign)
+        pairs = (units * stride + 1) // 2
+        normals = fill_normals(key, counter, pairs, bits)
+        counter += np.uint64(pairs)
+        for u in range(units):
+            omega = normals[u * stride : u * stride + len(x)]
+            b = bias * (normals[u * stride + d] if normal_bias else phase[u * points])
+            z[u] = scale * _product(omega, x, len(x)) + b
+            for k in range(u * points, (u + 1) * points):
+                row = rows[slots[k]]
+                z_i[k] = scale * _product(omega, row, min(len(row), len(x))) + b
+        activate(activation, z_i[:n], z_i[:n])
+        activate(activation, z[:units], z[:units])
+        for u in range(units):
+            total = float32(0.0)
+            for k in range(u * points, (u + 1) * points):
+                total += sign[k] * z_i[k]
+            terms[start + u] = z[u] * total / points
+
+
+@compiled
+def _product(omega, row, width):  # type: ignore[no-untyped-def]
+    product = float32(0.0)
+    for j in range(width):
+        product += omega[j] * row[j]
+    return product
+
+
+@compiled
+def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
+    """p[k] <- where the row of position p[k] is; sign[k] <- the sign of its alpha."""
+    for k in range(n):
+        e = int64(entry[p[k]])
+        sign[k] = float32(-1.0) if e < 0 else float32(1.0)
+        p[k] = ~e if e < 0 else e
+
+
+@compiled
+def _projections(normals, stride, n, slots, rows, x, z_i, z):  # type: ignore[no-untyped-def]
+    """z_i[k] and z[k] <- the k-th normals' products with row slots[k] and with x."""
+    width = min(rows.shape[1], len(x))
+    for k in range(n):
+        row = rows[slots[k]]
+        omega = normals[k * stride : k * stride + len(x)]
+        at_row = float32(0.0)
+        at_x = float32(0.0)
+        for j in range(width):
+            at_row += omega[j] * row[j]
+            at_x += omega[j] * x[j]
+        for j in range(width, len(x)):  # columns that no row has
+            at_x += omega[j] * x[j]
+        z_i[k] = at_row
+        z[k] = at_x
+
+
+@compiled
+def _differences(n, slots, rows, x, along, square):  # type: ignore[no-untyped-def]
+    """along[k] <- <x, delta> and square[k] <- |delta|^2 with delta = row slots[k] - x."""
+    width = min(rows.shape[1], len(x))
+    unseen = _square(x, width)  # columns that no row has
+    for k in range(n):
+        row = rows[slots[k]]
+        on_x = float32(0.0)
+        on_itself = float32(0.0)
+        for j in range(width):
+            delta = row[j] - x[j]
+            on_x += x[j] * delta
+            on_itself += delta * delta
+        along[k] = on_x - unseen
+        square[k] = on_itself + unseen
+
+
+@compiled
+def _square(x, start):  # type: ignore[no-untyped-def]
+    square = float32(0.0)
+    for j in range(start, len(x)):
+        square += x[j] * x[j]
+    return square
+
+
+@compiled
+def _sums(sign, psi_i, psi, n):  # type: ignore[no-untyped-def]
+    total = float32(0.0)
+    squares = float32(0.0)
+    for k in range(n):
+        product = psi_i[k] * psi[k]
+        total += sign[k] * product
+        squares += product * product
+    return float(total), float(squares)

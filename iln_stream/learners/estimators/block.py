@@ -1,0 +1,108 @@
+"""f_t over its support, estimated by fresh units that look at several points each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features import GaussianRidgeFeatures
+from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.learners.estimators.estimate_of import estimate_of
+from iln_stream.learners.estimators.ridge_law import compilable, ridge_law
+from iln_stream.learners.estimators.supported import Supported
+from iln_stream.state import Tree
+
+
+@dataclass(frozen=True)
+class Block:
+    """R fresh units, each with S points drawn from the support.
+
+    E = (1/R) sum_r psi(x; w_r) (||alpha||_1 / S) sum_s sgn(alpha_i) psi(x_i; w_r), i = i_rs drawn
+    with probability |alpha_i| / ||alpha||_1. It is unbiased, with variance at most
+    (q ||alpha||_1^2 / S + ||f_t||^2) / R, and costs O(R (S + 1) d) whatever the size of the
+    support: a unit's d random numbers serve S points.
+
+    Theorem 1 asks for the mean of independent draws within +-||alpha||_1, which the R terms are:
+    it holds with m = R and `budget` None.
+
+    Parameters
+    ----------
+    features
+        R, at least 2.
+    points
+        S, at least 1.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from iln_stream import Block, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+
+    >>> learner = ShrinkingGradient(estimator=Block(64, 16), step=0.05, budget=500, seed=1)
+    >>> model = ScaledTarget(WinsorisedScaler() | learner)
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.77...
+
+    """
+
+    features: int = 64
+    points: int = 16
+
+    def __post_init__(self) -> None:
+        if self.features < 2:
+            raise ValueError(f"features = {self.features} must be at least 2 units")
+        if self.points < 1:
+            raise ValueError(f"points = {self.points} must be at least 1")
+
+    def start(self, given: Given) -> "BlockIterate":
+        """Return f_1 = 0."""
+        family = compilable(given.features)
+        if family is None:
+            return BlockIterate(given, self)
+        return BlockRidgesIterate(given, self, family)
+
+    def restore(self, given: Given, state: Tree) -> "BlockIterate":
+        """Return the iterate that has this state."""
+        return self.start(given).continued(state)
+
+
+class BlockIterate(Supported):
+    """Support points with their alphas, estimated by numpy whatever the family."""
+
+    def __init__(self, given: Given, sizes: Block) -> None:
+        super().__init__(given)
+        self._features = given.features
+        self._R, self._S = sizes.features, sizes.points
+
+    def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
+        """Return the mean over R fresh units."""
+        if self.alpha_l1 == 0.0:
+            return Estimate(0.0, 0.0, 0)
+        d, rng = len(x), self.rng(t)
+        w = self._features.draw(self._R, d, rng)
+        sgn = np.sign(self.support.alpha)
+        theta = np.zeros(self._R)
+        for _ in range(self._S):
+            i = self.support.sample(self._R, rng)
+            theta += sgn[i] * self._features.psi(self.support.take(i, d), w)
+        return estimate_of(self.alpha_l1 / self._S * theta * self._features.psi(x, w))
+
+
+class BlockRidgesIterate(BlockIterate):
+    """Support points with their alphas, estimated by compiled code."""
+
+    def __init__(self, given: Given, sizes: Block, family: GaussianRidgeFeatures) -> None:
+        super().__init__(given, sizes)
+        self._family = family
+
+    def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
+        """Return the mean over R fresh units."""
+        # Not before it is used: numba takes a moment to import.
+        from iln_stream.kernels import sampled_ridges
+
+        alpha_l1 = self.alpha_l1
+        if alpha_l1 == 0.0:
+            return Estimate(0.0, 0.0, 0)
+        law = ridge_law(self._family, len(x))
+        terms = np.empty(self._R)
+        sampled_ridges.block(*self.support.drawable(), x, *law, self._key[0], t, self._S, terms)
+        return estimate_of(alpha_l1 * terms)

@@ -1,0 +1,60 @@
+"""A family of Gaussian ridges as the numbers that compiled code takes."""
+
+import math
+from typing import Any, NamedTuple
+
+from iln_stream.features import (
+    Features,
+    GaussianRidgeFeatures,
+    RidgeFeatures,
+    as_gaussian_ridges,
+)
+
+
+class RidgeLaw(NamedTuple):
+    """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, scale^2 I).
+
+    Parameters
+    ----------
+    scale
+        Of omega; in turns for cosines.
+    bias
+        b ~ N(0, bias^2) or U[0, bias); in turns for cosines.
+    normal_bias
+        Which of them.
+    activation
+        The code of sigma.
+
+    """
+
+    scale: float
+    bias: float
+    normal_bias: bool
+    activation: int
+
+
+def compilable(features: Features[Any]) -> GaussianRidgeFeatures | None:
+    """Return a family that compiled code can draw from: Gaussian ridges of x as it is."""
+    family = as_gaussian_ridges(features)
+    if family is None or type(family).inputs is not GaussianRidgeFeatures.inputs:
+        return None
+    return family
+
+
+def ridge_law(family: GaussianRidgeFeatures, d: int) -> RidgeLaw:
+    """Return the law for inputs of d columns."""
+    one, b = unit(family), family.b_law
+    return RidgeLaw(family.scale(d) / one, b.scale / one, b.name == "normal", code(family))
+
+
+def unit(family: RidgeFeatures) -> float:
+    """Return what compiled code measures omega and b in: turns for cosines."""
+    return 2.0 * math.pi if family.activation == "cos" else 1.0
+
+
+def code(family: RidgeFeatures) -> int:
+    """Return what compiled code knows the activation by."""
+    # Not before it is used: numba takes a moment to import.
+    from iln_stream.kernels.activations import CODES
+
+    return CODES[family.activation]

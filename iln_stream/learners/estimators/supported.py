@@ -1,0 +1,62 @@
+"""What the estimators over a support have in common."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.estimators.base import Given
+from iln_stream.learners.estimators.support import Support
+from iln_stream.state import Form, Tree
+
+_FORM = Form("Supported", 1)
+
+
+class Supported:
+    """Support points with their alphas; a subclass estimates."""
+
+    def __init__(self, given: Given) -> None:
+        self.support = Support(given.budget, given.policy, int(given.key[1]))
+        self._key = given.key
+
+    @property
+    def alpha_l1(self) -> float:
+        """||alpha||_1."""
+        return self.support.alpha_l1
+
+    @property
+    def n_support(self) -> int:
+        """Number of support points."""
+        return len(self.support)
+
+    @property
+    def draws_wanted(self) -> float | None:
+        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        return None
+
+    def noise(self, draws: int) -> float:
+        """Return 0, unless a subclass knows a bound that is near the truth."""
+        return 0.0
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Let x join the support."""
+        self.support.append(x, alpha)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        self.support.shrink(factor)
+
+    def state(self) -> Tree:
+        """Return the support's state."""
+        return _FORM.write(support=self.support.state())
+
+    def continued(self, state: Tree) -> Self:
+        """Go on from this state."""
+        (support,) = _FORM.read(state, "support")
+        self.support = Support.from_state(support)
+        return self
+
+    def rng(self, t: int) -> np.random.Generator:
+        """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""
+        counter = np.array([0, 0, 0, t], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))

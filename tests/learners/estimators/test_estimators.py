@@ -1,0 +1,232 @@
+"""What every estimator over a support keeps to, whatever the family."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from iln_stream import Block, Exact, Full, Sampled, ShrinkingGradient
+from iln_stream.features import (
+    ArcCosine,
+    CauchyFourier,
+    DecisionStumps,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    RandomNetwork,
+    Sigmoid,
+    Tanh,
+    closed_form,
+)
+from iln_stream.learners.estimators import ESTIMATORS, Draws, Given, Pool
+
+KEY = np.array([11, 12], dtype=np.uint64)
+WITH_KERNEL = (
+    GaussianFourier(0.3),
+    Erf(),
+    LaplacianFourier(0.2),
+    CauchyFourier(0.2),
+    ArcCosine(),
+    DecisionStumps(),
+)
+ESTIMATES = (
+    Sampled(),
+    Sampled("direct"),
+    Sampled("phase integrated"),
+    Block(64, 4),
+    Block(300, 2),
+    Full(64),
+    Exact(),
+)
+
+
+def suits(estimator, family) -> bool:
+    """Whether the estimator takes the family."""
+    units = getattr(estimator, "units", None)
+    return units != "phase integrated" or isinstance(family, GaussianFourier)
+
+
+CASES = [(e, f) for e in ESTIMATES for f in WITH_KERNEL if suits(e, f)]
+
+
+def given(family, m=200, budget=None, policy="oldest", key=KEY) -> Given:
+    return Given(family, Draws(m, 0.01, 1, 10**9), budget, policy, key)
+
+
+def filled(estimator, family, n=30, d=4, **kwargs):
+    """An iterate with n points, and a point to look at."""
+    f = estimator.start(given(family, **kwargs))
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        f.append(rng.standard_normal(d), rng.standard_normal())
+        f.shrink(0.9)
+    return f, rng.standard_normal(d)
+
+
+def truth(f, family, x) -> float:
+    return float(f.support.alpha @ closed_form(family)(f.support.rows(len(x)), x))
+
+
+@pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
+def test_unbiased_and_honest(estimator, family):
+    """Over 600 events E's mean is f(x) and its spread what it tells: 5 sigma, chi-square at 1e-6.
+
+    And f(x) lies within 2 told standard errors for 92 to 98 % of them, as it does for normal
+    errors (95 +- 4 times 0.9, the standard deviation of the rate, rounded).
+    """
+    f, x = filled(estimator, family)
+    exact, events = truth(f, family, x), 600
+    estimates = [f.estimate(x, t) for t in range(events)]
+    values = np.array([e.value for e in estimates])
+    told = np.array([e.standard_error for e in estimates])
+    if isinstance(estimator, Exact):
+        assert values == pytest.approx(exact)
+        assert set(told) == {0.0}
+        return
+    spread = values.std(ddof=1)
+    # Rows are in single precision: 1e-6 for it.
+    assert abs(values.mean() - exact) < 5 * spread / math.sqrt(events) + 1e-6 * f.alpha_l1
+    low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], df=events - 1) / (events - 1)
+    # The mean of what is told is a mean of many variances: 5 % is for its own error.
+    assert low * 0.95 < spread**2 / np.mean(told**2) < high * 1.05
+    assert 0.91 < np.mean(np.abs(values - exact) <= 2 * told) < 0.99
+
+
+@pytest.mark.parametrize(
+    ("estimator", "family"),
+    [
+        (estimator, family)
+        for estimator in (Sampled(), Sampled("direct"), Block(200, 4), Full(200))
+        for family in (Tanh(), Sigmoid(), RandomNetwork())
+        if family != RandomNetwork() or estimator != Sampled()
+    ],
+    ids=repr,
+)
+def test_families_without_a_kernel(estimator, family):
+    """Families without a closed form are estimated without bias too: 5 sigma of both sides."""
+    f, x = filled(estimator, family, n=10)
+    alpha, rng = f.support.alpha, np.random.default_rng(5)
+    w = family.draw(200_000, len(x), rng)
+    theta = sum(a * family.psi(x_i, w) for a, x_i in zip(alpha, f.support.rows(4), strict=True))
+    terms = theta * family.psi(x, w)
+    values = [f.estimate(x, t).value for t in range(300)]
+    error = math.hypot(terms.std() / math.sqrt(len(terms)), np.std(values) / math.sqrt(300))
+    assert abs(np.mean(values) - terms.mean()) < 5 * error
+
+
+@pytest.mark.parametrize("policy", ["oldest", "smallest", "compress"])
+@pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
+def test_budget_and_policy(estimator, policy):
+    """The learner's budget and policy are kept to, and what is estimated is what is left."""
+    family = GaussianFourier(0.3)
+    f, x = filled(estimator, family, n=200, budget=20, policy=policy)
+    assert f.n_support <= 20
+    values = [f.estimate(x, t).value for t in range(200)]
+    error = np.std(values) / math.sqrt(200) + 1e-6 * f.alpha_l1
+    assert abs(np.mean(values) - truth(f, family, x)) < 5 * error
+
+
+@pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
+@pytest.mark.parametrize("d", [0, 1])
+def test_few_columns(estimator, family, d):
+    """Inputs of one column, and of none, are inputs too."""
+    f, x = filled(estimator, family, n=12, d=d)
+    exact = truth(f, family, x)
+    values = np.array([f.estimate(x, t).value for t in range(100)])
+    assert abs(values.mean() - exact) < 5 * values.std() / 10 + 2e-6 * f.alpha_l1
+
+
+@pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
+def test_columns_that_no_point_had(estimator, family):
+    """A point that is looked at may have more columns than the support: these are 0 there."""
+    narrow, x = filled(estimator, family, d=3)
+    wide = np.concatenate([x, [0.7] * 20])
+    exact = truth(narrow, family, wide)
+    values = np.array([narrow.estimate(wide, t).value for t in range(300)])
+    error = values.std() / math.sqrt(300) + 2e-6 * narrow.alpha_l1
+    assert abs(values.mean() - exact) < 5 * error
+
+
+@pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
+def test_nothing_is_exact(estimator):
+    """f = 0 is told as 0 without error, with points of alpha = 0 as without points."""
+    f = estimator.start(given(GaussianFourier()))
+    assert f.estimate(np.ones(2), 0) == (0.0, 0.0, 0)
+    f.append(np.ones(2), 0.0)
+    assert f.estimate(np.ones(2), 1) == (0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize("family", [GaussianFourier(1e6), Tanh(1e30, 1e30), Erf(1e30, 1e-30)])
+@pytest.mark.parametrize("estimator", [Sampled(), Sampled("direct"), Block(8, 4), Full(8)])
+def test_finite_whatever_the_size(estimator, family):
+    """Inputs of 1e15 under units of any width give numbers, and no larger than ||alpha||_1."""
+    f = estimator.start(given(family))
+    for x in (1e15, -1e15, 0.0, 1e-15):
+        f.append(np.full(5, x), 1.0)
+    for x in (1e15, -1e15, 0.0):
+        for t in range(20):
+            estimate = f.estimate(np.full(5, x), t)
+            assert abs(estimate.value) <= 4 * (1 + 1e-5)
+            assert math.isfinite(estimate.standard_error)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
+def test_is_a_function_of_state_point_and_event(estimator):
+    """Asking changes nothing; another event has other draws; a copy tells the same."""
+    f, x = filled(estimator, GaussianFourier())
+    before = pickle.dumps(f)
+    first = f.estimate(x, 5)
+    other = f.estimate(x, 6)
+    assert f.estimate(x, 5) == first
+    assert first != other or isinstance(estimator, Exact)
+    assert pickle.dumps(f) == before
+    for twin in (pickle.loads(before), copy.deepcopy(f)):
+        assert twin.estimate(x, 5) == first
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_learns_by_name(name):
+    """Each name stands for an estimator with which the learner beats the zero predictor."""
+    budget = None if name == "averaged" else 200  # of an average nothing may be dropped
+    model = ShrinkingGradient(GaussianFourier(0.7), estimator=name, step=0.1, budget=budget, seed=1)
+    rng = np.random.default_rng(0)
+    losses, zero = [], []
+    for _ in range(400):
+        a, b = rng.uniform(-1.5, 1.5, 2).tolist()
+        y = 0.8 * math.sin(2 * a) * math.cos(b)
+        model.learn_one({"a": a, "b": b}, y)
+        losses.append(model.last_update.loss)
+        zero.append(y * y / 2)
+    assert budget is None or model.n_support <= budget
+    assert np.mean(losses[200:]) < 0.6 * np.mean(zero[200:])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Sampled("three normals"), "units = 'three normals' must be"),
+        (lambda: Block(1), "features = 1 must be at least 2"),
+        (lambda: Block(8, 0), "points = 0 must be at least 1"),
+        (lambda: Full(1), "features = 1 must be at least 2"),
+        (
+            lambda: Exact().start(given(Tanh())),
+            r"closed form, not Tanh.*GaussianFourier, Lap.*Mixture",
+        ),
+        (
+            lambda: Sampled("phase integrated").start(given(Erf())),
+            "asks for random Gaussian cosines, not Erf",
+        ),
+        (
+            lambda: Sampled("two normals").start(given(LaplacianFourier())),
+            "asks for Gaussian ridges, not Lap",
+        ),
+        (lambda: Pool().start(given(DecisionStumps())), "Pool asks for"),
+    ],
+)
+def test_wrong_parameters_are_named(make, message):
+    """What an estimator can't do is told when the learner is made, with what it asks for."""
+    with pytest.raises(ValueError, match=message):
+        make()
