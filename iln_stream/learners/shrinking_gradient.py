@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import IlnWarning
-from iln_stream.features import DecisionStumps, Features, GaussianFourier
+from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
     Draws,
     Estimate,
     Estimator,
     Given,
+    GrowingPool,
     Iterate,
     Policy,
     Pool,
@@ -80,7 +81,8 @@ class ShrinkingGradient(base.Regressor):
     estimator
         How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
         fresh draws from the support; `draws` to `max_draws` are its parameters. `"pool"`, or
-        `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1.
+        `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1;
+        so is `"growing-pool"`, or `GrowingPool()`, whose features become more with the stream.
     norm_bound
         B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
         number otherwise.
@@ -263,6 +265,12 @@ class ShrinkingGradient(base.Regressor):
         yield {}
         yield {"horizon": 1000, "draws": 50, "seed": 7}
         yield {"estimator": Pool(32), "step": 0.5, "seed": 7}
+        yield {
+            "features": ArcCosine(),
+            "estimator": GrowingPool(8, 1.0, 99),
+            "step": 0.5,
+            "seed": 7,
+        }
         yield {"features": DecisionStumps(), "norm_bound": 4.0, "budget": 20, "max_columns": 4}
 
     def _eta(self) -> float:
