@@ -1,4 +1,4 @@
-"""f_t over a pool of ridge units: evaluate it, add to its weights, weights for a new unit.
+"""f_t over a pool of ridge units: evaluate it, add to its weights, weights for new units.
 
 omega and b are stored in single precision and are exactly these numbers. Phases are summed in
 double: frequencies may have heavy tails, and errors in psi would add up in theta for ever.
@@ -15,12 +15,10 @@ _BLOCK = 256
 
 
 @njit(fastmath=FAST)
-def _phases(omega, b, x, z):  # type: ignore[no-untyped-def]
-    """z_r = sum_j omega[j, r] x_j + b_r, four columns at a time: z is read and written less."""
+def _add_products(omega, x, z):  # type: ignore[no-untyped-def]
+    """z_r += sum_j omega[j, r] x_j, four j at a time: z is read and written less often."""
     R = z.shape[0]
     d = x.shape[0]
-    for r in range(R):
-        z[r] = b[r]
     for j in range(0, d - 3, 4):
         x_0, x_1, x_2, x_3 = x[j], x[j + 1], x[j + 2], x[j + 3]
         row_0, row_1, row_2, row_3 = omega[j], omega[j + 1], omega[j + 2], omega[j + 3]
@@ -41,7 +39,9 @@ def mean_and_square(code, omega, b, x, theta, share, z, psi):  # type: ignore[no
     omega (d, R) and b (R,) there may be more than x and psi have. z is room for R doubles.
     """
     R = psi.shape[0]
-    _phases(omega, b, x, z)
+    for r in range(R):
+        z[r] = b[r]
+    _add_products(omega, x, z)
     activate(code, z, psi)
     total = 0.0
     squares = 0.0
@@ -60,19 +60,23 @@ def add(theta, psi, alpha):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def expansion(code, omega, b, X, alpha):  # type: ignore[no-untyped-def]
-    """sum_i alpha_i sigma(omega.X_i + b) for one unit, omega (d,), over the rows of X (n, d)."""
+def expansion(code, omega, b, X, alpha, theta):  # type: ignore[no-untyped-def]
+    """theta_u = sum_i alpha_i sigma(omega_u.X_i + b_u); omega (k, d), b (k,), X (n, d)."""
+    k, d = omega.shape
+    columns = np.empty((d, _BLOCK))
     z = np.empty(_BLOCK)
     psi = np.empty(_BLOCK, np.float32)
-    total = 0.0
+    theta[:] = 0.0
     for start in range(0, X.shape[0], _BLOCK):
         n = min(_BLOCK, X.shape[0] - start)
-        for k in range(n):
-            phase = b
-            for j in range(omega.shape[0]):
-                phase += omega[j] * X[start + k, j]
-            z[k] = phase
-        activate(code, z[:n], psi[:n])
-        for k in range(n):
-            total += alpha[start + k] * psi[k]
-    return total
+        for i in range(n):
+            for j in range(d):
+                columns[j, i] = X[start + i, j]
+        for u in range(k):
+            z[:] = b[u]
+            _add_products(columns, omega[u], z[:n])
+            activate(code, z[:n], psi[:n])
+            total = 0.0
+            for i in range(n):
+                total += alpha[start + i] * psi[i]
+            theta[u] += total

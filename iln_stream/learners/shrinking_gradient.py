@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import StateError
-from iln_stream.features import DecisionStumps, Features, GaussianFourier
+from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
     Averages,
@@ -19,6 +19,7 @@ from iln_stream.learners.estimators import (
     EstimatesWithin,
     Estimator,
     Given,
+    GrowingPool,
     Policy,
     Pool,
     estimator_of,
@@ -407,6 +408,12 @@ class ShrinkingGradient(base.Regressor):
         yield {}
         yield {"horizon": 1000, "draws": 50, "seed": 7}
         yield {"estimator": Pool(32), "step": 0.5, "seed": 7}
+        yield {
+            "features": ArcCosine(),
+            "estimator": GrowingPool(8, 1.0, 99),
+            "step": 0.5,
+            "seed": 7,
+        }
         yield {"features": DecisionStumps(), "norm_bound": 4.0, "budget": 20, "max_columns": 4}
 
     def _eta(self) -> float:

@@ -85,3 +85,13 @@ def test_without_columns_the_constant_is_left():
     psi = family.psi(np.zeros(0), family.draw(100, 0, np.random.default_rng(0)))
     np.testing.assert_allclose(np.unique(psi), [0.0, math.sqrt(0.5)])
     np.testing.assert_allclose(family.kernel(np.zeros((2, 0)), np.zeros(0)), [0.25, 0.25])
+
+
+def test_inputs_for_a_number_of_columns():
+    """`for_columns` fixes the radius, so that zeros at a point's end don't change its inputs."""
+    x = np.array([1.0, -2.0])
+    fixed = ArcCosine().for_columns(2)
+    np.testing.assert_array_equal(fixed.inputs(x), ArcCosine().inputs(x))
+    np.testing.assert_array_equal(fixed.inputs(np.append(x, 0.0))[:2], fixed.inputs(x))
+    assert ArcCosine(3.0).for_columns(7) == ArcCosine(3.0)
+    assert (ArcCosine().inputs(np.append(x, 0.0))[:2] != fixed.inputs(x)).any()

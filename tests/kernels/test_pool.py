@@ -46,10 +46,17 @@ def test_expansion_equals_numpy(name, n, dtype):
     omega, b, *_ = some(3)
     rng = np.random.default_rng(1)
     X, alpha = rng.standard_normal((n, 3)).astype(dtype), rng.standard_normal(n)
-    column = omega[:3, 5].astype(np.float64)
-    theta = pool.expansion(CODES[name], column, float(b[5]), X, alpha)
-    expected = alpha @ numpy_psi(name, omega, b, X.astype(np.float64))[:, 5]
-    assert theta == pytest.approx(expected, abs=1e-6 * (1 + np.abs(alpha).sum()))
+    theta = expansion(name, omega, b, X, alpha)
+    expected = alpha @ numpy_psi(name, omega, b, X.astype(np.float64))[:, 5:9]
+    np.testing.assert_allclose(theta, expected, rtol=0, atol=1e-6 * (1 + np.abs(alpha).sum()))
+
+
+def expansion(name, omega, b, X, alpha):
+    """theta of the units 5 to 8."""
+    theta = np.full(4, np.nan)
+    rows = omega[: X.shape[1], 5:9].T.astype(np.float64, order="C")
+    pool.expansion(CODES[name], rows, b[5:9].astype(np.float64), X, alpha, theta)
+    return theta
 
 
 def test_expansion_reads_a_view():
@@ -57,9 +64,8 @@ def test_expansion_reads_a_view():
     omega, b, *_ = some(3)
     rng = np.random.default_rng(2)
     wide, alpha = rng.standard_normal((50, 8)), rng.standard_normal(50)
-    arguments = CODES["tanh"], omega[:3, 0].astype(np.float64), float(b[0])
-    narrow = pool.expansion(*arguments, wide[:, :3].copy(), alpha)
-    assert pool.expansion(*arguments, wide[:, :3], alpha) == pytest.approx(narrow, rel=1e-12)
+    narrow = expansion("tanh", omega, b, wide[:, :3].copy(), alpha)
+    np.testing.assert_allclose(expansion("tanh", omega, b, wide[:, :3], alpha), narrow, rtol=1e-12)
 
 
 def test_add():

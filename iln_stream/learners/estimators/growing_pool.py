@@ -15,6 +15,9 @@ from iln_stream.state import Form, Tree
 
 _FORM = Form("GrowingPoolIterate", 1)
 
+_TOGETHER = 8
+"""Units that join together: one pass over the support serves them all."""
+
 
 @dataclass(frozen=True)
 class GrowingPool:
@@ -27,15 +30,15 @@ class GrowingPool:
     is unbiased, its variance at most ||f||^2 / R_t. They are chosen with the units that were there,
     so Theorem 1 does not hold; but a newcomer's part of E is unbiased when it joins.
 
-    An event costs O(R_t d), and O(n d) more, n being the size of the support, if a unit joins. One
-    an event does at most, so the pool is behind its schedule for the first few hundred events. The
-    support is let go once there are `max_features` units: from then on this is a `Pool`. So memory
-    is bounded even without a `budget`; the default takes 12,000 events to fill. With a budget
-    newcomers know only of what is kept (by "oldest", the latest points) while older units remember
-    everything: their parts of E then differ by what was forgotten.
+    An event costs O(R_t d), and O(n d) more, n being the size of the support, if units join; they
+    do so by eights, eight an event at most. The support is let go once there are `max_features`
+    units: from then on this is a `Pool`. So memory is bounded even without a `budget`; the default
+    is full after 12,000 events. With a budget newcomers know only of what is kept (by "oldest", the
+    latest points), while older units remember everything: their parts of E then differ by what was
+    forgotten.
 
-    A `Pool` of `max_features` units is at least as accurate from the start; this one is cheaper
-    as long as it is small. Families are those of `Pool`.
+    A `Pool` of `max_features` units is at least as accurate, and costs the same in the end; this
+    one is for streams of unknown length, on which few units may do. Families are those of `Pool`.
 
     Parameters
     ----------
@@ -147,10 +150,12 @@ class GrowingPoolIterate(PoolIterate):
         return _FORM.write(pool=super().state(), t=self._t, support=support)
 
     def _grow(self, support: Support, d: int) -> None:
-        """Let one unit join if the schedule asks for more; forget the support after the last."""
-        more = self._schedule.units_at(self._t) > self.n_units
-        if more and self._units is not None:
-            newcomer = self._units.expansion(self.n_units, support.rows(d), support.alpha)
-            self._theta = np.append(self._theta, newcomer)
+        """Let units join if the schedule asks for more; forget the support after the last."""
+        R, wanted = self.n_units, self._schedule.units_at(self._t)
+        together = wanted == self._schedule.max_features or wanted - R >= _TOGETHER
+        if self._units is not None and together and wanted > R:
+            newcomers = slice(R, min(wanted, R + _TOGETHER))
+            theta = self._units.expansion(newcomers, support.rows(d), support.alpha)
+            self._theta = np.concatenate([self._theta, theta])
         if self.n_units == self._schedule.max_features:
             self._support = None

@@ -117,13 +117,16 @@ class RidgeUnits:
             self.mean_and_square(theta, x)
         self._kernels.add(theta, self._psi, alpha)
 
-    def expansion(self, r: int, X: NDArray[Any], alpha: NDArray[np.float64]) -> float:
-        """Return theta_r = sum_i alpha_i psi(x_i; w_r) over the rows of X (n, d)."""
+    def expansion(
+        self, units: slice, X: NDArray[Any], alpha: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return theta_r = sum_i alpha_i psi(x_i; w_r) over the rows of X (n, d), for some r."""
         d = X.shape[1]
-        self._draw_up_to(r + 1, d)
-        omega = self._omega[:d, r].astype(np.float64)
-        b = float(self._b[r])
-        theta: float = self._kernels.expansion(self._code, omega, b, self._seen(X), alpha)
+        self._draw_up_to(units.stop, d)
+        omega = np.ascontiguousarray(self._omega[:d, units].T, np.float64)
+        b = self._b[units].astype(np.float64)
+        theta = np.empty(len(b))
+        self._kernels.expansion(self._code, omega, b, self._seen(X), alpha, theta)
         return theta
 
     def network(self, theta: NDArray[np.float64], d: int) -> RidgeNetwork:

@@ -146,8 +146,8 @@ def test_expansion_is_theta(family):
     units, theta = ridge_units(family, 2, KEY), np.zeros(10)
     for x, a in zip(X, alpha, strict=True):
         units.add(theta, x, a)
-    late = [ridge_units(family, 2, KEY).expansion(r, X, alpha) for r in range(10)]
-    np.testing.assert_allclose(late, theta, rtol=0, atol=1e-4)
+    late = ridge_units(family, 2, KEY).expansion(slice(3, 10), X, alpha)
+    np.testing.assert_allclose(late, theta[3:], rtol=0, atol=1e-4)
 
 
 @families
