@@ -1,6 +1,11 @@
 """Ways to hold f_t and to estimate it at a point."""
 
-from iln_stream.learners.estimators.abilities import Averages, EstimatesWithin, Reweighs
+from iln_stream.learners.estimators.abilities import (
+    Averages,
+    EstimatesWithin,
+    Layered,
+    Reweighs,
+)
 from iln_stream.learners.estimators.averaged import Averaged
 from iln_stream.learners.estimators.base import (
     Draws,
@@ -10,6 +15,7 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
@@ -46,7 +52,9 @@ __all__ = [
     "EstimatesWithin",
     "Estimator",
     "Given",
+    "HiddenLayer",
     "Iterate",
+    "Layered",
     "Policy",
     "Pool",
     "Reweighs",

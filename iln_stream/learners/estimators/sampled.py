@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from iln_stream.features import Features
 from iln_stream.learners.estimators.base import Draws, Estimate, Given
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import Form, Tree
@@ -87,6 +88,10 @@ class SampledIterate:
         iterate = SampledIterate(self._features, self._draws, None, self._key)
         iterate.support = self.support.reweighed(alpha)
         return iterate
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return f over fresh units."""
+        return of_support(self.support, self._features, size, d, rng)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """Let x join the support."""
