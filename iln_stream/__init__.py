@@ -3,6 +3,7 @@
 from iln_stream import features
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
+from iln_stream.frozen import FrozenNetwork, freeze
 from iln_stream.learners import (
     Block,
     Estimate,
@@ -21,6 +22,7 @@ __all__ = [
     "Block",
     "Estimate",
     "Exact",
+    "FrozenNetwork",
     "Full",
     "GrowingPool",
     "IlnError",
@@ -33,4 +35,5 @@ __all__ = [
     "WinsorisedScaler",
     "__version__",
     "features",
+    "freeze",
 ]

@@ -75,17 +75,20 @@ class ArcCosine(RidgeFeatures):
         u /= np.sqrt(np.vecdot(u, u))[:, np.newaxis]
         return Ridges(np.ascontiguousarray(u[:, :d]), u[:, d] * math.sqrt(0.5))
 
+    def reach(self, d: int) -> float:
+        """Return the radius for inputs of d columns."""
+        return 2.0 * math.sqrt(max(d, 1)) if self.radius is None else self.radius
+
     def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return x / (sqrt(2) max(radius, ||x||)) for x of shape (d,) or (n, d)."""
-        radius = self._radius(x.shape[-1])
         norm = np.sqrt(np.vecdot(x, x))
-        scaled: NDArray[np.float64] = x / np.maximum(radius, norm)[..., np.newaxis]
+        scaled: NDArray[np.float64] = x / np.maximum(self.reach(x.shape[-1]), norm)[..., np.newaxis]
         scaled *= math.sqrt(0.5)
         return scaled
 
     def for_columns(self, d: int) -> "ArcCosine":
         """Return the family with the radius that it has for d columns."""
-        return replace(self, radius=self._radius(d))
+        return replace(self, radius=self.reach(d))
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the arc-cosine kernel of every row of X with x, shape (n,)."""
@@ -96,6 +99,3 @@ class ArcCosine(RidgeFeatures):
         t = np.arccos(cos)
         k: NDArray[np.float64] = norms * (np.sin(t) + (math.pi - t) * cos)
         return k / (2.0 * math.pi * (len(x) + 1))
-
-    def _radius(self, d: int) -> float:
-        return 2.0 * math.sqrt(max(d, 1)) if self.radius is None else self.radius

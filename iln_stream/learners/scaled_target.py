@@ -58,6 +58,11 @@ class ScaledTarget(base.Regressor):
         p = max(-1.0, min(float(self.regressor.predict_one(x)), 1.0))
         return self._moments.mean + self.width * self._moments.sd * p
 
+    @property
+    def moments(self) -> Moments:
+        """The label's statistics so far."""
+        return self._moments
+
     def scaled(self, y: float) -> float:
         """Return y on the regressor's scale, in [-1, 1]."""
         sd = self._moments.sd

@@ -20,6 +20,9 @@ from iln_stream.learners.estimators import (
     Estimator,
     Given,
     GrowingPool,
+    HiddenLayer,
+    Iterate,
+    Layered,
     Policy,
     Pool,
     estimator_of,
@@ -247,7 +250,7 @@ class ShrinkingGradient(base.Regressor):
             When eps or delta lies outside its range, or the estimator promises no accuracy.
 
         """
-        f = self._f.current if isinstance(self._f, Averages) else self._f
+        f = self._current()
         if not isinstance(f, EstimatesWithin):
             raise ValueError(
                 f"estimator = {self.estimator!r} can't promise an accuracy: the bound is for "
@@ -267,11 +270,21 @@ class ShrinkingGradient(base.Regressor):
             When the estimator does not keep the average.
 
         """
-        if not isinstance(self._f, Averages):
-            raise ValueError(
-                f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
-            )
-        return self._f.average().estimate(self._columns.row(x), self._n_seen)
+        return self._average().estimate(self._columns.row(x), self._n_seen)
+
+    def hidden_layer(
+        self, size: int | None = None, *, seed: int = 0, average: bool = False
+    ) -> HiddenLayer:
+        """Return f over finitely many units, for `freeze`, whose arguments these are."""
+        f = self._average() if average else self._current()
+        if not isinstance(f, Layered):
+            raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
+        return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
+
+    @property
+    def input_names(self) -> tuple[Any, ...]:
+        """Names of the inputs that have a column, in its order."""
+        return tuple(self._columns.place)
 
     @property
     def alpha_l1(self) -> float:
@@ -432,6 +445,18 @@ class ShrinkingGradient(base.Regressor):
         estimate = self._f.estimate(x_t, self._n_seen)
         self._latest_estimate = content, estimate
         return estimate
+
+    def _current(self) -> Iterate:
+        """f_t alone."""
+        return self._f.current if isinstance(self._f, Averages) else self._f
+
+    def _average(self) -> Iterate:
+        """f_S."""
+        if not isinstance(self._f, Averages):
+            raise ValueError(
+                f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
+            )
+        return self._f.average()
 
     def _given(self) -> Given:
         family = GaussianFourier() if self.features is None else self.features

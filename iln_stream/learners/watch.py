@@ -7,7 +7,7 @@ from typing import Self
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.estimators import Estimate, Iterate
 from iln_stream.state import Form, Tree
-from iln_stream.theory import diverging
+from iln_stream.theory import SATURATED_NOISE
 
 _FORM = Form("Watch", 1)
 
@@ -27,6 +27,7 @@ class Watch:
 
     def __init__(self, norm_bound: float, variance: float, max_draws: int) -> None:
         self._norm_bound = norm_bound
+        self._saturated = SATURATED_NOISE * norm_bound
         self._variance = variance
         self._max_draws = max_draws
         self.n_outside = 0
@@ -80,21 +81,21 @@ class Watch:
 
     def _diverging(self, y_t: float, noise: float) -> None:
         self.noise = noise
+        if noise == 0.0:
+            return
         self._n += 1
         self._mean_square += (y_t * y_t - self._mean_square) / self._n
-        if self._n < _SETTLED_FROM or self._mean_square == 0.0:
-            return
-        rms = math.sqrt(self._mean_square)
-        # The noise of q = 1 and one draw is ||alpha||_1.
-        if not diverging(noise, 1.0, 1, self._norm_bound, rms):
+        # `theory.diverging`, without the checks of its arguments as this is on every event's way.
+        drowned = noise * noise > self._mean_square > 0.0 or noise > self._saturated
+        if not drowned or self._n < _SETTLED_FROM:
             return
         self.n_diverging += 1
         if self.n_diverging == 1:
             _warn(
-                f"the run is diverging: at event {self._n} the noise of E, ||alpha||_1 sqrt(q / m) "
-                f"= {noise:.3g}, is no smaller than what is to be learned (targets have root mean "
-                f"square {rms:.3g}, B = {self._norm_bound:g}); take more draws, or lower "
-                "norm_bound or step"
+                f"the run is diverging: the noise of E, ||alpha||_1 sqrt(q / m) = {noise:.3g}, is "
+                f"no smaller than what is to be learned (B = {self._norm_bound:g}, the targets' "
+                f"root mean square is {math.sqrt(self._mean_square):.3g}); take more draws, or "
+                "lower norm_bound or step"
             )
 
 

@@ -1,6 +1,11 @@
 """Ways to hold f_t and to estimate it at a point."""
 
-from iln_stream.learners.estimators.abilities import Averages, EstimatesWithin, Reweighs
+from iln_stream.learners.estimators.abilities import (
+    Averages,
+    EstimatesWithin,
+    Layered,
+    Reweighs,
+)
 from iln_stream.learners.estimators.averaged import Averaged
 from iln_stream.learners.estimators.base import (
     Draws,
@@ -14,6 +19,7 @@ from iln_stream.learners.estimators.block import Block
 from iln_stream.learners.estimators.exact import Exact
 from iln_stream.learners.estimators.full import Full
 from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
@@ -58,7 +64,9 @@ __all__ = [
     "Full",
     "Given",
     "GrowingPool",
+    "HiddenLayer",
     "Iterate",
+    "Layered",
     "Policy",
     "Pool",
     "Reweighs",

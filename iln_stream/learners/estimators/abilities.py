@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Estimate, Iterate
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 
 
 @runtime_checkable
@@ -37,4 +38,13 @@ class Averages(Iterate, Protocol):
 
     def average(self) -> Iterate:
         """Return (1/T) sum_t f_t."""
+        ...
+
+
+@runtime_checkable
+class Layered(Iterate, Protocol):
+    """Can be written as one layer of finitely many units."""
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return f over `size` units (None: as many as suit) for inputs of d columns."""
         ...

@@ -70,7 +70,6 @@ class BlockIterate(Supported):
 
     def __init__(self, given: Given, sizes: Block) -> None:
         super().__init__(given)
-        self._features = given.features
         self._R, self._S = sizes.features, sizes.points
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:

@@ -70,7 +70,6 @@ class FullIterate(Supported):
 
     def __init__(self, given: Given, features: int) -> None:
         super().__init__(given)
-        self._features = given.features
         self._size = features
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:

@@ -7,8 +7,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, RidgeFeatures, as_ridges
+from iln_stream.features import Activation, RidgeFeatures, Ridges, as_ridges
 from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.units import RidgeNetwork, RidgeUnits, ridge_units
 from iln_stream.state import Form, Tree
 
@@ -129,6 +130,16 @@ class PoolIterate:
         """Multiply theta, and so every alpha_i, by `factor`."""
         self._theta *= factor
         self.alpha_l1 *= factor
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return the pool itself."""
+        if size not in (None, self.n_units):
+            raise ValueError(
+                f"size = {size} is not the pool's, {self.n_units}, which is frozen as it is"
+            )
+        network = self.network(d)
+        units, theta = Ridges(network.omega, network.b), self.n_units * network.weights
+        return HiddenLayer(network.features, units, theta, False, np.empty((0, d)))
 
     def network(self, d: int) -> RidgeNetwork:
         """Return f_t as a function of points of d columns, at least as many as were learned."""

@@ -84,7 +84,6 @@ class SampledIterate(Supported):
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)
-        self._features = given.features
         self._draws = given.draws
         self._q = given.features.q
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Given
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import Form, Tree
 
@@ -17,6 +18,7 @@ class Supported:
 
     def __init__(self, given: Given) -> None:
         self.support = Support(given.budget, given.policy, int(given.key[1]))
+        self._features = given.features
         self._key = given.key
 
     @property
@@ -45,6 +47,10 @@ class Supported:
     def shrink(self, factor: float) -> None:
         """Multiply every alpha_i by `factor`."""
         self.support.shrink(factor)
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return f over fresh units."""
+        return of_support(self.support, self._features, size, d, rng)
 
     def state(self) -> Tree:
         """Return the support's state."""
