@@ -1,5 +1,6 @@
 """The estimators, whichever there are, at about m units of work each, and iterates made of them."""
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,27 +13,36 @@ from iln_stream.learners.estimators.base import Iterate
 
 Rows = NDArray[np.float64]
 
+WAYS = "direct", "two normals", "phase integrated"
+"""How sampled makes a draw's unit."""
+
 POINTS = 20
 """Support points that each of a block's features is tried on."""
 
 
-def parameters(name: str, m: int) -> dict[str, Any]:
-    """What makes an estimator take m draws, m / POINTS features on POINTS each, or m features."""
+def parameters(name: str, m: int) -> list[dict[str, Any]]:
+    """What makes an estimator take m draws, m features or m / POINTS of them, in all its ways."""
     match name:
+        case "sampled":
+            units = inspect.signature(ESTIMATORS[name]).parameters.get("units")
+            return [{"units": way} for way in WAYS] if units else [{}]
         case "block":
-            return {"features": max(2, m // POINTS), "points": POINTS}
+            return [{"features": max(2, m // POINTS), "points": POINTS}]
         case "full":
-            return {"features": m}
+            return [{"features": m}]
         case "pool":
-            return {"size": m}
+            return [{"size": m}]
+        case "growing-pool":
+            return [{"size": max(2, m // 2), "max_features": m}]
         case _:
-            return {}
+            return [{}]
 
 
 def candidates(m: int) -> Iterator[tuple[str, Estimator]]:
-    """Yield each estimator with its name."""
+    """Yield each estimator, in each of its ways, with a name."""
     for name, estimator in ESTIMATORS.items():
-        yield name, estimator(**parameters(name, m))
+        for chosen in parameters(name, m):
+            yield ", ".join([name, *filter(None, [chosen.get("units")])]), estimator(**chosen)
 
 
 def iterate(estimator: Estimator, m: int, seed: int = 0, budget: int | None = None) -> Iterate:

@@ -12,8 +12,9 @@ from .effort import Effort
 from .findings import Cell, Findings
 from .machine_limit import Machine
 
-LARGEST = 2e8
-"""Cells in which n points times m features are more than this are left out."""
+HOLD_M, LARGEST = ("full", "pool", "growing-pool"), 2e8
+"""Of estimators with m features, cells with more than LARGEST = n m are left out: it takes too long
+to fill them."""
 
 
 def measure(effort: Effort) -> list[Findings]:
@@ -25,7 +26,7 @@ def measure(effort: Effort) -> list[Findings]:
         for m in effort.draws:
             estimates: dict[str, Call] = {}
             for name, estimator in candidates(m):
-                if name not in ("full", "pool") or n * m <= LARGEST:
+                if name not in HOLD_M or n * m <= LARGEST:
                     estimates[name] = estimating(grown(estimator, m, X, alpha), X)
             times = medians(
                 side_by_side({**machine.calls(), **estimates}, effort.rounds, effort.block)

@@ -1,8 +1,13 @@
-"""Timing things side by side, so that a noisy machine is noisy for all of them."""
+"""Timing things side by side, so that a noisy machine is noisy for all of them.
+
+Times are of the processor, not of the wall: what else the machine runs is not counted. For one
+thread on an idle machine they are the same; of an estimate that numpy spreads over threads, this is
+the sum over them.
+"""
 
 from collections.abc import Callable, Mapping
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 Call = Callable[[], Any]
@@ -40,7 +45,7 @@ def _once(call: Call) -> float:
 
 
 def _seconds(call: Call, repeats: int) -> float:
-    started = perf_counter()
+    started = process_time()
     for _ in range(repeats):
         call()
-    return (perf_counter() - started) / repeats
+    return (process_time() - started) / repeats

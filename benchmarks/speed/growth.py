@@ -13,7 +13,7 @@ from .machine_limit import Machine
 WIDTH, DRAWS = 10, 1_000
 EVENTS = 20
 
-UNTIL = {"full": 10_000, "block": 1_000_000, "exact": 100_000}
+UNTIL = {"full": 10_000, "exact": 100_000}
 """Supports beyond these are not for an estimator whose cost is proportional to them."""
 
 

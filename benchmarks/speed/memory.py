@@ -9,10 +9,11 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 from rich.console import Console
@@ -29,7 +30,7 @@ READINGS = 500
 SETTLED = 0.1
 """The part of a run after which memory should not grow: buffers are full, code is compiled."""
 
-Reading = tuple[int, float]
+Reading: TypeAlias = tuple[int, float]
 """Events learned, and resident memory in MiB."""
 
 
@@ -94,12 +95,12 @@ def draw(readings: list[Reading], title: str, file: Path) -> None:
     figure.savefig(file, dpi=120)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--learner", choices=NAMED, default="pool")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for JSON and picture")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     if arguments.events < 1:
         parser.error(f"--events {arguments.events} must be at least 1")
 

@@ -6,7 +6,7 @@ least of them.
 """
 
 from statistics import median
-from time import perf_counter
+from time import thread_time
 from typing import get_args
 
 import numpy as np
@@ -25,43 +25,45 @@ RUNS = 5
 
 def measure(effort: Effort) -> list[Findings]:
     """The longest append + estimate of one draw, in a stream two and a half times n long."""
-    rows: list[dict[str, Cell]] = []
     n = effort.rebuilt
     X, alpha = points(5 * n // 2, WIDTH)
-    for policy, budget in [(None, None), *((policy, n) for policy in policies())]:
-        key = np.arange(2, dtype=np.uint64)
-        given = Given(GaussianFourier(), Draws(1, 0.01, 1, 1), budget, policy or "oldest", key)
-        longest, usual, left = longest_event(given, X, alpha, n // 2)
+    kinds: list[tuple[str, str | None]] = [("sampled", None)]
+    kinds += [("sampled", policy) for policy in get_args(Policy)]
+    kinds += [("growing-pool", None)] if "growing-pool" in ESTIMATORS else []
+    rows: list[dict[str, Cell]] = []
+    for name, policy in kinds:
+        longest, usual, left = longest_event(name, policy, n, X, alpha)
         rows.append(
-            {"budget": budget, "policy": policy or "-", "points at last": left}
+            {"estimator": name, "budget": policy and n, "policy": policy, "points at last": left}
             | {"longest, ms": 1e3 * longest, "median, ms": 1e3 * usual}
         )
-    title = f"The longest single event of sampled, {n // 2:,} to {len(X):,} events"
+    title = f"The longest single event of {n // 2:,} to {len(X):,}: a rebuild, or a compression"
     note = f"append + estimate with one draw; each event's time is the least of {RUNS} runs"
     return [Findings(title, rows, note)]
 
 
-def policies() -> tuple[str, ...]:
-    """The policies that there are."""
-    return get_args(Policy)
-
-
-def longest_event(given: Given, X: Rows, alpha: Rows, skip: int) -> tuple[float, float, int]:
-    """Seconds of the longest and of the median event after `skip`, and the points left at last."""
-    runs, f = [], None
+def longest_event(
+    name: str, policy: str | None, n: int, X: Rows, alpha: Rows
+) -> tuple[float, float, int]:
+    """Seconds of the longest and of the median event from n / 2 on, and the points at last."""
+    budget = None if policy is None else n
+    key = np.arange(2, dtype=np.uint64)
+    given = Given(GaussianFourier(), Draws(1, 0.01, 1, 1), budget, policy or "oldest", key)
+    runs, left = [], 0
     for _ in range(RUNS):
-        f = ESTIMATORS["sampled"]().start(given)
-        runs.append(event_times(f, X, alpha)[skip:])
+        f = ESTIMATORS[name]().start(given)
+        runs.append(event_times(f, X, alpha)[n // 2 :])
+        left = f.n_support
     times = [min(event) for event in zip(*runs, strict=True)]
-    return max(times), median(times), f.n_support
+    return max(times), median(times), left
 
 
 def event_times(f: Iterate, X: Rows, alpha: Rows) -> list[float]:
-    """Seconds of each event."""
+    """Seconds of the processor for each event."""
     times = []
     for t, (x, a) in enumerate(zip(X, alpha.tolist(), strict=True)):
-        started = perf_counter()
+        started = thread_time()
         f.append(x, a)
         f.estimate(x, t)
-        times.append(perf_counter() - started)
+        times.append(thread_time() - started)
     return times
