@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import cycle, product
+from math import inf
 from statistics import median
 
 from iln_stream.learners.estimators.base import Iterate
@@ -12,9 +13,10 @@ from .effort import Effort
 from .findings import Cell, Findings
 from .machine_limit import Machine
 
-HOLD_M, LARGEST = ("full", "pool", "growing-pool"), 2e8
-"""Of estimators with m features, cells with more than LARGEST = n m are left out: it takes too long
-to fill them."""
+LARGEST = {"full": 2e7, "pool": 2e8, "growing-pool": 2e8}
+"""Cells with more than so many points times features are left out: an estimate of `full` takes that
+many evaluations, and filling a pool with the support does.
+"""
 
 
 def measure(effort: Effort) -> list[Findings]:
@@ -26,7 +28,7 @@ def measure(effort: Effort) -> list[Findings]:
         for m in effort.draws:
             estimates: dict[str, Call] = {}
             for name, estimator in candidates(m):
-                if name not in HOLD_M or n * m <= LARGEST:
+                if n * m <= LARGEST.get(name, inf):
                     estimates[name] = estimating(grown(estimator, m, X, alpha), X)
             times = medians(
                 side_by_side({**machine.calls(), **estimates}, effort.rounds, effort.block)

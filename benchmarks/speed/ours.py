@@ -8,21 +8,23 @@ from iln_stream.service import pool, shrinking_gradient
 
 from .contender import Contender, river_step
 
-POOL = "ShrinkingGradient(estimator='pool'), 512 units"
+POOL = "ShrinkingGradient(estimator='pool', step=0.6)"
 THOUSAND_DRAWS = "ShrinkingGradient(draws=1000)"
+
+KEEP_FEATURES = "pool", "growing-pool"
+"""Estimators that a step which doesn't fall suits, and that need no budget."""
 
 
 def ours() -> list[Contender]:
     """The plain learner on each estimator, and what `iln-stream run` learns with."""
+    each = [
+        _plain(estimator=name, **({"step": 0.6} if name in KEEP_FEATURES else {"budget": 1000}))
+        for name in ESTIMATORS
+    ]
     return [
-        _plain("ShrinkingGradient()"),
-        _plain(THOUSAND_DRAWS, draws=1000),
-        _plain(POOL, estimator="pool", step=0.6),
-        *(
-            _plain(f"ShrinkingGradient(estimator={name!r}, budget=1000)", name, budget=1000)
-            for name in ESTIMATORS
-            if name != "pool"
-        ),
+        _plain(),
+        _plain(draws=1000),
+        *each,
         Contender(
             "`run`: scaled ShrinkingGradient", lambda: river_step(shrinking_gradient(seed=1))
         ),
@@ -30,7 +32,8 @@ def ours() -> list[Contender]:
     ]
 
 
-def _plain(name: str, estimator: str = "sampled", **options: Any) -> Contender:
+def _plain(**options: Any) -> Contender:
+    named = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return Contender(
-        name, lambda: river_step(ShrinkingGradient(estimator=estimator, seed=1, **options))
+        f"ShrinkingGradient({named})", lambda: river_step(ShrinkingGradient(seed=1, **options))
     )

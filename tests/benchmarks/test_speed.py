@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from speed import memory, peers, per_event, startup
+from speed import memory, ours, peers, per_event, startup
 from speed.__main__ import SECTIONS
 from speed.clock import side_by_side
 from speed.contender import Contender
@@ -81,6 +81,12 @@ def test_comparison_stops_a_slow_learner_after_the_first_part():
     stream = [({}, 0.0)] * (2 * per_event.BLOCKS)
     _, errors = per_event.compare([Contender("echo", echo)], stream, patience=0.0)
     assert len(errors["echo"]) == 2 * per_event.FIRST_PART
+
+
+def test_goals_are_of_learners_that_take_part():
+    """A goal, and the bar it is a multiple of, name a row of the table."""
+    assert per_event.GOALS.keys() <= {contender.name for contender in ours.ours()}
+    assert peers.BAR in {contender.name for contender in peers.peers()}
 
 
 @pytest.mark.parametrize("peer", peers.peers(), ids=lambda peer: peer.name)
