@@ -13,6 +13,9 @@ from iln_stream.learners.estimators.base import Iterate
 
 Rows = NDArray[np.float64]
 
+COMPARED = {name: made for name, made in ESTIMATORS.items() if name != "averaged"}
+"""All but the one that is another with a number kept beside each point."""
+
 WAYS = "direct", "two normals", "phase integrated"
 """How sampled makes a draw's unit."""
 
@@ -24,7 +27,7 @@ def parameters(name: str, m: int) -> list[dict[str, Any]]:
     """What makes an estimator take m draws, m features or m / POINTS of them, in all its ways."""
     match name:
         case "sampled":
-            units = inspect.signature(ESTIMATORS[name]).parameters.get("units")
+            units = inspect.signature(COMPARED[name]).parameters.get("units")
             return [{"units": way} for way in WAYS] if units else [{}]
         case "block":
             return [{"features": max(2, m // POINTS), "points": POINTS}]
@@ -40,7 +43,7 @@ def parameters(name: str, m: int) -> list[dict[str, Any]]:
 
 def candidates(m: int) -> Iterator[tuple[str, Estimator]]:
     """Yield each estimator, in each of its ways, with a name."""
-    for name, estimator in ESTIMATORS.items():
+    for name, estimator in COMPARED.items():
         for chosen in parameters(name, m):
             yield ", ".join([name, *filter(None, [chosen.get("units")])]), estimator(**chosen)
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from iln_stream import ShrinkingGradient
-from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.service import pool, shrinking_gradient
 
+from .candidates import COMPARED
 from .contender import Contender, river_step
 
 POOL = "ShrinkingGradient(estimator='pool', step=0.6)"
@@ -19,7 +19,7 @@ def ours() -> list[Contender]:
     """The plain learner on each estimator, and what `iln-stream run` learns with."""
     each = [
         _plain(estimator=name, **({"step": 0.6} if name in KEEP_FEATURES else {"budget": 1000}))
-        for name in ESTIMATORS
+        for name in COMPARED
     ]
     return [
         _plain(),
