@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka bench clean
+.PHONY: demo test test-stack lint docs kafka bench bench-memory clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -34,8 +34,14 @@ docs: $(VENV)/dev
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
-bench: $(VENV)/wheel
-	$(BIN)/python benchmarks/loop.py
+# Speed: against the machine's limit, against other regressors, of the whole loop. Some ten minutes.
+bench: $(VENV)/bench
+	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
+	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
+
+# Memory over ten million events: a curve in out/bench.
+bench-memory: $(VENV)/bench
+	$(BIN)/python -m benchmarks.speed.memory --out out/bench
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
@@ -52,12 +58,16 @@ $(VENV)/dev: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(VENV)/bench: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
 # The tests run against the built wheel, as a user would install it.
 $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo
+	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench
 	@touch $@
 
 FORCE:

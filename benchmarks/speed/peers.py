@@ -1,0 +1,85 @@
+"""Other online regressors, each as its users would run it one event at a time."""
+
+from river import (
+    base,
+    feature_extraction,
+    forest,
+    linear_model,
+    neighbors,
+    optim,
+    preprocessing,
+    rules,
+    tree,
+)
+
+from .contender import Contender, Step, river_step
+
+BAR = "River StandardScaler | LinearRegression"
+"""The learner whose speed the goals speak of."""
+
+
+def peers() -> list[Contender]:
+    """River's usual regressors, scikit-learn, Vowpal Wabbit."""
+    return [
+        Contender(BAR, lambda: _scaled(linear_model.LinearRegression())),
+        Contender(
+            "River StandardScaler | RBFSampler(100) | LinearRegression",
+            lambda: _scaled(
+                feature_extraction.RBFSampler(gamma=0.1, n_components=100, seed=1)
+                # Its features have a squared norm of some 500: River's usual step diverges.
+                | linear_model.LinearRegression(optim.SGD(0.001))
+            ),
+        ),
+        Contender("River StandardScaler | KNNRegressor", lambda: _scaled(neighbors.KNNRegressor())),
+        Contender(
+            "River HoeffdingAdaptiveTree",
+            lambda: river_step(tree.HoeffdingAdaptiveTreeRegressor(seed=1)),
+        ),
+        Contender("River AMRules", lambda: river_step(rules.AMRules())),
+        Contender("River ARF", lambda: river_step(forest.ARFRegressor(seed=1))),
+        Contender("scikit-learn RBFSampler(100) + SGD", scikit_learn),
+        Contender("Vowpal Wabbit", vowpal_wabbit),
+    ]
+
+
+def _scaled(model: base.Regressor) -> Step:
+    return river_step(preprocessing.StandardScaler() | model)
+
+
+def scikit_learn() -> Step:
+    """RBFSampler and SGDRegressor, one row at a time."""
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import SGDRegressor
+
+    sampler = RBFSampler(gamma=0.1, n_components=100, random_state=1)
+    # Its usual step, .01 and falling, is for features that are larger: these have the norm 1.
+    regressor = SGDRegressor(learning_rate="constant", eta0=0.3, random_state=1)
+    started = False
+
+    def step(x: dict[str, float], y: float) -> float:
+        nonlocal started
+        row = [list(x.values())]
+        features = sampler.transform(row) if started else sampler.fit_transform(row)
+        y_pred = float(regressor.predict(features)[0]) if started else 0.0
+        regressor.partial_fit(features, [y])
+        started = True
+        return y_pred
+
+    return step
+
+
+def vowpal_wabbit() -> Step:
+    """A workspace whose `learn` tells what it predicted before: a line is parsed once an event."""
+    from vowpalwabbit import Workspace
+
+    workspace = Workspace("--quiet --random_seed 1")
+
+    def step(x: dict[str, float], y: float) -> float:
+        inputs = " ".join([f"{name}:{value}" for name, value in x.items()])
+        example = workspace.parse(f"{y} | {inputs}")
+        workspace.learn(example)
+        y_pred = float(example.get_simplelabel_prediction())
+        workspace.finish_example(example)
+        return y_pred
+
+    return step

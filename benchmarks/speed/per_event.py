@@ -1,0 +1,87 @@
+"""Predict and learn, event by event from dicts: speed and loss beside other online regressors.
+
+All learn the same stream in turns of short blocks, each with a state of its own, so that what else
+the machine does falls on all alike. The stream's inputs are standardised and its target lies in
+[-1, 1], so that no learner suffers for want of scaling; a pipeline that scales is named so. A
+learner whose patience is used up stops there; its loss over the stream's first part is told.
+"""
+
+import warnings
+from importlib.util import find_spec
+from statistics import fmean, median
+from time import process_time
+
+from iln_stream import IlnWarning
+
+from .contender import Contender, Step
+from .effort import Effort
+from .findings import Cell, Findings
+from .friedman import Event, friedman
+from .ours import POOL, THOUSAND_DRAWS, ours
+from .peers import BAR, peers
+
+BLOCKS = 40
+FIRST_PART = 4
+"""Blocks that every learner takes, however slow it is."""
+
+GOALS = {POOL: 1.5, THOUSAND_DRAWS: 0.7}
+"""Events a second that are aimed at, as multiples of the bar's."""
+
+
+def measure(effort: Effort) -> list[Findings]:
+    """Events a second, and the mean absolute error over the first part and the whole."""
+    contenders = [*ours(), *peers()]
+    if find_spec("vowpalwabbit") is None:
+        contenders = [c for c in contenders if c.name != "Vowpal Wabbit"]
+    rates, errors = compare(contenders, friedman(effort.events), effort.patience)
+    size = effort.events // BLOCKS
+    rows: list[dict[str, Cell]] = []
+    for name, by_block in rates.items():
+        # The first block is warming up.
+        ratios = [rate / bar for rate, bar in zip(by_block, rates[BAR], strict=False)][1:]
+        whole = len(errors[name]) == effort.events
+        rows.append(
+            {
+                "learner": name,
+                "events/s": median(by_block[1:]),
+                "× bar": median(ratios),
+                "goal": GOALS.get(name),
+                "events": len(errors[name]),
+                f"MAE of {FIRST_PART * size:,}": fmean(errors[name][: FIRST_PART * size]),
+                f"MAE of {effort.events:,}": fmean(errors[name]) if whole else None,
+            }
+        )
+    note = (
+        f"Friedman, d = 10, one pass in {BLOCKS} blocks of {size}; MAE on the target in [-1, 1]. "
+        f"× bar: median over blocks of the ratio to {BAR}. "
+        f"A learner stops once it took {effort.patience:g} s."
+    )
+    return [Findings("Predict + learn an event from a dict", rows, note)]
+
+
+def compare(
+    contenders: list[Contender], stream: list[Event], patience: float
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Return each one's events a second by block, and the absolute error of each event."""
+    steps = {contender.name: contender.start() for contender in contenders}
+    rates: dict[str, list[float]] = {name: [] for name in steps}
+    errors: dict[str, list[float]] = {name: [] for name in steps}
+    size = len(stream) // BLOCKS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)
+        for b in range(BLOCKS):
+            block = stream[b * size : (b + 1) * size]
+            for name, step in steps.items():
+                if b >= FIRST_PART and sum(size / rate for rate in rates[name]) > patience:
+                    continue
+                seconds, predictions = run(step, block)
+                rates[name].append(size / seconds)
+                errors[name] += [abs(p - y) for p, (_, y) in zip(predictions, block, strict=True)]
+    return rates, errors
+
+
+def run(step: Step, block: list[Event]) -> tuple[float, list[float]]:
+    """Return the processor's seconds that a block took, and its predictions."""
+    started = process_time()
+    predictions = [step(x, y) for x, y in block]
+    return process_time() - started, predictions
