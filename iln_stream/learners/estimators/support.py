@@ -66,7 +66,7 @@ class Support:
         self.raw = np.zeros(capacity)  # alpha = scale * raw
         self.prefix = np.zeros(capacity + 3)  # prefix[p + 1] = sum of |raw| up to p
         self.slots = np.zeros((0, 0), np.float32)
-        self._free: NDArray[np.int32] = np.zeros(0, np.int32)  # slots given back
+        self._free: NDArray[np.int32] = np.zeros(1, np.int32)  # slots given back
         self._n_free = 0
         self._n_slots = 0  # slots that were ever given
         self._guide: Guide | None = None
@@ -256,7 +256,9 @@ class Support:
         self.prefix = _resized(self.prefix, capacity + 3)
 
     def _drop_oldest(self) -> None:
-        self._give_back(self._slots_at(slice(self.first, self.first + 1)))
+        entry = int(self.entry[self.first])
+        self._free[0] = entry if entry >= 0 else ~entry  # the newcomer takes it at once
+        self._n_free = 1
         self.first += 1
         # What left must not drown the digits of what stays (one alpha of 1e15 would).
         stays = self.prefix[self.last] - self.prefix[self.first]
