@@ -48,7 +48,7 @@ def direct(  # type: ignore[no-untyped-def]
     d = len(x)
     x = padded(x)
     stride = d + 1 if normal_bias else d
-    tile = draws_in_tile(stride)
+    tile = min(draws_in_tile(stride), m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
@@ -96,7 +96,7 @@ def two_normals(  # type: ignore[no-untyped-def]
     x = padded(x)
     norm = np.sqrt(_square(x, 0))
     per_norm = float32(1.0) / norm if norm > 0 else float32(0.0)
-    tile = _MOST
+    tile = min(_MOST, m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
@@ -144,7 +144,7 @@ def phase_integrated(  # type: ignore[no-untyped-def]
     `scale` in turns.
     """
     x = padded(x)
-    tile = _MOST
+    tile = min(_MOST, m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)

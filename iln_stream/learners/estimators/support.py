@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Policy
 from iln_stream.learners.estimators.guide import Guide
-from iln_stream.learners.estimators.thinning import kept
+from iln_stream.learners.estimators.thinning import thin_out
 
 _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
@@ -216,15 +216,6 @@ class Support:
         self._n_slots += 1
         return self._n_slots - 1
 
-    def _give_back(self, slots: NDArray[np.int32]) -> None:
-        n = self._n_free + len(slots)
-        if n > len(self._free):
-            free = np.zeros(max(n, len(self.slots)), np.int32)
-            free[: self._n_free] = self._free[: self._n_free]
-            self._free = free
-        self._free[self._n_free : n] = slots
-        self._n_free = n
-
     def _move_rows(self, n: int, d: int) -> None:
         slots = self._slots_for(n, d)
         slots[: len(self.slots), : self.slots.shape[1]] = self.slots
@@ -267,14 +258,17 @@ class Support:
 
     def _thin_out(self) -> None:
         assert self.budget is not None
+        # Not before a support is full: numba takes a moment to import.
+        from iln_stream.kernels import thinning
+
         raw = self.raw[self.first : self.last]
-        target = (self.budget + 1) // 2
-        stay, larger = kept(raw, target, self.policy, self.key, self.n_joined)
-        slots = self._slots_at(slice(self.first, self.last))
-        self._give_back(slots[~stay])
-        n = int(np.count_nonzero(stay))
-        self.raw[:n] = larger
-        self.entry[:n] = self.entry[self.first : self.last][stay]
+        stay = thin_out(raw, (self.budget + 1) // 2, self.policy, self.key, self.n_joined)
+        # Room for all, and one more that is written to before it is known who leaves.
+        free = np.empty(len(self.slots) + 1, np.int32)
+        free[: self._n_free] = self._free[: self._n_free]
+        n = thinning.close_gaps(stay, self.first, self.entry, self.raw, free, self._n_free)
+        self._n_free += len(stay) - n
+        self._free = free
         self.first, self.last = 0, n
         self._rebase()
 
