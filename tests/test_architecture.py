@@ -19,6 +19,7 @@ FOR_ALL = {"errors"}
 
 THIRD_PARTIES = {
     "kafka": {"sources", "sinks"},
+    "llvmlite": {"kernels"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
     "numpy": {"features", "frozen", "kernels", "learners", "state"},

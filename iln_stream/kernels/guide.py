@@ -13,8 +13,9 @@ from iln_stream.kernels.compiled import compiled
 
 
 @njit(inline="always")
-def _bucket(v, origin, per_unit, buckets):  # type: ignore[no-untyped-def]
-    return int64(min((v - origin) * per_unit, buckets - 1.0))
+def _bucket(v, origin, per_unit, table):  # type: ignore[no-untyped-def]
+    """The bucket of a sum; the table has one entry more, which nobody looks up."""
+    return int64(min((v - origin) * per_unit, len(table) - 2.0))
 
 
 @compiled
@@ -24,12 +25,16 @@ def extend(prefix, first, last, table, filled, origin, per_unit):  # type: ignor
     table[b] is the first p whose end, prefix[p + 1], lies in bucket b or beyond. Ends and draws
     find their bucket by the same monotone function, so no draw starts behind its position.
     """
-    for p in range(first, last):
-        end = _bucket(prefix[p + 1], origin, per_unit, len(table)) + 1
-        if end > filled:
-            table[filled:end] = p
-            filled = end
-    return filled
+    end = _bucket(prefix[last], origin, per_unit, table) + 1
+    for b in range(filled, end):
+        table[b] = 0
+    for p in range(first, last):  # who ends in bucket b is no candidate from b + 1 on
+        table[_bucket(prefix[p + 1], origin, per_unit, table) + 1] = p + 1
+    p = first
+    for b in range(filled, end):
+        p = max(p, int64(table[b]))
+        table[b] = p
+    return max(filled, end)
 
 
 @compiled
@@ -41,7 +46,7 @@ def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: i
     for k in range(n):
         u = min(below + r[k] * share, highest)
         r[k] = u
-        p[k] = _bucket(u, origin, per_unit, len(table))
+        p[k] = _bucket(u, origin, per_unit, table)
     for k in range(n):
         u = r[k]
         i = int64(table[p[k]])

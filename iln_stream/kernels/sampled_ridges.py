@@ -14,11 +14,14 @@ from iln_stream.kernels.activations import activate, cos_turns
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.counter_rng import counter_of, fill_normals, fill_uniform_pairs
 from iln_stream.kernels.guide import positions
+from iln_stream.kernels.prefetch import prefetch
 
 _LANES = 8
 """Rows are looked at in steps of as many numbers; past their last column they hold zeros."""
 _NORMALS_AT_ONCE = 8192  # of a tile: they stay in the first cache
 _FEWEST, _MOST = 16, 256
+_CACHED = 1 << 18  # numbers in rows that are near anyway
+_LINE = 16  # numbers that come at once
 
 
 @njit(inline="always")
@@ -45,10 +48,11 @@ def direct(  # type: ignore[no-untyped-def]
     d = len(x)
     x = padded(x)
     stride = d + 1 if normal_bias else d
-    tile = draws_in_tile(stride)
+    tile = min(draws_in_tile(stride), m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
-    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
     bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)  # finite behind the last draw
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
@@ -60,6 +64,7 @@ def direct(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
+        _fetch(rows, slots, n)
         pairs = (n * stride + 1) // 2
         normals = fill_normals(key, counter, pairs, bits)
         counter += np.uint64(pairs)
@@ -91,10 +96,11 @@ def two_normals(  # type: ignore[no-untyped-def]
     x = padded(x)
     norm = np.sqrt(_square(x, 0))
     per_norm = float32(1.0) / norm if norm > 0 else float32(0.0)
-    tile = _MOST
+    tile = min(_MOST, m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
-    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
     bits = np.empty(3 * tile, np.int32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
@@ -106,6 +112,7 @@ def two_normals(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
+        _fetch(rows, slots, n)
         pairs = (3 * n + 1) // 2 if normal_bias else n
         normals = fill_normals(key, counter, pairs, bits)
         counter += np.uint64(pairs)
@@ -137,10 +144,11 @@ def phase_integrated(  # type: ignore[no-untyped-def]
     `scale` in turns.
     """
     x = padded(x)
-    tile = _MOST
+    tile = min(_MOST, m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
-    sign, phase, z_i, z = np.empty((4, tile), np.float32)
+    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
     bits = np.empty(tile + 1, np.int32)
     scale = float32(scale)
     counter = counter_of(t)
@@ -152,6 +160,7 @@ def phase_integrated(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
+        _fetch(rows, slots, n)
         pairs = (n + 1) // 2
         normals = fill_normals(key, counter, pairs, bits)
         counter += np.uint64(pairs)
@@ -180,8 +189,8 @@ def block(  # type: ignore[no-untyped-def]
     tile = max(1, draws_in_tile(stride) // points)
     r = np.empty(tile * points)
     slots = np.empty(tile * points, np.int64)
-    sign, phase, z_i = np.empty((3, tile * points), np.float32)
-    z = np.empty(tile, np.float32)
+    sign, phase = np.empty(tile * points, np.float32), np.empty(tile * points, np.float32)
+    z_i, z = np.empty(tile * points, np.float32), np.empty(tile, np.float32)
     bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
@@ -192,6 +201,7 @@ def block(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
+        _fetch(rows, slots, n)
         pairs = (units * stride + 1) // 2
         normals = fill_normals(key, counter, pairs, bits)
         counter += np.uint64(pairs)
@@ -226,6 +236,17 @@ def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
         e = int64(entry[p[k]])
         sign[k] = float32(-1.0) if e < 0 else float32(1.0)
         p[k] = ~e if e < 0 else e
+
+
+@compiled
+def _fetch(rows, slots, n):  # type: ignore[no-untyped-def]
+    """Ask for rows that will be looked at, so that they come while normals are made."""
+    if rows.size > _CACHED:
+        width = rows.shape[1]
+        flat = rows.reshape(-1)
+        for k in range(n):
+            for j in range(0, width, _LINE):
+                prefetch(flat, slots[k] * width + j)
 
 
 @compiled

@@ -1,6 +1,7 @@
-"""Which points stay in a support that is thinned out."""
+"""Thinning out a support: who stays, and closing the gaps. Without branches that chance decides."""
 
 import numpy as np
+from numba import int64
 
 from iln_stream.kernels.compiled import compiled
 
@@ -32,17 +33,29 @@ def threshold(raw, target):  # type: ignore[no-untyped-def]
 def systematic(raw, tau, start, stay):  # type: ignore[no-untyped-def]
     """Tell who stays, each with probability min(1, |raw_i| / tau), and give it weight >= tau.
 
-    The probabilities are laid end to end, and who covers one of start, start + 1, .. stays; so
-    the number that stays is its expectation up to rounding.
+    The probabilities of those below tau are laid end to end, and who covers one of start,
+    start + 1, .. stays; so the number that stays is its expectation up to rounding.
     """
     ahead = start  # the next such number, seen from where the probabilities have come to
     for i in range(len(raw)):
         size = abs(raw[i])
-        if size >= tau:
-            stay[i] = True
-            continue
-        ahead -= size / tau
-        stay[i] = ahead < 0.0
-        if ahead < 0.0:
-            ahead += 1.0
-            raw[i] = np.copysign(tau, raw[i])
+        large = size >= tau
+        ahead -= 0.0 if large else size / tau
+        met = ahead < 0.0
+        ahead += 1.0 if met else 0.0
+        stay[i] = large | met
+        raw[i] = raw[i] if large else np.copysign(tau, raw[i])
+
+
+@compiled
+def close_gaps(stay, first, entry, raw, free, n_free):  # type: ignore[no-untyped-def]
+    """Move who stays to the front, in order, and the others' slots to `free`; return how many."""
+    n = 0
+    for i in range(len(stay)):
+        e = entry[first + i]
+        entry[n] = e
+        raw[n] = raw[first + i]
+        n += int64(stay[i])
+        free[n_free] = ~e if e < 0 else e
+        n_free += int64(not stay[i])
+    return n

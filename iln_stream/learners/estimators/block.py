@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from iln_stream.features import GaussianRidgeFeatures
 from iln_stream.learners.estimators.base import Estimate, Given
 from iln_stream.learners.estimators.estimate_of import estimate_of
-from iln_stream.learners.estimators.ridge_law import compilable, ridge_law
+from iln_stream.learners.estimators.ridge_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.supported import Supported
 from iln_stream.state import Tree
 
@@ -91,7 +91,7 @@ class BlockRidgesIterate(BlockIterate):
 
     def __init__(self, given: Given, sizes: Block, family: GaussianRidgeFeatures) -> None:
         super().__init__(given, sizes)
-        self._family = family
+        self._law = LawOfColumns(family)
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
@@ -101,7 +101,7 @@ class BlockRidgesIterate(BlockIterate):
         alpha_l1 = self.alpha_l1
         if alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
-        law = ridge_law(self._family, len(x))
+        law, seed = self._law(len(x)), (self._key[0], t)
         terms = np.empty(self._R)
-        sampled_ridges.block(*self.support.drawable(), x, *law, self._key[0], t, self._S, terms)
+        sampled_ridges.block(*self.support.drawable(), x, *law, *seed, self._S, terms)
         return estimate_of(alpha_l1 * terms)

@@ -112,12 +112,16 @@ class FullRidgesIterate(FullIterate):
         return estimate_of(theta * psi)
 
     def _blocks(self, d: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """The support's rows as units see them, with their alphas, in whatever order."""
+        """The support's rows as units see them, with their alphas.
+
+        Oldest first, not as they lie in memory: sums are then the same in a restored learner.
+        """
         support = self.support
         if type(self._family).inputs is not RidgeFeatures.inputs:
-            rows, alphas = self._family.inputs(support.rows(d)).astype(np.float32), support.alpha
+            rows = self._family.inputs(support.rows(d)).astype(np.float32)
         else:
-            rows, alphas = support.unordered(d)
+            rows = support.stored(d)
+        alphas = support.alpha
         for start in range(0, len(rows), _POINTS_AT_ONCE):
             block = slice(start, start + _POINTS_AT_ONCE)
             yield rows[block], alphas[block]

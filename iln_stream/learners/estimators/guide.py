@@ -41,7 +41,7 @@ class Guide:
         if last == self._covered:
             return
         joined = last - self._made_at
-        full = self._filled == len(self.table)
+        full = self._filled == len(self.table) - 1
         if self._covered < 0 or joined > self._made_of or (full and 4 * joined > self._made_of):
             self._make(prefix, first, last)
         else:
@@ -60,8 +60,8 @@ class Guide:
     def _make(self, prefix: NDArray[np.float64], first: int, last: int) -> None:
         n = last - first
         buckets = max(_FEWEST_BUCKETS, 2 * _BUCKETS_A_POINT * n)
-        if not buckets <= len(self.table) <= 4 * buckets:
-            self.table = np.empty(buckets, np.int32)
+        if not buckets < len(self.table) <= 4 * buckets:
+            self.table = np.empty(buckets + 1, np.int32)
         self.origin = float(prefix[first])
         # Bounded, for sums may be as small as the smallest double.
         self.per_unit = min(len(self.table) / 2 / float(prefix[last] - prefix[first]), 1e300)

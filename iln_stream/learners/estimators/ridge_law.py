@@ -47,6 +47,24 @@ def ridge_law(family: GaussianRidgeFeatures, d: int) -> RidgeLaw:
     return RidgeLaw(family.scale(d) / one, b.scale / one, b.name == "normal", code(family))
 
 
+class LawOfColumns:
+    """A family's law for inputs of d columns, worked out once for the d last asked for."""
+
+    def __init__(self, family: GaussianRidgeFeatures) -> None:
+        self._family = family
+        self._d = -1
+        self._law: RidgeLaw
+
+    def __call__(self, d: int) -> RidgeLaw:
+        """Return the law for inputs of d columns."""
+        if d != self._d:
+            self._d, self._law = d, ridge_law(self._family, d)
+        return self._law
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LawOfColumns, (self._family,)
+
+
 def unit(family: RidgeFeatures) -> float:
     """Return what compiled code measures omega and b in: turns for cosines."""
     return 2.0 * math.pi if family.activation == "cos" else 1.0

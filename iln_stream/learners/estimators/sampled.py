@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from iln_stream.features import GaussianRidgeFeatures
 from iln_stream.features.ridge import PHASE
 from iln_stream.learners.estimators.base import Estimate, Given
-from iln_stream.learners.estimators.ridge_law import compilable, ridge_law
+from iln_stream.learners.estimators.ridge_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.supported import Supported
 from iln_stream.state import Tree
@@ -120,7 +120,7 @@ class SampledRidgesIterate(SampledIterate):
 
     def __init__(self, given: Given, family: GaussianRidgeFeatures, units: Units) -> None:
         super().__init__(given)
-        self._family = family
+        self._law = LawOfColumns(family)
         self._units = units
         if units == "phase integrated":
             self._q = 0.25  # of cos(omega.(x_i - x)) / 2
@@ -130,8 +130,7 @@ class SampledRidgesIterate(SampledIterate):
         alpha_l1 = support.alpha_l1
         if alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
-        law = ridge_law(self._family, len(x))
-        seed = self._key[0], t, m
+        law, seed = self._law(len(x)), (self._key[0], t, m)
         if self._units == "phase integrated":
             mean, square = _kernels().phase_integrated(*support.drawable(), x, law.scale, *seed)
         elif self._units == "direct":

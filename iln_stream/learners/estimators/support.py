@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Policy
 from iln_stream.learners.estimators.guide import Guide
-from iln_stream.learners.estimators.thinning import kept
+from iln_stream.learners.estimators.thinning import thin_out
 from iln_stream.state import Form, Tree
 
 _FORM = Form("Support", 1)
@@ -68,7 +68,7 @@ class Support:
         self.raw = np.zeros(capacity)  # alpha = scale * raw
         self.prefix = np.zeros(capacity + 3)  # prefix[p + 1] = sum of |raw| up to p
         self.slots = np.zeros((0, 0), np.float32)
-        self._free: NDArray[np.int32] = np.zeros(0, np.int32)  # slots given back
+        self._free: NDArray[np.int32] = np.zeros(1, np.int32)  # slots given back
         self._n_free = 0
         self._n_slots = 0  # slots that were ever given
         self._guide: Guide | None = None
@@ -93,14 +93,10 @@ class Support:
         """
         return self._rows_at(slice(self.first, self.last), d)
 
-    def unordered(self, d: int) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Points (n, d) and coefficients (n,) in whatever order, some of them 0. A view of rows.
-
-        Of points that have fewer columns than d, only these.
-        """
-        alpha = np.zeros(self._n_slots)
-        alpha[self._slots_at(slice(self.first, self.last))] = self.alpha
-        return self.slots[: self._n_slots, : min(d, self.width)], alpha
+    def stored(self, d: int) -> NDArray[np.float32]:
+        """Points as they are stored, oldest first, shape (n, d); or fewer columns if none has d."""
+        slots = self._slots_at(slice(self.first, self.last))
+        return self.slots[slots, : min(d, self.width)]
 
     def take(self, i: NDArray[np.intp], d: int) -> NDArray[np.float64]:
         """Points i, counted from the oldest, shape (len(i), d)."""
@@ -263,15 +259,6 @@ class Support:
         self._n_slots += 1
         return self._n_slots - 1
 
-    def _give_back(self, slots: NDArray[np.int32]) -> None:
-        n = self._n_free + len(slots)
-        if n > len(self._free):
-            free = np.zeros(max(n, len(self.slots)), np.int32)
-            free[: self._n_free] = self._free[: self._n_free]
-            self._free = free
-        self._free[self._n_free : n] = slots
-        self._n_free = n
-
     def _move_rows(self, n: int, d: int) -> None:
         slots = self._slots_for(n, d)
         slots[: len(self.slots), : self.slots.shape[1]] = self.slots
@@ -303,7 +290,9 @@ class Support:
         self.prefix = _resized(self.prefix, capacity + 3)
 
     def _drop_oldest(self) -> None:
-        self._give_back(self._slots_at(slice(self.first, self.first + 1)))
+        entry = int(self.entry[self.first])
+        self._free[0] = entry if entry >= 0 else ~entry  # the newcomer takes it at once
+        self._n_free = 1
         self.first += 1
         # What left must not drown the digits of what stays (one alpha of 1e15 would).
         stays = self.prefix[self.last] - self.prefix[self.first]
@@ -312,14 +301,17 @@ class Support:
 
     def _thin_out(self) -> None:
         assert self.budget is not None
+        # Not before a support is full: numba takes a moment to import.
+        from iln_stream.kernels import thinning
+
         raw = self.raw[self.first : self.last]
-        target = (self.budget + 1) // 2
-        stay, larger = kept(raw, target, self.policy, self.key, self.n_joined)
-        slots = self._slots_at(slice(self.first, self.last))
-        self._give_back(slots[~stay])
-        n = int(np.count_nonzero(stay))
-        self.raw[:n] = larger
-        self.entry[:n] = self.entry[self.first : self.last][stay]
+        stay = thin_out(raw, (self.budget + 1) // 2, self.policy, self.key, self.n_joined)
+        # Room for all, and one more that is written to before it is known who leaves.
+        free = np.empty(len(self.slots) + 1, np.int32)
+        free[: self._n_free] = self._free[: self._n_free]
+        n = thinning.close_gaps(stay, self.first, self.entry, self.raw, free, self._n_free)
+        self._n_free += len(stay) - n
+        self._free = free
         self.first, self.last = 0, n
         self._rebase()
 

@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from iln_stream.learners.estimators.base import Policy
 
 
-def kept(
+def thin_out(
     raw: NDArray[np.float64], target: int, policy: Policy, key: int, number: int
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return who stays, shape (n,), and the coefficients of those who do.
+) -> NDArray[np.bool_]:
+    """Return who stays, shape (n,), and raise in place the coefficients of those who do.
 
     Parameters
     ----------
@@ -26,9 +26,8 @@ def kept(
 
     """
     if policy == "smallest":
-        stay = _largest(raw, target)
-        return stay, raw[stay]
-    return _compressed(raw, target, np.random.Philox(key=key, counter=[0, 0, 1, number]))
+        return _largest(raw, target)
+    return _compress(raw, target, np.random.Philox(key=key, counter=[0, 0, 1, number]))
 
 
 def _largest(raw: NDArray[np.float64], target: int) -> NDArray[np.bool_]:
@@ -40,16 +39,13 @@ def _largest(raw: NDArray[np.float64], target: int) -> NDArray[np.bool_]:
     return stay
 
 
-def _compressed(
-    raw: NDArray[np.float64], target: int, bits: np.random.Philox
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _compress(raw: NDArray[np.float64], target: int, bits: np.random.Philox) -> NDArray[np.bool_]:
     # Not before a support is full: numba takes a moment to import.
     from iln_stream.kernels import thinning
 
-    raw = raw.copy()
     stay: NDArray[np.bool_] = raw != 0.0
     if np.count_nonzero(stay) > target:
         tau = thinning.threshold(raw, target)
         start = np.random.Generator(bits).random()
         thinning.systematic(raw, tau, start, stay)
-    return stay, raw[stay]
+    return stay
