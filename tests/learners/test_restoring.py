@@ -14,7 +14,7 @@ from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler, 
 from iln_stream.errors import StateError
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.estimators import Averaged, Sampled
-from iln_stream.learners.parts import FAMILIES
+from iln_stream.learners.parameters import FAMILIES
 from iln_stream.state import pack, unpack
 
 
