@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-from river import base, linear_model
+from river import base
 
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.restoring import model_of, restorable, state_of
@@ -93,4 +93,6 @@ class ScaledTarget(base.Regressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model  # brings all of scipy.stats, which takes a second
+
         yield {"regressor": linear_model.LinearRegression()}

@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from inspect import signature
 from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import StateError
 from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
@@ -27,7 +25,7 @@ from iln_stream.learners.estimators import (
     Pool,
     estimator_of,
 )
-from iln_stream.learners.parts import part_of, state_of_part
+from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.watch import Watch
 from iln_stream.state import Form, Tree
@@ -352,13 +350,8 @@ class ShrinkingGradient(base.Regressor):
 
         Of a family or an estimator that is not iln_stream's only the name is told.
         """
-        parameters = {
-            **self._get_params(),
-            "features": state_of_part(self.features),
-            "estimator": state_of_part(self.estimator),
-        }
         return _FORM.write(
-            parameters=parameters,
+            parameters=state_of_parameters(self),
             key=self._key.copy(),
             columns=self._columns.state(),
             f=self._f.state(),
@@ -395,14 +388,7 @@ class ShrinkingGradient(base.Regressor):
         parameters, key, columns, f, n_seen, n_shrinks, watch, last = _FORM.read(
             state, "parameters", "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
         )
-        if parameters.keys() != signature(cls).parameters.keys():
-            odd = ", ".join(sorted(parameters.keys() ^ signature(cls).parameters.keys()))
-            raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
-        parts = {
-            "features": part_of(parameters["features"], "features", features),
-            "estimator": part_of(parameters["estimator"], "estimator", estimator),
-        }
-        learner = cls(**{**parameters, **parts})
+        learner = cls(**parameters_of(parameters, cls, features=features, estimator=estimator))
         learner._key = key.copy()
         learner._columns = Columns.from_state(columns)
         learner._f = estimator_of(learner.estimator).restore(learner._given(), f)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import onnxruntime
@@ -61,6 +62,17 @@ def test_onnx_of_a_pool(tmp_path):
     session = onnxruntime.InferenceSession(tmp_path / "pool.onnx")
     X = points()
     np.testing.assert_allclose(session.run(["y"], {"x": X})[0], network.predict_many(X), atol=1e-9)
+
+
+def test_onnx_is_an_extra(tmp_path, monkeypatch):
+    """Without the package, everything but save_onnx works, and that says what to install."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "iln_stream.frozen.onnx_model", raising=False)
+    network = freeze(learned(), size=10)
+    network.save(tmp_path / "network.npz")
+    with pytest.raises(ImportError, match=r"pip install 'iln-stream\[onnx\]'"):
+        network.save_onnx(tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
 
 
 @settings(max_examples=10, deadline=None)

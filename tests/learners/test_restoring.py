@@ -21,7 +21,7 @@ from iln_stream import (
 from iln_stream.errors import StateError
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.estimators import Averaged, Block, Full, Sampled
-from iln_stream.learners.parts import FAMILIES
+from iln_stream.learners.parameters import FAMILIES
 from iln_stream.state import pack, unpack
 
 
