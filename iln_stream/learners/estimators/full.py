@@ -13,7 +13,8 @@ from iln_stream.learners.estimators.estimate_of import estimate_of
 from iln_stream.learners.estimators.ridge_law import code, unit
 from iln_stream.learners.estimators.supported import Supported
 
-_POINTS_AT_ONCE = 2048  # so many rows' products with all units stay in the cache
+_PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products wake up threads, to no avail
+_FEWEST_POINTS, _MOST_POINTS = 64, 2048
 _LARGEST_OMEGA = 1e18  # times the largest input still a number in single precision
 
 
@@ -114,6 +115,8 @@ class FullRidgesIterate(FullIterate):
             rows, alphas = self._family.inputs(support.rows(d)).astype(np.float32), support.alpha
         else:
             rows, alphas = support.unordered(d)
-        for start in range(0, len(rows), _POINTS_AT_ONCE):
-            block = slice(start, start + _POINTS_AT_ONCE)
+        points = _PRODUCTS_AT_ONCE // (self._size * max(d, 1))
+        points = max(_FEWEST_POINTS, min(points, _MOST_POINTS))
+        for start in range(0, len(rows), points):
+            block = slice(start, start + points)
             yield rows[block], alphas[block]
