@@ -14,7 +14,8 @@ from iln_stream.learners.estimators.ridge_law import code, unit
 from iln_stream.learners.estimators.supported import Supported
 from iln_stream.state import Tree
 
-_POINTS_AT_ONCE = 2048  # so many rows' products with all units stay in the cache
+_PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products wake up threads, to no avail
+_FEWEST_POINTS, _MOST_POINTS = 64, 2048
 _LARGEST_OMEGA = 1e18  # times the largest input still a number in single precision
 
 
@@ -122,6 +123,8 @@ class FullRidgesIterate(FullIterate):
         else:
             rows = support.stored(d)
         alphas = support.alpha
-        for start in range(0, len(rows), _POINTS_AT_ONCE):
-            block = slice(start, start + _POINTS_AT_ONCE)
+        points = _PRODUCTS_AT_ONCE // (self._size * max(d, 1))
+        points = max(_FEWEST_POINTS, min(points, _MOST_POINTS))
+        for start in range(0, len(rows), points):
+            block = slice(start, start + points)
             yield rows[block], alphas[block]
