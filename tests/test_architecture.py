@@ -18,10 +18,10 @@ FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
-    "kafka": {"sources", "sinks"},
+    "kafka": {"brokers", "sources", "sinks"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
-    "numpy": {"features", "kernels", "learners", "state"},
+    "numpy": {"features", "kernels", "learners", "snapshots", "state"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"events", "service"},
     "pydantic_settings": {"service"},

@@ -3,5 +3,13 @@
 from iln_stream.listeners.metrics import Metrics, Watched
 from iln_stream.listeners.outbox import DeadLetterWriter, PredictionWriter
 from iln_stream.listeners.progress import Progress
+from iln_stream.listeners.snapshotter import Snapshotter
 
-__all__ = ["DeadLetterWriter", "Metrics", "PredictionWriter", "Progress", "Watched"]
+__all__ = [
+    "DeadLetterWriter",
+    "Metrics",
+    "PredictionWriter",
+    "Progress",
+    "Snapshotter",
+    "Watched",
+]

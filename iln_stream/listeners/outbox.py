@@ -1,8 +1,12 @@
 """Listeners that send steps and dead letters to sinks."""
 
+import logging
+
 from iln_stream.events import DeadLetter, Prediction
 from iln_stream.prequential import Listener, Step
 from iln_stream.sinks import Sink
+
+log = logging.getLogger(__name__)
 
 
 class PredictionWriter(Listener):
@@ -29,10 +33,6 @@ class PredictionWriter(Listener):
         """Let waiting predictions out."""
         self._sink.flush()
 
-    def close(self) -> None:
-        """Flush and close the sink."""
-        self._sink.close()
-
 
 class DeadLetterWriter(Listener):
     """Sends every dead letter to a sink, keyed by its position."""
@@ -41,11 +41,11 @@ class DeadLetterWriter(Listener):
         self._sink = sink
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Send the letter and wait until it is stored: they are few and must not be lost."""
+        """Send the letter, and log the first of many."""
         key = f"{letter.stream}/{letter.partition}/{letter.offset}"
         self._sink.write(key, letter.model_dump_json().encode())
-        self._sink.flush()
+        log.warning("%s is a dead letter: %s", key, letter.reason)
 
-    def close(self) -> None:
-        """Flush and close the sink."""
-        self._sink.close()
+    def on_idle(self) -> None:
+        """Let waiting letters out."""
+        self._sink.flush()

@@ -34,6 +34,7 @@ class JsonLinesSource:
     """
 
     partition = 0
+    connected = True
     lag = None
 
     def __init__(
