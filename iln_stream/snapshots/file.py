@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,20 +86,21 @@ class Snapshot(NamedTuple):
     header: Header
     state: Tree
 
-    def to_bytes(self) -> bytes:
-        """Return the file's contents."""
+    def write(self, file: BinaryIO) -> None:
+        """Write the file's contents, at no time holding all of them."""
         arrays, text = pack(self.state)
         told = {**asdict(self.header), "configuration_hash": self.header.configuration_hash}
-        body = io.BytesIO()
-        with zipfile.ZipFile(body, "w", zipfile.ZIP_STORED) as file:
-            file.writestr("header.json", json.dumps(told, indent=1))
-            file.writestr("state.json", text)
+        start = file.tell()
+        file.write(_first_line(hashlib.sha256()))  # of its length; the checksum is not known yet
+        content = _Hashed(file)
+        with zipfile.ZipFile(cast(IO[bytes], content), "w", zipfile.ZIP_STORED) as members:
+            members.writestr("header.json", json.dumps(told, indent=1))
+            members.writestr("state.json", text)
             for name, array in arrays.items():
-                with file.open(f"arrays/{name}.npy", "w", force_zip64=True) as member:
+                with members.open(f"arrays/{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
-        content = body.getbuffer()
-        checksum = hashlib.sha256(content).hexdigest()
-        return b"%s%d.%d sha256:%s\n%s" % (_MAGIC, MAJOR, MINOR, checksum.encode(), content)
+        file.seek(start)
+        file.write(_first_line(content.digest))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Snapshot":
@@ -108,7 +109,7 @@ class Snapshot(NamedTuple):
         Raises
         ------
         CorruptSnapshotError
-            When it is not what `to_bytes` wrote.
+            When it is not what `write` wrote.
         SnapshotError
             When it is of another major version.
 
@@ -122,6 +123,25 @@ class Snapshot(NamedTuple):
         except (KeyError, TypeError, ValueError, StateError, zipfile.BadZipFile) as error:
             raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
         return cls(header, state)
+
+
+class _Hashed:
+    """A file that can only be appended to, and knows the checksum of what was."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def _first_line(digest: "hashlib._Hash") -> bytes:
+    return b"%s%d.%d sha256:%s\n" % (_MAGIC, MAJOR, MINOR, digest.hexdigest().encode())
 
 
 def _checked(data: bytes) -> bytes:

@@ -101,7 +101,7 @@ class SnapshotFolder:
         found = (Place(int(name[1]), int(name[2])) for name in self._matching(_NAME))
         return sorted(found, reverse=True)
 
-    def write(self, place: Place, data: bytes) -> None:
+    def write(self, snapshot: Snapshot) -> None:
         """Store a snapshot durably, then delete all but the newest.
 
         Raises
@@ -110,9 +110,10 @@ class SnapshotFolder:
             When the disk doesn't take it; earlier snapshots are still there then.
 
         """
+        place = Place(snapshot.header.epoch, snapshot.header.next_offset)
         partial = self.path / f"{place.name}.partial"
         try:
-            self._attempt(lambda: _write_durably(partial, self.path / place.name, data))
+            self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
         finally:
             with suppress(OSError):
                 partial.unlink()
@@ -201,9 +202,9 @@ def read_snapshot(file: Path) -> Snapshot:
         ) from error
 
 
-def _write_durably(partial: Path, final: Path, data: bytes) -> None:
+def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> None:
     with partial.open("wb") as file:
-        file.write(data)
+        snapshot.write(file)
         file.flush()
         os.fsync(file.fileno())
     partial.rename(final)

@@ -29,8 +29,7 @@ def learner_state(learner: Any, allow_pickle: bool) -> Tree:
 
     """
     try:
-        state: Tree = _copied(state_of(learner))
-        return state
+        return state_of(learner)
     except StateError as error:
         if not allow_pickle:
             raise SnapshotError(
@@ -62,14 +61,3 @@ def learner_of(state: Tree, allow_pickle: bool) -> Any:
         raise SnapshotError(
             f"{error}; or learn again from the log with `iln-stream rebuild`"
         ) from error
-
-
-def _copied(value: Any) -> Any:
-    """Return a tree that shares no array, list or dict with another."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, dict):
-        return {name: _copied(below) for name, below in value.items()}
-    if isinstance(value, list):
-        return [_copied(below) for below in value]
-    return value

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from iln_stream.snapshots.file import Header, Snapshot
-from iln_stream.snapshots.folder import Place, SnapshotFolder
+from iln_stream.snapshots.folder import SnapshotFolder
 
 
 class Saver:
@@ -60,10 +60,8 @@ class Saver:
             self._error = error
 
     def _store(self, snapshot: Snapshot) -> None:
-        data = snapshot.to_bytes()
         for flush in self._flushes:
             flush()
-        header = snapshot.header
-        self._folder.write(Place(header.epoch, header.next_offset), data)
-        self.newest = header
+        self._folder.write(snapshot)
+        self.newest = snapshot.header
         self.n_saved += 1

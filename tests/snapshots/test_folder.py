@@ -22,11 +22,6 @@ def folder(tmp_path):
     opened.unlock()
 
 
-def store(folder, snapshot):
-    header = snapshot.header
-    folder.write(Place(header.epoch, header.next_offset), snapshot.to_bytes())
-
-
 def files(folder):
     return sorted(file.name for file in folder.path.glob("*snapshot*"))
 
@@ -35,29 +30,29 @@ def test_newest_of_the_highest_epoch(folder, make):
     """A later run's snapshot counts, even if an earlier run had come further."""
     assert folder.newest() is None
     for epoch, offset in [(1, 900), (2, 100), (2, 50)]:
-        store(folder, make(epoch=epoch, next_offset=offset))
+        folder.write(make(epoch=epoch, next_offset=offset))
     assert folder.newest().header == make(epoch=2, next_offset=100).header
 
 
 def test_last_ones_are_kept(folder, make):
     """The newest stay, the others go, and nothing half-written is left."""
     for offset in range(10, 60, 10):
-        store(folder, make(epoch=1, next_offset=offset))
+        folder.write(make(epoch=1, next_offset=offset))
     assert files(folder) == [Place(1, offset).name for offset in (30, 40, 50)]
 
 
 def test_an_old_run_deletes_nothing_newer(folder, make):
     """Whoever writes in a lower epoch than others only loses its own."""
     for offset in (10, 20, 30):
-        store(folder, make(epoch=5, next_offset=offset))
-    store(folder, make(epoch=4, next_offset=99))
+        folder.write(make(epoch=5, next_offset=offset))
+    folder.write(make(epoch=4, next_offset=99))
     assert folder.places() == [Place(5, offset) for offset in (30, 20, 10)]
 
 
 def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
     """A damaged file costs what was learned after the one before, and it is said."""
-    store(folder, make(epoch=1, next_offset=10))
-    store(folder, make(epoch=1, next_offset=20))
+    folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=20))
     damaged = folder.path / Place(1, 20).name
     damaged.write_bytes(damaged.read_bytes()[:-1])
     assert folder.newest().header.next_offset == 10
@@ -68,7 +63,7 @@ def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
 
 def test_nothing_but_corrupt_ones(folder, make):
     """Without any good snapshot nothing begins anew by itself; the remedy is named."""
-    store(folder, make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=10))
     (folder.path / Place(1, 10).name).write_bytes(b"")
     with pytest.raises(SnapshotError, match=r"no snapshot in .* can be read: .*iln-stream rebuild"):
         folder.newest()
@@ -76,9 +71,10 @@ def test_nothing_but_corrupt_ones(folder, make):
 
 def test_newest_of_another_major_version(folder, make):
     """A snapshot of a later release isn't passed over for an older one."""
-    store(folder, make(epoch=1, next_offset=10))
-    later = make(epoch=1, next_offset=20).to_bytes().replace(b"snapshot 1.", b"snapshot 9.", 1)
-    folder.write(Place(1, 20), later)
+    folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=20))
+    file = folder.path / Place(1, 20).name
+    file.write_bytes(file.read_bytes().replace(b"snapshot 1.", b"snapshot 9.", 1))
     with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
         folder.newest()
     assert not isinstance(caught.value, CorruptSnapshotError)
@@ -133,14 +129,14 @@ def test_what_a_killed_process_left_is_swept(folder, make):
 
 def test_full_disk(folder, make, monkeypatch):
     """When the disk takes no more it is said, earlier snapshots stay, and no half one is left."""
-    store(folder, make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=10))
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(SnapshotError, match=f"can't keep them in {folder.path}: No space left"):
-        store(folder, make(epoch=1, next_offset=20))
+        folder.write(make(epoch=1, next_offset=20))
     monkeypatch.undo()
     assert files(folder) == [Place(1, 10).name]
     assert folder.newest().header.next_offset == 10
