@@ -60,9 +60,22 @@ class Command:
         """Whether it has not ended."""
         return self._process.poll() is None
 
-    def wait(self) -> int:
+    def wait(self, seconds: float = _DEADLINE_SECONDS) -> int:
         """Return its exit code when it has ended."""
-        return self._process.wait(_DEADLINE_SECONDS)
+        return self._process.wait(seconds)
+
+    def kill(self) -> None:
+        """Send SIGKILL, and return when it is dead."""
+        self._process.kill()
+        self._process.wait()
+
+    def wait_until_it_says(self, words: str) -> None:
+        """Return once the words are in its standard error."""
+        deadline = monotonic() + _DEADLINE_SECONDS
+        while words not in self.said:
+            assert self.runs, f"it ended and said:\n{self.said}"
+            assert monotonic() < deadline, f"it never said {words!r} but:\n{self.said}"
+            sleep(0.01)
 
     def terminate(self) -> int:
         """Send SIGTERM, and return the exit code when it has ended."""
