@@ -1,7 +1,11 @@
 """What observes the loop: metrics, predictions, dead letters, progress."""
 
 from iln_stream.listeners.metrics import Metrics, Watched
-from iln_stream.listeners.outbox import DeadLetterWriter, PredictionWriter
+from iln_stream.listeners.outbox import (
+    DeadLetterWriter,
+    PredictionWriter,
+    TransactionalPredictionWriter,
+)
 from iln_stream.listeners.progress import Progress
 from iln_stream.listeners.snapshotter import Snapshotter
 
@@ -11,5 +15,6 @@ __all__ = [
     "PredictionWriter",
     "Progress",
     "Snapshotter",
+    "TransactionalPredictionWriter",
     "Watched",
 ]

@@ -4,7 +4,7 @@ import logging
 
 from iln_stream.events import DeadLetter, Prediction
 from iln_stream.prequential import Listener, Step
-from iln_stream.sinks import Sink
+from iln_stream.sinks import Sink, TransactionalSink
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,26 @@ class PredictionWriter(Listener):
 
     def on_idle(self) -> None:
         """Let waiting predictions out."""
+        self.flush()
+
+    def flush(self) -> None:
+        """Return when what was sent is stored; raise SinkError otherwise."""
         self._sink.flush()
+
+
+class TransactionalPredictionWriter(PredictionWriter):
+    """Sends each prediction once: those before the sink's frontier are committed already."""
+
+    def __init__(self, sink: TransactionalSink, stream: str, partition: int) -> None:
+        super().__init__(sink, stream, partition)
+        self._transactions = sink
+        self._frontier = sink.frontier() or 0
+
+    def on_step(self, step: Step) -> None:
+        """Send the step's prediction, unless it was sent before."""
+        if step.offset >= self._frontier:
+            super().on_step(step)
+            self._transactions.passed(step.offset)
 
 
 class DeadLetterWriter(Listener):
@@ -48,4 +67,8 @@ class DeadLetterWriter(Listener):
 
     def on_idle(self) -> None:
         """Let waiting letters out."""
+        self.flush()
+
+    def flush(self) -> None:
+        """Return when what was sent is stored; raise SinkError otherwise."""
         self._sink.flush()

@@ -12,7 +12,7 @@ from iln_stream.errors import SourceError
 from iln_stream.learners import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.service.partitions import first_partition
 from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink
+from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink, TransactionalSink
 from iln_stream.sources import (
     CsvSource,
     JsonLinesSource,
@@ -148,6 +148,18 @@ def build_sink(address: str, settings: Settings) -> Sink:
     return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
 
 
+def build_transactional_sink(settings: Settings, source: KafkaSource) -> TransactionalSink:
+    """Return the sink of one partition's predictions."""
+    assert settings.predictions is not None
+    return TransactionalSink(
+        settings.predictions.removeprefix("kafka:"),
+        (source.stream, source.partition),
+        source.topic_id,
+        bootstrap=settings.bootstrap,
+        options=settings.kafka_options,
+    )
+
+
 def check(settings: Settings) -> None:
     """Refuse what no broker has to be asked about.
 
@@ -159,6 +171,10 @@ def check(settings: Settings) -> None:
     """
     check_addresses(settings)
     build_learner(settings)
+    if settings.transactional and not (
+        settings.source == "kafka" and (settings.predictions or "").startswith("kafka:")
+    ):
+        raise SettingsError("transactional: needs a Kafka source, and predictions = kafka:TOPIC")
     if settings.source == "kafka" and settings.snapshots is None:
         require_start(settings.topic, settings.start)
 

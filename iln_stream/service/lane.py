@@ -57,13 +57,18 @@ class Lane:
             recent_ids = RecentIds(settings.recent_ids) if settings.recent_ids else None
             self.watched = metrics.watch(self.learner, self.source, settings.model)
             # Writers first: what was counted has been handed over.
-            listeners: list[Listener] = [*outputs.writers(self.source), self.watched]
+            writers = outputs.writers(self.source)
+            listeners: list[Listener] = [*writers, self.watched]
             if console is not None:
                 listeners.append(Progress(settings.source, self.source.lag, console))
             if memory is not None:  # last: what is saved has been counted
                 memory.restore(self.watched, recent_ids)
                 self._snapshotter = memory.snapshotter(
-                    self.learner, cast(Log, self.source), self.watched, recent_ids, [outputs.flush]
+                    self.learner,
+                    cast(Log, self.source),
+                    self.watched,
+                    recent_ids,
+                    [each.flush for each in writers],
                 )
                 listeners.append(self._snapshotter)
             self.loop = PrequentialLoop(self.source, self.learner, listeners, recent_ids=recent_ids)

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Any
 
-from prometheus_client import start_http_server
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
@@ -17,6 +15,7 @@ from iln_stream.brokers import wait_for_brokers
 from iln_stream.errors import IlnError
 from iln_stream.listeners import Metrics
 from iln_stream.service.build import check
+from iln_stream.service.http import HttpServer
 from iln_stream.service.lane import Lane
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.partitions import first_partition, other_partitions
@@ -42,7 +41,7 @@ class Service:
         self.settings = settings
         self.registry = CollectorRegistry()
         self.lanes: list[Lane] = []
-        self._metrics_server: Any = None
+        self._http: HttpServer | None = None
         if settings.source == "kafka":
             wait_for_brokers(settings.bootstrap, settings.broker_wait)
         with ExitStack() as opened:
@@ -64,19 +63,24 @@ class Service:
     @property
     def metrics_url(self) -> str | None:
         """Where /metrics is while the service runs."""
-        if self._metrics_server is None:
-            return None
-        host, port = self._metrics_server.server_address[:2]
-        return f"http://{host}:{port}/metrics"
+        return None if self._http is None else f"{self._http.url}/metrics"
+
+    def not_ready(self) -> list[str]:
+        """Return what keeps events from being learned now."""
+        return [
+            f"{lane.source.stream}, partition {lane.source.partition}: the broker is away"
+            for lane in self.lanes
+            if not lane.source.connected
+        ]
 
     def serve_metrics(self) -> None:
-        """Begin to answer Prometheus."""
+        """Begin to answer Prometheus, and whoever asks whether we are ready."""
         settings = self.settings
-        if settings.metrics_port is None or self._metrics_server is not None:
+        if settings.metrics_port is None or self._http is not None:
             return
         try:
-            self._metrics_server, _ = start_http_server(
-                settings.metrics_port, settings.metrics_host, registry=self.registry
+            self._http = HttpServer(
+                settings.metrics_host, settings.metrics_port, self.registry, self.not_ready
             )
         except OSError as error:
             raise IlnError(
@@ -106,10 +110,9 @@ class Service:
 
     def stop_metrics(self) -> None:
         """Stop answering Prometheus."""
-        if self._metrics_server is not None:
-            self._metrics_server.shutdown()
-            self._metrics_server.server_close()
-            self._metrics_server = None
+        if self._http is not None:
+            self._http.close()
+            self._http = None
 
     @contextmanager
     def _signals_heeded(self) -> Iterator[None]:

@@ -117,6 +117,11 @@ class Settings(BaseSettings):
         default=None,
         description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
     )
+    transactional: bool = Field(
+        default=False,
+        description="Publish each prediction exactly once for readers of committed records, in "
+        "transactions; else at least once, its repeats identical. For `kafka:TOPIC` only.",
+    )
     dead_letters: str | None = Field(
         default=None,
         description="Where dead letters go: `kafka:TOPIC` or a file. Unset: the topic "

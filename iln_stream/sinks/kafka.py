@@ -1,6 +1,6 @@
 """Messages to a Kafka topic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -70,12 +70,18 @@ class KafkaSink:
 
     def write(self, key: str | None, value: bytes) -> None:
         """Queue one message."""
+        self._send(key, value)
+
+    def _send(
+        self, key: str | None, value: bytes, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
         self._raise_if_failed()
         try:
             self._producer.send(
                 self._topic,
                 key=None if key is None else key.encode(),
                 value=value,
+                headers=list(headers),
                 partition=0,
             ).add_errback(self._remember)
         except KafkaError as error:
