@@ -62,7 +62,10 @@ class KafkaSink:
                 bootstrap_servers=servers, **known_to(KafkaProducer, options)
             )
         except KafkaTimeoutError as error:
-            raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
+            raise SinkError(
+                f"no Kafka broker answers at {bootstrap}: is it running, and "
+                "are kafka_options what it wants?"
+            ) from error
         except KafkaError as error:
             raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
         except (AssertionError, OSError, TypeError, ValueError) as error:

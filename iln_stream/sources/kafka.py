@@ -285,7 +285,10 @@ def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
         require_known(options)
         return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **given)
     except KafkaTimeoutError as error:
-        raise SourceError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
+        raise SourceError(
+            f"no Kafka broker answers at {bootstrap}: is it running, and "
+            "are kafka_options what it wants?"
+        ) from error
     except KafkaError as error:
         raise SourceError(f"Kafka at {bootstrap}: {error}") from error
     except (AssertionError, OSError, TypeError, ValueError) as error:
