@@ -29,6 +29,9 @@ _ANSWER_WITHIN_MS = 30_000
 _DEFAULTS: dict[str, Any] = {
     **CONNECTION,
     "max_poll_records": 5_000,
+    # A record beyond it would be fetched again for ever; what is too large for an event is a
+    # dead letter, so let it come.
+    "receive_message_max_bytes": 1 << 30,
     "max_partition_fetch_bytes": 8 << 20,
 }
 
