@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka bench bench-memory clean
+.PHONY: demo test test-stack lint docs kafka chaos bench bench-memory clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -33,6 +33,10 @@ docs: $(VENV)/dev
 # A real Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
+
+# 200 kills of the learner, 20 of its broker, a million payloads: the tests' full counts. An hour or so.
+chaos: $(VENV)/dev
+	PYTHONPATH=tests $(BIN)/python -m chaos
 
 # Speed: against the machine's limit, against other regressors, of the whole loop. Some ten minutes.
 bench: $(VENV)/bench

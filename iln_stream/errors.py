@@ -17,5 +17,9 @@ class StateError(IlnError):
     """A learner's state can't be saved, or what was saved can't be read."""
 
 
+class SnapshotError(IlnError):
+    """A snapshot can't be written, or can't be gone on from."""
+
+
 class IlnWarning(UserWarning):
     """The run goes on, but something about it deserves a look."""

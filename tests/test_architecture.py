@@ -18,11 +18,11 @@ FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
-    "kafka": {"sources", "sinks"},
+    "kafka": {"brokers", "sources", "sinks"},
     "llvmlite": {"kernels"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
-    "numpy": {"features", "frozen", "kernels", "learners", "state"},
+    "numpy": {"features", "frozen", "kernels", "learners", "snapshots", "state"},
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"events", "service"},

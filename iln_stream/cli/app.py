@@ -59,6 +59,26 @@ def run(settings: Settings) -> None:
 
 
 @app.command()
+@with_settings
+def rebuild(settings: Settings) -> None:
+    """Learn again, from the log and with these settings, what the snapshots had come to."""
+    from iln_stream.service import rebuild as learn_again
+
+    for offset in learn_again(settings):
+        console.print(f"learned again up to offset {offset}; `iln-stream run` goes on from there")
+
+
+@app.command()
+def inspect(
+    path: Annotated[Path, typer.Argument(help="A snapshot, or a folder with snapshots in it.")],
+) -> None:
+    """Show what a snapshot holds; of a folder, the newest one of each learner."""
+    from iln_stream.cli.inspect import show_snapshots
+
+    show_snapshots(path, Console())
+
+
+@app.command()
 def replay(
     source: Annotated[
         str,

@@ -1,12 +1,20 @@
 """From a record's payload to an event, or to the reason why it is none."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from iln_stream.events.event import Event
+
+LARGEST_PAYLOAD = 1 << 20
+"""Bytes. More would be a stream of its own, and its inputs more than a learner has columns for."""
+
+
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+"""A string in JSON."""
 
 
 class MalformedError(ValueError):
@@ -39,11 +47,34 @@ def decode(payload: bytes | Mapping[str, Any] | None) -> Event:
     if payload is None:
         raise MalformedError("the record has no value: an event is a JSON object")
     try:
-        if isinstance(payload, bytes):
-            return Event.model_validate_json(payload)
-        return Event.model_validate(payload)
+        if not isinstance(payload, bytes):
+            return Event.model_validate(payload)
+        if len(payload) > LARGEST_PAYLOAD:
+            raise MalformedError(
+                f"event: {len(payload):,} bytes, where at most {LARGEST_PAYLOAD:,} are allowed"
+            )
+        event = Event.model_validate_json(payload)
     except ValidationError as error:
         raise MalformedError(_reason(error)) from None
+    # Each key has a colon: without a colon too many no key came twice. Text may hold colons, too.
+    n_keys = len(event.x) + len(event.model_fields_set)
+    if payload.count(b":") > n_keys and _TEXT.sub(b"", payload).count(b":") > n_keys:
+        _require_distinct_keys(payload)
+    return event
+
+
+def _require_distinct_keys(payload: bytes) -> None:
+    """Refuse an object that has a key twice; of its two values, a parser would drop one."""
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen = dict(pairs)
+        if len(seen) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise MalformedError(f"{_name(twice)}: this key came more than once in one object")
+        return seen
+
+    json.loads(payload, object_pairs_hook=distinct)
 
 
 def payload_bytes(payload: bytes | Mapping[str, Any] | None) -> bytes:

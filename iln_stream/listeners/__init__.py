@@ -1,7 +1,20 @@
 """What observes the loop: metrics, predictions, dead letters, progress."""
 
 from iln_stream.listeners.metrics import Metrics, Watched
-from iln_stream.listeners.outbox import DeadLetterWriter, PredictionWriter
+from iln_stream.listeners.outbox import (
+    DeadLetterWriter,
+    PredictionWriter,
+    TransactionalPredictionWriter,
+)
 from iln_stream.listeners.progress import Progress
+from iln_stream.listeners.snapshotter import Snapshotter
 
-__all__ = ["DeadLetterWriter", "Metrics", "PredictionWriter", "Progress", "Watched"]
+__all__ = [
+    "DeadLetterWriter",
+    "Metrics",
+    "PredictionWriter",
+    "Progress",
+    "Snapshotter",
+    "TransactionalPredictionWriter",
+    "Watched",
+]

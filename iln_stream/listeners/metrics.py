@@ -19,6 +19,7 @@ from iln_stream.events import DeadLetter
 from iln_stream.learners import ShrinkingGradient, find_shrinking_gradient
 from iln_stream.prequential import Listener, Scores, Step
 from iln_stream.sources import Source
+from iln_stream.state import Tree
 
 LABELS = ("model", "partition")
 
@@ -35,6 +36,7 @@ class Watched(Listener):
     def __init__(self, learner: Any, source: Source, model: str, window: int) -> None:
         self.scores = Scores(window)
         self.n_dead_letters = 0
+        self.n_repeats = 0
         self.bucket_counts = [0] * (len(_SECONDS) + 1)
         self.total_seconds = 0.0
         self.last_progress = time()
@@ -53,6 +55,25 @@ class Watched(Listener):
         """Let the letter count."""
         self.n_dead_letters += 1
         self.last_progress = time()
+
+    def on_repeat(self, offset: int) -> None:
+        """Let the repeat count."""
+        self.n_repeats += 1
+        self.last_progress = time()
+
+    def state(self) -> Tree:
+        """Return what was counted since the model's birth."""
+        return {
+            "scores": self.scores.state(),
+            "n_dead_letters": self.n_dead_letters,
+            "n_repeats": self.n_repeats,
+        }
+
+    def restore(self, state: Tree) -> None:
+        """Go on counting from a `state()`."""
+        self.scores.restore(state["scores"])
+        self.n_dead_letters = state["n_dead_letters"]
+        self.n_repeats = state["n_repeats"]
 
     def on_idle(self) -> None:
         """Having nothing to do is no hanging."""
@@ -146,6 +167,18 @@ _FAMILIES = (
         "iln_dead_letters_total",
         "Records that were no events, or that the learner failed on.",
         lambda watched: watched.n_dead_letters,
+    ),
+    _Family(
+        CounterMetricFamily,
+        "iln_repeated_events_total",
+        "Events passed over, as one with the same id was among the latest.",
+        lambda watched: watched.n_repeats,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_source_connected",
+        "Whether the source is there: 0 while the broker is away.",
+        lambda watched: float(watched.source.connected),
     ),
     _Family(
         GaugeMetricFamily,

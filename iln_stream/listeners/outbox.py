@@ -1,8 +1,12 @@
 """Listeners that send steps and dead letters to sinks."""
 
+import logging
+
 from iln_stream.events import DeadLetter, Prediction
 from iln_stream.prequential import Listener, Step
-from iln_stream.sinks import Sink
+from iln_stream.sinks import Sink, TransactionalSink
+
+log = logging.getLogger(__name__)
 
 
 class PredictionWriter(Listener):
@@ -27,11 +31,26 @@ class PredictionWriter(Listener):
 
     def on_idle(self) -> None:
         """Let waiting predictions out."""
+        self.flush()
+
+    def flush(self) -> None:
+        """Return when what was sent is stored; raise SinkError otherwise."""
         self._sink.flush()
 
-    def close(self) -> None:
-        """Flush and close the sink."""
-        self._sink.close()
+
+class TransactionalPredictionWriter(PredictionWriter):
+    """Sends each prediction once: those before the sink's frontier are committed already."""
+
+    def __init__(self, sink: TransactionalSink, stream: str, partition: int) -> None:
+        super().__init__(sink, stream, partition)
+        self._transactions = sink
+        self._frontier = sink.frontier() or 0
+
+    def on_step(self, step: Step) -> None:
+        """Send the step's prediction, unless it was sent before."""
+        if step.offset >= self._frontier:
+            super().on_step(step)
+            self._transactions.passed(step.offset)
 
 
 class DeadLetterWriter(Listener):
@@ -41,11 +60,15 @@ class DeadLetterWriter(Listener):
         self._sink = sink
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Send the letter and wait until it is stored: they are few and must not be lost."""
+        """Send the letter, and log the first of many."""
         key = f"{letter.stream}/{letter.partition}/{letter.offset}"
         self._sink.write(key, letter.model_dump_json().encode())
-        self._sink.flush()
+        log.warning("%s is a dead letter: %s", key, letter.reason)
 
-    def close(self) -> None:
-        """Flush and close the sink."""
-        self._sink.close()
+    def on_idle(self) -> None:
+        """Let waiting letters out."""
+        self.flush()
+
+    def flush(self) -> None:
+        """Return when what was sent is stored; raise SinkError otherwise."""
+        self._sink.flush()

@@ -9,6 +9,7 @@ from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter, MalformedError, decode, one_hot, payload_bytes
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.prequential.listener import Listener
+from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import Step
 from iln_stream.sources import Record, Source
 
@@ -22,7 +23,8 @@ class PrequentialLoop:
 
     For each record, in strict offset order: decode; predict; if there is a label, score the
     prediction and only then learn. What can't be decoded, predicted or learned is a dead letter
-    and the stream goes on; listeners hear of every record exactly once, as a step or as a letter.
+    and the stream goes on; listeners hear of every record exactly once, as a step, a letter or a
+    repeat.
 
     Parameters
     ----------
@@ -35,6 +37,9 @@ class PrequentialLoop:
     max_failures_in_a_row
         After so many consecutive events that the learner itself fails on, the loop stops: the
         learner is wrong (or has diverged), and a topic full of dead letters would help nobody.
+    recent_ids
+        By which a sender's repeats are known: an event with an id among them is passed over. None:
+        each record is an event of its own.
 
     """
 
@@ -44,10 +49,12 @@ class PrequentialLoop:
         learner: Any,
         listeners: Sequence[Listener] = (),
         max_failures_in_a_row: int = 100,
+        recent_ids: RecentIds | None = None,
     ) -> None:
         self.source = source
         self.learner = learner
         self.listeners = tuple(listeners)
+        self.recent_ids = recent_ids
         self.max_failures_in_a_row = max_failures_in_a_row
         self._algorithm_1 = find_shrinking_gradient(learner)
         self._last_offset = -1
@@ -104,10 +111,16 @@ class PrequentialLoop:
             return
         self._failures_in_a_row = 0
         for listener in self.listeners:
-            listener.on_step(step)
+            if step is None:
+                listener.on_repeat(record.offset)
+            else:
+                listener.on_step(step)
 
-    def _step(self, record: Record) -> Step:
+    def _step(self, record: Record) -> Step | None:
+        """Take one step; None if the event came already."""
         event = decode(record.payload)
+        if self.recent_ids and event.id is not None and self.recent_ids.is_repeat(event.id):
+            return None
         x, y = one_hot(event.x), event.y
         started = perf_counter()
         y_pred = float(self.learner.predict_one(x))

@@ -3,6 +3,7 @@
 from array import array
 
 from iln_stream.prequential.step import Step
+from iln_stream.state import Tree
 
 
 class Window:
@@ -26,6 +27,17 @@ class Window:
         """
         n = min(self._n, self._size)
         return sum(self._values[:n]) / n if n else float("nan")
+
+    def values(self) -> list[float]:
+        """Return the values in the window, oldest first."""
+        if self._n <= self._size:
+            return self._values[: self._n].tolist()
+        first = self._n % self._size
+        return (self._values[first:] + self._values[:first]).tolist()
+
+
+_TOTALS = ("n_events", "n_labelled", "total_loss", "total_absolute_error")
+_WINDOWS = ("window_loss", "window_absolute_error", "window_shrunk")
 
 
 class Scores:
@@ -67,3 +79,17 @@ class Scores:
     def running_mae(self) -> float:
         """Mean absolute error of all labelled events, in y's units; nan before the first."""
         return self.total_absolute_error / self.n_labelled if self.n_labelled else float("nan")
+
+    def state(self) -> Tree:
+        """Return the scores as plain values."""
+        windows = {name: getattr(self, name).values() for name in _WINDOWS}
+        return {**{name: getattr(self, name) for name in _TOTALS}, **windows}
+
+    def restore(self, state: Tree) -> None:
+        """Go on from a `state()`, whose windows may have been longer or shorter."""
+        for name in _TOTALS:
+            setattr(self, name, state[name])
+        for name in _WINDOWS:
+            window: Window = getattr(self, name)
+            for value in state[name]:
+                window.append(value)

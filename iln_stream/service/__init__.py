@@ -8,6 +8,7 @@ from iln_stream.service.build import (
     pool,
     shrinking_gradient,
 )
+from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 
@@ -21,5 +22,6 @@ __all__ = [
     "build_sink",
     "build_source",
     "pool",
+    "rebuild",
     "shrinking_gradient",
 ]

@@ -10,9 +10,18 @@ from river import base, datasets
 
 from iln_stream.errors import SourceError
 from iln_stream.learners import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.service.partitions import first_partition
 from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink
-from iln_stream.sources import CsvSource, JsonLinesSource, KafkaSource, RiverDatasetSource, Source
+from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink, TransactionalSink
+from iln_stream.sources import (
+    CsvSource,
+    JsonLinesSource,
+    KafkaSource,
+    RiverDatasetSource,
+    Source,
+    Start,
+    require_start,
+)
 
 BOUNDED: dict[str, Any] = {"budget": 1000, "variance": 0.005, "max_draws": 5000}
 """What the service changes in Algorithm 1's defaults, so that memory and time stay bounded."""
@@ -40,11 +49,12 @@ NAMED = {"shrinking-gradient": shrinking_gradient, "pool": pool}
 """The learners that a setting can name."""
 
 
-def build_learner(settings: Settings) -> base.Regressor:
-    """Return the regressor that `learner` names."""
+def build_learner(settings: Settings, seed: int | None = None) -> base.Regressor:
+    """Return the regressor that `learner` names, with the settings' seed or another."""
+    seed = settings.seed if seed is None else seed
     try:
         if settings.learner in NAMED:
-            return NAMED[settings.learner](**{"seed": settings.seed, **settings.learner_options})
+            return NAMED[settings.learner](**{"seed": seed, **settings.learner_options})
         return _imported(settings.learner, settings.learner_options)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"learner, learner_options: {error}") from error
@@ -69,20 +79,28 @@ def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
     return model
 
 
+def build_log(
+    settings: Settings, partition: int, start: Start | None, stop_at: int | None = None
+) -> KafkaSource:
+    """Return one partition of the topic, read from `start` on, and at most to `stop_at`."""
+    return KafkaSource(
+        settings.topic,
+        partition,
+        bootstrap=settings.bootstrap,
+        start=start,
+        stop_at_end=settings.stop_at_end,
+        stop_at=stop_at,
+        options=settings.kafka_options,
+    )
+
+
 def build_source(settings: Settings) -> Source:
-    """Return the source that `source` names."""
+    """Return the source that `source` names; of Kafka, the first of its partitions."""
     kind, _, name = settings.source.partition(":")
     if settings.source == "kafka":
         if settings.limit is not None:
             raise SettingsError("limit: a Kafka source has none; stop_at_end ends one")
-        return KafkaSource(
-            settings.topic,
-            settings.partition,
-            bootstrap=settings.bootstrap,
-            start=settings.start,
-            stop_at_end=settings.stop_at_end,
-            options=settings.kafka_options,
-        )
+        return build_log(settings, first_partition(settings), settings.start)
     if settings.source == "-":
         return JsonLinesSource(sys.stdin.buffer, stream="stdin", limit=settings.limit)
     if kind in ("river", "synthetic"):
@@ -128,6 +146,37 @@ def build_sink(address: str, settings: Settings) -> Sink:
             options=settings.kafka_options,
         )
     return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
+
+
+def build_transactional_sink(settings: Settings, source: KafkaSource) -> TransactionalSink:
+    """Return the sink of one partition's predictions."""
+    assert settings.predictions is not None
+    return TransactionalSink(
+        settings.predictions.removeprefix("kafka:"),
+        (source.stream, source.partition),
+        source.topic_id,
+        bootstrap=settings.bootstrap,
+        options=settings.kafka_options,
+    )
+
+
+def check(settings: Settings) -> None:
+    """Refuse what no broker has to be asked about.
+
+    Raises
+    ------
+    IlnError
+        Naming the setting.
+
+    """
+    check_addresses(settings)
+    build_learner(settings)
+    if settings.transactional and not (
+        settings.source == "kafka" and (settings.predictions or "").startswith("kafka:")
+    ):
+        raise SettingsError("transactional: needs a Kafka source, and predictions = kafka:TOPIC")
+    if settings.source == "kafka" and settings.snapshots is None:
+        require_start(settings.topic, settings.start)
 
 
 def check_addresses(settings: Settings) -> None:

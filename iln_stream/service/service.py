@@ -3,32 +3,29 @@
 import logging
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Any
 
-from prometheus_client import start_http_server
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
+from iln_stream.brokers import wait_for_brokers
 from iln_stream.errors import IlnError
-from iln_stream.listeners import DeadLetterWriter, Metrics, PredictionWriter, Progress
-from iln_stream.prequential import Listener, PrequentialLoop
-from iln_stream.service.build import (
-    build_learner,
-    build_sink,
-    build_source,
-    check_addresses,
-    dead_letters_address,
-)
+from iln_stream.listeners import Metrics
+from iln_stream.service.build import check
+from iln_stream.service.http import HttpServer
+from iln_stream.service.lane import Lane
+from iln_stream.service.outputs import Outputs
+from iln_stream.service.partitions import first_partition, other_partitions
 from iln_stream.service.settings import Settings
 
 log = logging.getLogger(__name__)
 
 
 class Service:
-    """Everything that `iln-stream run` runs.
+    """Everything that `iln-stream run` runs: one learner for each partition, in one process.
 
     Parameters
     ----------
@@ -40,47 +37,50 @@ class Service:
     """
 
     def __init__(self, settings: Settings, console: Console | None = None) -> None:
-        check_addresses(settings)
+        check(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
-        self.learner = build_learner(settings)
-        self.source = build_source(settings)
-        self.watched = Metrics(self.registry, settings.window).watch(
-            self.learner, self.source, settings.model
-        )
-        # Writers first: what was counted has been handed over.
-        listeners: list[Listener] = [*self._writers(), self.watched]
-        if console is not None:
-            listeners.append(Progress(settings.source, self.source.lag, console))
-        self.loop = PrequentialLoop(self.source, self.learner, listeners)
-        self._metrics_server: Any = None
+        self.lanes: list[Lane] = []
+        self._http: HttpServer | None = None
+        if settings.source == "kafka":
+            wait_for_brokers(settings.bootstrap, settings.broker_wait)
+        with ExitStack() as opened:
+            outputs = Outputs(settings)
+            opened.callback(outputs.close)
+            metrics = Metrics(self.registry, settings.window)
 
-    def _writers(self) -> list[Listener]:
-        settings, source = self.settings, self.source
-        writers: list[Listener] = [
-            DeadLetterWriter(build_sink(dead_letters_address(settings), settings))
-        ]
-        if settings.predictions is not None:
-            sink = build_sink(settings.predictions, settings)
-            writers.append(PredictionWriter(sink, source.stream, source.partition))
-        return writers
+            def open_lane(partition: int) -> Lane:
+                lane = Lane(settings, partition, metrics, outputs, None if self.lanes else console)
+                opened.callback(lane.close)
+                self.lanes.append(lane)
+                return lane
+
+            first = open_lane(first_partition(settings))
+            for partition in other_partitions(settings, first.source):
+                open_lane(partition)
+            self._opened = opened.pop_all()
 
     @property
     def metrics_url(self) -> str | None:
         """Where /metrics is while the service runs."""
-        if self._metrics_server is None:
-            return None
-        host, port = self._metrics_server.server_address[:2]
-        return f"http://{host}:{port}/metrics"
+        return None if self._http is None else f"{self._http.url}/metrics"
+
+    def not_ready(self) -> list[str]:
+        """Return what keeps events from being learned now."""
+        return [
+            f"{lane.source.stream}, partition {lane.source.partition}: the broker is away"
+            for lane in self.lanes
+            if not lane.source.connected
+        ]
 
     def serve_metrics(self) -> None:
-        """Begin to answer Prometheus."""
+        """Begin to answer Prometheus, and whoever asks whether we are ready."""
         settings = self.settings
-        if settings.metrics_port is None or self._metrics_server is not None:
+        if settings.metrics_port is None or self._http is not None:
             return
         try:
-            self._metrics_server, _ = start_http_server(
-                settings.metrics_port, settings.metrics_host, registry=self.registry
+            self._http = HttpServer(
+                settings.metrics_host, settings.metrics_port, self.registry, self.not_ready
             )
         except OSError as error:
             raise IlnError(
@@ -90,31 +90,29 @@ class Service:
         log.info("metrics at %s", self.metrics_url)
 
     def run(self) -> None:
-        """Learn until the source ends or SIGINT or SIGTERM arrives; then close everything."""
+        """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
         try:
             self.serve_metrics()
             with self._signals_heeded():
-                self.loop.run()
+                run_together(self.lanes)
         finally:
             self.close()
 
     def close(self) -> None:
-        """Flush the listeners' sinks, leave the source, stop answering Prometheus.
+        """Flush the sinks, leave the sources, stop answering Prometheus.
 
         All of it is done even if some of it fails.
         """
-        with ExitStack() as last_first:
-            last_first.callback(self.stop_metrics)
-            last_first.callback(self.source.close)
-            for listener in reversed(self.loop.listeners):
-                last_first.callback(listener.close)
+        try:
+            self._opened.close()
+        finally:
+            self.stop_metrics()
 
     def stop_metrics(self) -> None:
         """Stop answering Prometheus."""
-        if self._metrics_server is not None:
-            self._metrics_server.shutdown()
-            self._metrics_server.server_close()
-            self._metrics_server = None
+        if self._http is not None:
+            self._http.close()
+            self._http = None
 
     @contextmanager
     def _signals_heeded(self) -> Iterator[None]:
@@ -131,4 +129,20 @@ class Service:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         log.info("%s: finishing the event at hand", signal.Signals(number).name)
-        self.loop.stop()
+        for lane in self.lanes:
+            lane.loop.stop()
+
+
+def run_together(lanes: Sequence[Lane]) -> None:
+    """Run each lane in a thread, but a single one here; the first that fails stops the others."""
+    if len(lanes) == 1:
+        lanes[0].run()
+        return
+    with ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as threads:
+        running = [threads.submit(lane.run) for lane in lanes]
+        wait(running, return_when=FIRST_EXCEPTION)
+        if any(each.done() and each.exception() for each in running):
+            for lane in lanes:
+                lane.loop.stop()
+    for each in running:
+        each.result()

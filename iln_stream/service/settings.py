@@ -43,15 +43,16 @@ class Settings(BaseSettings):
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
-    partition: int = Field(
-        default=0,
-        ge=0,
-        description="Its partition: order holds within one, so one learner reads one.",
+    partitions: str = Field(
+        default="0",
+        pattern=r"^(all|\d+(,\d+)*)$",
+        description="Its partitions, `all` or numbers like `0,2`: order holds within one, so each "
+        "has a learner of its own.",
     )
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
         description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
-        "after a time (RFC 3339). Must be said.",
+        "after a time (RFC 3339). Must be said, but where a snapshot tells where to go on.",
     )
     stop_at_end: bool = Field(
         default=False, description="End at what was the end of the topic at the start."
@@ -65,6 +66,39 @@ class Settings(BaseSettings):
     kafka_options: JsonObject = Field(
         default_factory=dict,
         description="Passed to kafka-python as they are (security_protocol, ssl_cafile, ...).",
+    )
+    broker_wait: float = Field(
+        default=30.0, ge=0, description="Seconds to wait at the start for brokers that are absent."
+    )
+    snapshots: str | None = Field(
+        default=None,
+        description="Folder that keeps each learner's state together with its place in the topic, "
+        "so that a run goes on where the last one ended, however it ended. Unset: a run begins "
+        "anew.",
+    )
+    snapshot_events: int = Field(
+        default=100_000, ge=1, description="Records from one snapshot to the next, at most."
+    )
+    snapshot_seconds: float = Field(
+        default=10.0, gt=0, description="Seconds from one snapshot to the next, at most."
+    )
+    snapshot_keep: int = Field(
+        default=3, ge=1, description="How many of the newest snapshots are kept."
+    )
+    snapshot_pickle: bool = Field(
+        default=False,
+        description="Save and read a learner that is not ours as a pickle. That runs code: only if "
+        "nobody else can write to the folder.",
+    )
+    accept_loss: bool = Field(
+        default=False,
+        description="Go on though the topic's retention deleted records before they were learned.",
+    )
+    recent_ids: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many events' ids are remembered, to pass over repeats. Unset: each record "
+        "is an event of its own.",
     )
     learner: str = Field(
         default="shrinking-gradient",
@@ -82,6 +116,11 @@ class Settings(BaseSettings):
     predictions: str | None = Field(
         default=None,
         description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
+    )
+    transactional: bool = Field(
+        default=False,
+        description="Publish each prediction exactly once for readers of committed records, in "
+        "transactions; else at least once, its repeats identical. For `kafka:TOPIC` only.",
     )
     dead_letters: str | None = Field(
         default=None,

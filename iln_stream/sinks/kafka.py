@@ -1,20 +1,16 @@
 """Messages to a Kafka topic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
+from iln_stream.brokers import CONNECTION, known_to, require_known
 from iln_stream.errors import SinkError
 
-_DEFAULTS: dict[str, Any] = {
-    "bootstrap_timeout_ms": 10_000,
-    "reconnect_backoff_max_ms": 1_000,  # kafka-python's 30 s would outlast most outages
-    "linger_ms": 20,
-    "batch_size": 128 << 10,
-}
+_DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
 
 _OURS: dict[str, Any] = {
     "acks": "all",
@@ -53,34 +49,43 @@ class KafkaSink:
     ) -> None:
         self._topic = topic
         self._error: BaseException | None = None
-        options = {**_DEFAULTS, **_checked(options or {}), **_OURS}
+        given, options = options or {}, {**_DEFAULTS, **(options or {}), **_OURS}
         delivery_ms = options.get(
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
         servers = bootstrap.split(",")
         try:
+            require_known(given)
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
             _ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
-                bootstrap_servers=servers, **_supported(KafkaProducer, options)
+                bootstrap_servers=servers, **known_to(KafkaProducer, options)
             )
         except KafkaTimeoutError as error:
-            raise SinkError(f"no Kafka broker answers at {bootstrap}: is it running?") from error
+            raise SinkError(
+                f"no Kafka broker answers at {bootstrap}: is it running, and "
+                "are kafka_options what it wants?"
+            ) from error
         except KafkaError as error:
             raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
         except (AssertionError, OSError, TypeError, ValueError) as error:
             raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
 
-    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
-        """Queue one message, optionally with a time of its own (POSIX seconds)."""
+    def write(self, key: str | None, value: bytes) -> None:
+        """Queue one message."""
+        self._send(key, value)
+
+    def _send(
+        self, key: str | None, value: bytes, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
         self._raise_if_failed()
         try:
             self._producer.send(
                 self._topic,
                 key=None if key is None else key.encode(),
                 value=value,
+                headers=list(headers),
                 partition=0,
-                timestamp_ms=None if timestamp is None else int(timestamp * 1000),
             ).add_errback(self._remember)
         except KafkaError as error:
             with suppress(SinkError):
@@ -118,7 +123,7 @@ class KafkaSink:
 
 
 def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=servers, **_supported(KafkaAdminClient, options))
+    admin = KafkaAdminClient(bootstrap_servers=servers, **known_to(KafkaAdminClient, options))
     try:
         if topic not in admin.list_topics():
             admin.create_topics({topic: {"num_partitions": 1, "replication_factor": -1}})
@@ -126,18 +131,3 @@ def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) ->
         pass  # somebody else was quicker
     finally:
         admin.close()
-
-
-def _checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Refuse what none of kafka-python's clients knows: a misspelt option must not be lost."""
-    clients = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
-    known = {name for client in clients for name in client.DEFAULT_CONFIG}
-    if unknown := sorted(options.keys() - known):
-        raise SinkError(f"kafka_options: kafka-python has no {', '.join(unknown)}")
-    return options
-
-
-def _supported(client: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick the options that a client knows: producer, consumer and admin share the connection's."""
-    known = client.DEFAULT_CONFIG  # type: ignore[attr-defined]
-    return {name: value for name, value in options.items() if name in known}

@@ -23,6 +23,25 @@ class Record(NamedTuple):
     timestamp: float | None = None
 
 
+class Resume(NamedTuple):
+    """A place in a log to go on from, as a snapshot tells it.
+
+    Parameters
+    ----------
+    offset
+        Of the first record that is wanted.
+    topic_id
+        Of the log that was read; None where it wasn't known.
+    accept_loss
+        Whether to go on at the first record that is left, if those from `offset` on were deleted.
+
+    """
+
+    offset: int
+    topic_id: str | None
+    accept_loss: bool = False
+
+
 class Source(Protocol):
     """One partition of one stream, read in offset order.
 
@@ -50,6 +69,11 @@ class Source(Protocol):
         """Offsets still ahead, None where that can't be known. Safe from any thread."""
         ...
 
+    @property
+    def connected(self) -> bool:
+        """Whether records could come now. Safe from any thread."""
+        ...
+
     def poll(self, timeout: float) -> Sequence[Record]:
         """Wait up to `timeout` seconds for the next records, in order; possibly none.
 
@@ -63,4 +87,23 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of connections and files."""
+        ...
+
+
+class Log(Source, Protocol):
+    """A source whose records stay where they are, so that reading can go on from any of them."""
+
+    @property
+    def position(self) -> int:
+        """Offset from which the next poll reads on."""
+        ...
+
+    @property
+    def topic_id(self) -> str | None:
+        """The broker's own id of the topic; None where it tells none."""
+        ...
+
+    @property
+    def n_partitions(self) -> int:
+        """How many partitions the topic has."""
         ...

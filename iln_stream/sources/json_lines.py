@@ -34,6 +34,7 @@ class JsonLinesSource:
     """
 
     partition = 0
+    connected = True
     lag = None
 
     def __init__(
@@ -50,7 +51,7 @@ class JsonLinesSource:
             self.stream = stream or str(getattr(file, "name", "stdin")).strip("<>")
         self._file = cast(io.BufferedReader, opened)
         self._pipe = _selector(opened)
-        self._unfinished = b""
+        self._unfinished: list[bytes] = []
         self._n_lines = 0
         self._still_wanted = limit
         self._at_end = False
@@ -81,10 +82,15 @@ class JsonLinesSource:
         # read1 hands over all it has read, so nothing hides from `select` in a buffer.
         chunk = self._file.read1(_CHUNK)
         self._at_end = not chunk
-        *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
-        if self._at_end and self._unfinished:
-            lines.append(self._unfinished)
-            self._unfinished = b""
+        first, *others = chunk.split(b"\n")
+        self._unfinished.append(first)  # joined once the line is whole: it may be very long
+        lines = []
+        if others:
+            lines = [b"".join(self._unfinished), *others[:-1]]
+            self._unfinished = [others[-1]]
+        elif self._at_end and any(self._unfinished):
+            lines = [b"".join(self._unfinished)]
+            self._unfinished = []
         return lines
 
     def close(self) -> None:

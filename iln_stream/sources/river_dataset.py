@@ -35,6 +35,7 @@ class RiverDatasetSource:
     """
 
     partition = 0
+    connected = True
 
     def __init__(
         self,

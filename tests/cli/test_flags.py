@@ -47,7 +47,7 @@ def test_nothing_said(loaded):
     ("arguments", "name", "value"),
     [
         (["--topic", "t"], "topic", "t"),
-        (["--partition", "3"], "partition", 3),
+        (["--partitions", "0,3"], "partitions", "0,3"),
         (["--limit", "5"], "limit", 5),
         (["--stop-at-end"], "stop_at_end", True),
         (["--no-stop-at-end"], "stop_at_end", False),

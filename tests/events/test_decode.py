@@ -37,6 +37,15 @@ NOT_JSON = {
 }
 
 WRONG = {
+    "input twice": (b'{"x": {"a": 1, "b": 2, "a": 1}}', "a", "came more than once"),
+    "input twice, once escaped": (b'{"x": {"a": 1, "\\u0061": 2}}', "a", "came more than once"),
+    "x twice": (b'{"x": {}, "y": 1, "x": {"a": 1}}', "x: ", "came more than once"),
+    "y twice, among colons": (b'{"x": {"a:": ":"}, "y": 1, "y": 1}', "y: ", "came more than once"),
+    "an event of 2 MB": (
+        b'{"x": {"a": 1' + b" " * 2_000_000 + b"}}",
+        "event: ",
+        "at most 1,048,576",
+    ),
     "array at the top": (b"[1, 2]", "event: ", "an object"),
     "string at the top": (b'"x"', "event: ", "an object"),
     "null at the top": (b"null", "event: ", "an object"),
@@ -244,3 +253,13 @@ def test_fields_in_place_of_bytes():
 def test_payload_bytes(payload, kept):
     """A dead letter can be made of whatever a source hands out."""
     assert payload_bytes(payload) == kept
+
+
+def test_colons_in_text_are_no_keys():
+    """Times, addresses and escaped quotes are text, however many colons they hold."""
+    text = (
+        r'{"x": {"a:b": "c:d", "e": "\":\\"}, "id": "f:1:2", "timestamp": "2026-01-31T12:00:00Z"}'
+    )
+    event = decode(text.encode())
+    assert event.x == {"a:b": "c:d", "e": '":\\'}
+    assert event.id == "f:1:2"

@@ -6,14 +6,13 @@ from iln_stream.errors import SinkError
 from iln_stream.events import DeadLetter, Prediction
 from iln_stream.listeners import DeadLetterWriter, PredictionWriter
 from iln_stream.prequential import Step
-from iln_stream.sinks import JsonLinesSink
 
 
 class ListSink:
     """Keeps what it is given; what is flushed is safe."""
 
     def __init__(self):
-        self.waiting, self.stored, self.closed = [], [], False
+        self.waiting, self.stored = [], []
 
     def write(self, key, value):
         self.waiting.append((key, value))
@@ -21,10 +20,6 @@ class ListSink:
     def flush(self):
         self.stored += self.waiting
         self.waiting = []
-
-    def close(self):
-        self.flush()
-        self.closed = True
 
 
 def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1):
@@ -46,19 +41,17 @@ def test_prediction(event_id, y):
     )
 
 
-def test_predictions_wait_for_a_pause():
-    """Predictions are sent in bulk, and let out as soon as the stream pauses or ends."""
-    sink = ListSink()
-    writer = PredictionWriter(sink, "s", 0)
-    writer.on_step(step(0))
-    writer.on_step(step(1))
-    assert sink.stored == []
-    writer.on_idle()
-    assert len(sink.stored) == 2
-    writer.on_step(step(2))
-    writer.close()
-    assert len(sink.stored) == 3
-    assert sink.closed
+def test_messages_wait_for_a_pause():
+    """Messages are sent in bulk, and let out as soon as the stream pauses."""
+    predictions, letters = ListSink(), ListSink()
+    writers = PredictionWriter(predictions, "s", 0), DeadLetterWriter(letters)
+    for writer in writers:
+        writer.on_step(step(0))
+        writer.on_dead_letter(LETTER)
+    assert predictions.stored == letters.stored == []
+    for writer in writers:
+        writer.on_idle()
+    assert len(predictions.stored) == len(letters.stored) == 1
 
 
 def test_dead_letters_are_no_predictions():
@@ -69,22 +62,14 @@ def test_dead_letters_are_no_predictions():
     assert predictions.waiting == letters.waiting == letters.stored == []
 
 
-def test_dead_letter_is_stored_at_once():
-    """A dead letter is safe before the stream goes on, keyed by its place."""
+def test_dead_letter(caplog):
+    """A dead letter tells its place and reason, in its sink and in the log."""
     sink = ListSink()
     DeadLetterWriter(sink).on_dead_letter(LETTER)
-    ((key, value),) = sink.stored
+    ((key, value),) = sink.waiting
     assert key == "s/2/9"
     assert DeadLetter.model_validate_json(value) == LETTER
-
-
-def test_dead_letter_file(tmp_path):
-    """In a file, each letter is there to be read while the stream goes on."""
-    file = tmp_path / "letters.jsonl"
-    writer = DeadLetterWriter(JsonLinesSink(file))
-    writer.on_dead_letter(LETTER)
-    assert DeadLetter.model_validate_json(file.read_bytes()) == LETTER
-    writer.close()
+    assert caplog.messages == ["s/2/9 is a dead letter: no event"]
 
 
 def test_sink_that_fails():

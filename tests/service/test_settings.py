@@ -45,7 +45,7 @@ def test_flag_not_given(toml):
 
 
 WRONG = {
-    "partition": ("-1", "greater than or equal to 0"),
+    "partitions": ("-1", "match pattern"),
     "start": ("yesterday", "expected earliest, latest or a time with its offset"),
     "stop_at_end": ("perhaps", "valid boolean"),
     "limit": ("0", "greater than or equal to 1"),
@@ -83,9 +83,9 @@ def test_wrong_value(name, through, toml, monkeypatch):
 def test_every_wrong_value_is_told():
     """All that is wrong is told at once, a line each."""
     with pytest.raises(SettingsError) as caught:
-        Settings.load(seed="x", window="0", partition="-1")
+        Settings.load(seed="x", window="0", partitions="-1")
     names = [line.split(" ")[0] for line in str(caught.value).splitlines()]
-    assert sorted(names) == ["partition", "seed", "window"]
+    assert sorted(names) == ["partitions", "seed", "window"]
 
 
 def test_unknown_key_in_the_file(toml):

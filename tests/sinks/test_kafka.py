@@ -71,17 +71,6 @@ def test_close_stores_the_rest(broker: KafkaBroker, topic: str) -> None:
     assert values(broker.bootstrap, topic) == [b"the last"]
 
 
-def test_a_message_can_have_its_own_time(broker: KafkaBroker, topic: str, open_sink: Open) -> None:
-    """A replayed stream keeps its times; other messages have the present's."""
-    sink = open_sink(topic)
-    sink.write(None, b"then", timestamp=1_234_567_890.5)
-    sink.write(None, b"now")
-    sink.flush()
-    then, now = (record.timestamp for record in read_topic(broker.bootstrap, topic))
-    assert then == 1_234_567_890_500
-    assert now > 1_700_000_000_000
-
-
 def test_an_absent_topic_is_created(broker: KafkaBroker, open_sink: Open) -> None:
     """A new topic has the single partition that keeps one order."""
     name = unique_topic("new")

@@ -20,7 +20,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -43,7 +43,8 @@ _PORT_TAKEN = re.compile(r"address already in use|port is already allocated", re
 class KafkaBroker:
     """One broker, started on a free loopback port, or on `port`, with its data below `folder`.
 
-    `overrides` are added to server.properties; `borrow=False` leaves ILN_TEST_BOOTSTRAP aside.
+    `overrides` are added to server.properties, where `{broker_port}` and `{controller_port}` stand
+    for the ports; `borrow=False` leaves ILN_TEST_BOOTSTRAP aside.
     Data and ports outlive stop(), kill() and restart(); close() ends the broker and deletes its
     data.
     """
@@ -97,6 +98,17 @@ class KafkaBroker:
         if self._running:
             self._home.kill()
             self._running = False
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Keep the broker from doing anything, its connections open, as one that is too slow."""
+        if self._home is None:
+            raise _needs_own_broker("paused()")
+        self._home.pause(True)
+        try:
+            yield
+        finally:
+            self._home.pause(False)
 
     def restart(self) -> None:
         """Stop the broker if it runs and start it on its old data and ports."""
@@ -215,7 +227,10 @@ def server_properties(
         # A killed broker may register again only when its old session is over: 9 s by default.
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "500",
-        **overrides,
+        **{
+            name: value.format(broker_port=broker_port, controller_port=controller_port)
+            for name, value in overrides.items()
+        },
     }
 
 

@@ -49,6 +49,9 @@ class DockerHome:
         if not self.has_exited():
             self._docker("kill", "--signal", "KILL", self._container)
 
+    def pause(self, paused: bool) -> None:
+        self._docker("pause" if paused else "unpause", self._container)
+
     def discard_data(self) -> None:
         if self._watcher is not None:
             call_off(self._watcher)

@@ -8,6 +8,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import uuid
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,10 @@ class JavaHome:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def pause(self, paused: bool) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
     def discard_data(self) -> None:
         shutil.rmtree(self.data_folder, ignore_errors=True)

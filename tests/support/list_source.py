@@ -10,6 +10,7 @@ class ListSource:
 
     stream = "list"
     partition = 2
+    connected = True
 
     def __init__(self, records: Iterable[Record], batch: int = 3) -> None:
         self._records = list(records)

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
@@ -24,13 +24,16 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Command:
-    """One `iln-stream ...` at work in `folder`, killed at the end if it still runs then."""
+    """One `iln-stream ...` at work in `folder`, killed at the end if it still runs then.
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    `under` is the command that starts it, such as one that limits what it may do.
+    """
+
+    def __init__(self, folder: Path, *arguments: str, under: Sequence[str] = ()) -> None:
         self._said = folder / f"{arguments[0]}-{os.urandom(4).hex()}.stderr"
         with self._said.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [*COMMAND, *arguments],
+                [*under, *COMMAND, *arguments],
                 cwd=folder,
                 env=environment(),
                 stdin=subprocess.DEVNULL,
@@ -60,9 +63,26 @@ class Command:
         """Whether it has not ended."""
         return self._process.poll() is None
 
-    def wait(self) -> int:
+    def wait(self, seconds: float = _DEADLINE_SECONDS) -> int:
         """Return its exit code when it has ended."""
-        return self._process.wait(_DEADLINE_SECONDS)
+        return self._process.wait(seconds)
+
+    def signal(self, number: int) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """Send SIGKILL, and return when it is dead."""
+        self._process.kill()
+        self._process.wait()
+
+    def wait_until_it_says(self, words: str) -> None:
+        """Return once the words are in its standard error."""
+        deadline = monotonic() + _DEADLINE_SECONDS
+        while words not in self.said:
+            assert self.runs, f"it ended and said:\n{self.said}"
+            assert monotonic() < deadline, f"it never said {words!r} but:\n{self.said}"
+            sleep(0.01)
 
     def terminate(self) -> int:
         """Send SIGTERM, and return the exit code when it has ended."""

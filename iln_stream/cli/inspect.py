@@ -1,0 +1,74 @@
+"""`iln-stream inspect`: what a snapshot holds."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots import Snapshot, SnapshotFolder, read_snapshot
+from iln_stream.state import pack
+
+
+def show_snapshots(path: Path, console: Console) -> None:
+    """Print a snapshot, or the newest one of each folder at or below `path`.
+
+    Raises
+    ------
+    SnapshotError
+        When there is none, or one can't be read.
+
+    """
+    if path.is_file():
+        console.print(_table(path.name, read_snapshot(path)))
+        return
+    folders = sorted({file.parent for file in path.rglob("*.snapshot")})
+    if not folders:
+        raise SnapshotError(f"there is no snapshot in {path}")
+    for folder in folders:
+        if (newest := SnapshotFolder(folder).newest()) is not None:
+            console.print(_table(str(folder), newest))
+
+
+def _table(title: str, snapshot: Snapshot) -> Table:
+    header = snapshot.header
+    arrays, text = pack(snapshot.state)
+    n_bytes = sum(array.nbytes for array in arrays.values()) + len(text)
+    counts = snapshot.state["counts"]
+    scores = counts["scores"]
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in {
+        "stream": f"{header.stream}, partition {header.partition} of {header.n_partitions}",
+        "topic id": header.topic_id or "unknown",
+        "next offset": f"{header.next_offset:,}",
+        "epoch": header.epoch,
+        "saved at": header.saved_at,
+        "configuration": ", ".join(f"{k} = {v!r}" for k, v in header.configuration.items()),
+        "configuration hash": header.configuration_hash,
+        "seed": header.seed,
+        "learner": _learner(snapshot),
+        "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
+        "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
+        "running MAE": f"{scores['total_absolute_error'] / scores['n_labelled']:.6g}"
+        if scores["n_labelled"]
+        else "none yet",
+        "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
+        "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
+    }.items():
+        table.add_row(name, str(value))
+    return table
+
+
+def _learner(snapshot: Snapshot) -> str:
+    state = snapshot.state["learner"]
+    return "a pickle" if "pickle" in state else _classes(state)
+
+
+def _classes(state: dict[str, object]) -> str:
+    """Name the class of a state, and those inside it."""
+    steps = state.get("steps")
+    inside = [state.get("regressor"), *(steps if isinstance(steps, list) else [])]
+    below = " | ".join(_classes(each) for each in inside if isinstance(each, dict))
+    return f"{state.get('class')}({below})" if below else str(state.get("class"))

@@ -1,0 +1,219 @@
+"""A folder of snapshots: who may write to it, under which names, and which one counts."""
+
+import fcntl
+import logging
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
+
+log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"(\d{6,})-(\d{20})\.snapshot")
+_CLAIM = re.compile(r"epoch-(\d{6,})")
+_CLAIMS_KEPT = 100
+
+Result = TypeVar("Result")
+
+
+class Place(NamedTuple):
+    """What a snapshot's name tells; of two, the greater is the newer."""
+
+    epoch: int
+    next_offset: int
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return f"{self.epoch:06}-{self.next_offset:020}.snapshot"
+
+
+class SnapshotFolder:
+    """The snapshots of one learner of one partition, in a folder of their own.
+
+    A file is written under another name, made durable, and then renamed: it is whole or not there.
+    Its name says (epoch, offset). Each run claims an epoch of its own by creating a file that must
+    not exist, so a run that was stopped and continued can't replace what a later run wrote, even
+    where the lock doesn't hold (on a network file system, or another host).
+
+    Parameters
+    ----------
+    path
+        Created if need be.
+    keep
+        How many of the newest snapshots stay.
+
+    """
+
+    def __init__(self, path: Path, keep: int = 3) -> None:
+        self.path = path
+        self._keep = keep
+        self._lock: int | None = None
+
+    def lock(self) -> None:
+        """Take the folder for this process.
+
+        Raises
+        ------
+        SnapshotError
+            When another process has it, or it can't be written to.
+
+        """
+        self._attempt(lambda: self.path.mkdir(parents=True, exist_ok=True))
+        lock = self._attempt(lambda: os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644))
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise SnapshotError(
+                f"snapshots: another process learns with {self.path}; stop it first, or give this "
+                "one a folder of its own"
+            ) from None
+        self._lock = lock
+        for leftover in self.path.glob("*.partial"):
+            self._attempt(leftover.unlink)
+
+    def unlock(self) -> None:
+        """Let other processes have the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def claim_epoch(self) -> int:
+        """Return a number above every earlier run's, which no other run gets."""
+        claimed = sorted(int(found[1]) for found in self._matching(_CLAIM))
+        epoch = max([*claimed, *(place.epoch for place in self.places())], default=0) + 1
+        while not self._create(self.path / f"epoch-{epoch:06}"):
+            epoch += 1
+        # A crowd of later claims protects the oldest ones' numbers.
+        for old in claimed[:-_CLAIMS_KEPT]:
+            with suppress(OSError):
+                (self.path / f"epoch-{old:06}").unlink()
+        return epoch
+
+    def places(self) -> list[Place]:
+        """Return what the snapshots' names tell, newest first."""
+        found = (Place(int(name[1]), int(name[2])) for name in self._matching(_NAME))
+        return sorted(found, reverse=True)
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Store a snapshot durably, then delete all but the newest.
+
+        Raises
+        ------
+        SnapshotError
+            When the disk doesn't take it; earlier snapshots are still there then.
+
+        """
+        place = Place(snapshot.header.epoch, snapshot.header.next_offset)
+        partial = self.path / f"{place.name}.partial"
+        try:
+            self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
+        finally:
+            with suppress(OSError):
+                partial.unlink()
+        for old in self.places()[self._keep :]:
+            with suppress(OSError):  # somebody else's housekeeping
+                (self.path / old.name).unlink()
+
+    def newest(self) -> Snapshot | None:
+        """Return the newest snapshot that is as it was written; None if there is none at all.
+
+        Raises
+        ------
+        SnapshotError
+            When there are snapshots and none can be read, or when the newest is of another major
+            version.
+
+        """
+        places = self.places()
+        for place in places:
+            try:
+                return self.read(place)
+            except CorruptSnapshotError as error:
+                log.error("snapshot %s is corrupt, falling back to the one before: %s",
+                          self.path / place.name, error)  # fmt: skip
+        if places:
+            raise SnapshotError(
+                f"no snapshot in {self.path} can be read: learn again from the log with "
+                "`iln-stream rebuild`"
+            )
+        return None
+
+    def read(self, place: Place) -> Snapshot:
+        """Return the snapshot at a place."""
+        return read_snapshot(self.path / place.name)
+
+    def _matching(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        files = self._attempt(lambda: list(self.path.iterdir()))
+        return [found for file in files if (found := pattern.fullmatch(file.name))]
+
+    def _create(self, path: Path) -> bool:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise self._error(error) from error
+        self._attempt(lambda: _sync_folder(self.path))
+        return True
+
+    def _attempt(self, action: Callable[[], Result]) -> Result:
+        try:
+            return action()
+        except OSError as error:
+            raise self._error(error) from error
+
+    def _error(self, error: OSError) -> SnapshotError:
+        return SnapshotError(
+            f"snapshots: can't keep them in {self.path}: {error.strerror}; mend that or choose "
+            "another folder"
+        )
+
+
+def read_snapshot(file: Path) -> Snapshot:
+    """Return the snapshot in a file.
+
+    Raises
+    ------
+    CorruptSnapshotError
+        When the file is not as it was written.
+    SnapshotError
+        When it is of another major version, or there is no such file.
+
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise SnapshotError(f"can't read {file}: {error.strerror}") from error
+    try:
+        return Snapshot.from_bytes(data)
+    except CorruptSnapshotError as error:
+        raise CorruptSnapshotError(f"{file}: {error}") from error
+    except SnapshotError as error:
+        raise SnapshotError(
+            f"{file}: {error}; use a release that reads it, or learn again from the log with "
+            "`iln-stream rebuild`"
+        ) from error
+
+
+def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> None:
+    with partial.open("wb") as file:
+        snapshot.write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(final)
+    _sync_folder(final.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

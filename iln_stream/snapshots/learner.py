@@ -1,0 +1,63 @@
+"""A learner as a tree: ours tell their state; others can be pickled, if that is asked for."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from iln_stream.errors import SnapshotError, StateError
+from iln_stream.learners import model_of, state_of
+from iln_stream.state import Tree
+
+_PICKLE = "pickle"
+
+
+def learner_state(learner: Any, allow_pickle: bool) -> Tree:
+    """Return a learner's state, of which nothing changes when the learner goes on.
+
+    Parameters
+    ----------
+    learner
+        One of ours, or a River pipeline of ours; with `allow_pickle`, any.
+    allow_pickle
+        Whether a learner that doesn't tell its state may be pickled.
+
+    Raises
+    ------
+    SnapshotError
+        When it doesn't, and may not.
+
+    """
+    try:
+        return state_of(learner)
+    except StateError as error:
+        if not allow_pickle:
+            raise SnapshotError(
+                f"snapshots: {error}; set snapshot_pickle to save it as a pickle, which runs code "
+                "when it is read: do so only if nobody else can write to the folder"
+            ) from error
+    return {_PICKLE: np.frombuffer(pickle.dumps(learner), np.uint8)}
+
+
+def learner_of(state: Tree, allow_pickle: bool) -> Any:
+    """Return the learner that told this state.
+
+    Raises
+    ------
+    SnapshotError
+        When it is a pickle, and that may not be read, or when it can't be.
+
+    """
+    try:
+        if _PICKLE not in state:
+            return model_of(state)
+        if not allow_pickle:
+            raise SnapshotError(
+                "the snapshot holds a pickle, which runs code when it is read: set snapshot_pickle "
+                "if nobody else could write to the folder"
+            )
+        return pickle.loads(state[_PICKLE].tobytes())  # noqa: S301
+    except StateError as error:
+        raise SnapshotError(
+            f"{error}; or learn again from the log with `iln-stream rebuild`"
+        ) from error

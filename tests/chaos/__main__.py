@@ -1,0 +1,102 @@
+"""The full counts of kills and garbage: `python -m chaos`, as `make chaos` runs it."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+from support.kafka_broker import KafkaBroker
+
+from chaos.broker_kills import kill_brokers
+from chaos.garbage import flood
+from chaos.learner_kills import kill_learners
+
+
+def main() -> int:
+    """Run everything; return 1 if anything was not as promised."""
+    parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
+    parser.add_argument("--events", type=int, default=200_000, help="while the learner is killed")
+    parser.add_argument("--kills", type=int, default=200, help="of the learner, half of them "
+                        "with transactional predictions")  # fmt: skip
+    parser.add_argument("--broker-kills", type=int, default=20)
+    parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"--seed {given.seed}", flush=True)
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="iln-chaos-") as name:
+        folder = Path(name)
+        with KafkaBroker(folder / "kafka", borrow=False) as broker:
+            for transactional in (False, True):
+                faults += _learner_kills(broker, folder / f"kills-{transactional}", given,
+                                         transactional)  # fmt: skip
+            faults += _broker_kills(broker, folder / "outages", given)
+            faults += _garbage(broker, folder / "garbage", given)
+    print("\n".join(faults) or "all as promised")
+    return 1 if faults else 0
+
+
+def _learner_kills(
+    broker: KafkaBroker, folder: Path, given: argparse.Namespace, transactional: bool
+) -> list[str]:
+    folder.mkdir()
+    n_kills = given.kills // 2
+    if not n_kills:
+        return []
+    outcome = kill_learners(
+        broker.bootstrap,
+        folder,
+        n_kills=n_kills,
+        events_per_kill=given.events // given.kills,
+        seed=given.seed + transactional,
+        more=("--transactional",) if transactional else (),
+    )
+    repeats = len(outcome.published) - len(set(outcome.published))
+    print(
+        f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
+        f"{outcome.n_sent} events, {outcome.n_behind} of them with events still to learn; "
+        f"{outcome.killed.n_labelled} learned, {outcome.killed.n_dead_letters} dead letters, "
+        f"{len(outcome.published)} predictions, {repeats} of them repeats",
+        flush=True,
+    )
+    return outcome.faults(exactly_once=transactional)
+
+
+def _broker_kills(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
+    folder.mkdir()
+    if not given.broker_kills:
+        return []
+    outcome = kill_brokers(broker, folder, n_kills=given.broker_kills, seed=given.seed)
+    seconds = outcome.seconds_to_learn
+    print(
+        f"{len(seconds)} kills of the broker over {outcome.n_sent} events; learning again after "
+        f"{statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s (longest)",
+        flush=True,
+    )
+    late = [f"{each:.1f} s until learning again" for each in seconds if each > 5]
+    return outcome.faults() + late
+
+
+def _garbage(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
+    folder.mkdir()
+    if not given.payloads:
+        return []
+    coped = flood(broker.bootstrap, folder, given.payloads, given.seed)
+    print(
+        f"{coped.n_sent} payloads: {coped.n_learned} learned, {coped.n_predicted_only} predicted "
+        f"only, {coped.n_dead_letters} dead letters, {coped.n_letters_stored} of them stored",
+        flush=True,
+    )
+    whole = coped.n_learned + coped.n_predicted_only + coped.n_dead_letters == coped.n_sent
+    stored = coped.n_letters_stored == coped.n_dead_letters
+    return [] if whole and stored else ["payloads were lost"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Payloads of all kinds of wrongness, and how a run copes with floods of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kafka import KafkaProducer, TopicPartition
+from kafka.consumer import KafkaConsumer
+from support.kafka_topics import create_topic, unique_topic
+
+from iln_stream.service import Service, Settings
+
+Payload = bytes | None
+
+
+def payloads(count: int, seed: int) -> Iterator[Payload]:
+    """Events, half of them spoilt in one way or another."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        payload: Payload = _good(draw)
+        while payload is not None and draw.random() < 0.4:
+            payload = draw.choice(_SPOILERS)(payload, draw)
+        yield payload
+
+
+def _good(draw: random.Random) -> bytes:
+    x = {draw.choice("abcdefgh"): draw.choice(_VALUES)(draw) for _ in range(draw.randrange(6))}
+    event = {"x": x, "y": draw.uniform(-3, 3)}
+    if draw.random() < 0.3:
+        del event["y"]
+    if draw.random() < 0.3:
+        event["id"] = str(draw.randrange(1000))
+    if draw.random() < 0.2:
+        event["timestamp"] = draw.choice(_TIMES)
+    return json.dumps(event).encode()
+
+
+_VALUES: list[Callable[[random.Random], object]] = [
+    lambda draw: draw.uniform(-1, 1),
+    lambda draw: draw.randrange(-(10**6), 10**6),
+    lambda draw: draw.uniform(-1, 1) * 10.0 ** draw.randrange(-320, 300),
+    lambda draw: draw.random() < 0.5,
+    lambda draw: draw.choice(["grey", "=", "a=b", "", "ünï\u2028", "\x00", ":" * 9]),
+    lambda draw: None,
+]
+
+_TIMES = (
+    "2026-01-31T12:00:00Z",
+    "0001-01-01T00:00:00+00:00",
+    "9999-12-31T23:59:59-12:00",
+    -1e12,
+    0,
+    1e300,
+    "yesterday",
+    "2026-01-31T12:00:00",
+)
+
+_INSERTS = (
+    b"NaN", b"Infinity", b"-Infinity", b"1e999", b"9" * 5_000, b"\xff\xfe", b"\xed\xa0\x80",
+    b"\\ud800", b"[" * 2_000, b'{"x":' * 2_000, b"null", b'"x":{},', b'"y":1,', b"\x00", b" " * 99,
+    b"true", b'"', b"{", b"}", b",", b":",
+)  # fmt: skip
+
+_SPOILERS: list[Callable[[bytes, random.Random], Payload]] = [
+    lambda payload, draw: payload[: draw.randrange(len(payload) + 1)],
+    lambda payload, draw: payload * draw.randrange(3),
+    lambda payload, draw: _put(payload, bytes([draw.randrange(256)]), draw, 1),
+    lambda payload, draw: _put(payload, draw.choice(_INSERTS), draw, 0),
+    lambda payload, draw: _put(payload, draw.choice(_INSERTS), draw, 1),
+    lambda payload, draw: payload.replace(b": ", b": " + draw.choice(_INSERTS) + b", ", 1),
+    lambda payload, draw: payload.replace(b'"x": {', b'"x": {"a": 1, "a": 2, ', 1),
+    lambda payload, draw: draw.randbytes(draw.randrange(200)),
+    lambda payload, draw: b"[%s]" % payload,
+    lambda payload, draw: None,
+]
+
+
+def _put(payload: bytes, new: bytes, draw: random.Random, instead_of: int) -> bytes:
+    place = draw.randrange(len(payload) + 1)
+    return payload[:place] + new + payload[place + instead_of :]
+
+
+class Coped(NamedTuple):
+    """What became of a flood."""
+
+    n_sent: int
+    n_learned: int
+    n_predicted_only: int
+    n_dead_letters: int
+    n_letters_stored: int
+
+
+def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:
+    """Send so many payloads, their times jumping to and fro, and run a learner over them."""
+    topic = create_topic(bootstrap, name=unique_topic("flood"))
+    draw = random.Random(seed + 1)
+    producer = KafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, batch_size=1 << 18)
+    for payload in payloads(count, seed):
+        at = draw.choice([1, 10**12, 1_700_000_000_000, 2 * 10**12])
+        producer.send(topic, payload, key=b"k", partition=0, timestamp_ms=at)
+    producer.flush()
+    producer.close()
+    service = Service(
+        Settings.load(
+            bootstrap=bootstrap,
+            topic=topic,
+            start="earliest",
+            stop_at_end=True,
+            snapshots=str(folder / "snapshots"),
+            learner="pool",
+            learner_options={"size": 32},
+            metrics_port=0,
+        )
+    )
+    service.run()
+    watched = service.lanes[0].watched
+    scores = watched.scores
+    return Coped(
+        count,
+        scores.n_labelled,
+        scores.n_events - scores.n_labelled,
+        watched.n_dead_letters,
+        _n_records(bootstrap, f"{topic}-dead-letters"),
+    )
+
+
+def _n_records(bootstrap: str, topic: str) -> int:
+    here = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap)
+    try:
+        return int(consumer.end_offsets([here])[here])
+    finally:
+        consumer.close()

@@ -1,0 +1,35 @@
+"""What these files share."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from iln_stream.snapshots import Header, Snapshot
+
+HEADER = Header(
+    stream="events",
+    partition=3,
+    topic_id="1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+    n_partitions=4,
+    next_offset=1042,
+    epoch=7,
+    configuration={"learner": "pool", "learner_options": {"size": 64}},
+    seed=2**63 + 5,
+    saved_at="2026-01-31T12:00:00.000+00:00",
+)
+
+
+@pytest.fixture
+def make():
+    """Makes a snapshot; its header's fields can be given."""
+
+    def make(**fields):
+        state = {
+            "learner": {"alpha": np.arange(5.0) / 3, "n": 12, "rate": float("inf")},
+            "counts": {"loss": 0.1 + 0.2, "window": [1.0, float("nan")]},
+            "recent_ids": None,
+        }
+        return Snapshot(dataclasses.replace(HEADER, **fields), state)
+
+    return make

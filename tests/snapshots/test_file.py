@@ -1,0 +1,115 @@
+"""A snapshot's file: what was written is read, or it is said that it isn't."""
+
+import hashlib
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream.errors import SnapshotError, StateError
+from iln_stream.snapshots import CorruptSnapshotError, Header, Snapshot
+from iln_stream.state import pack
+
+HEADER = Header(
+    stream="events",
+    partition=0,
+    topic_id=None,
+    n_partitions=1,
+    next_offset=5,
+    epoch=1,
+    configuration={"learner": "pool"},
+    seed=1,
+    saved_at="2026-01-31T12:00:00.000+00:00",
+)
+STATE = {"alpha": np.linspace(-1, 1, 50), "n": 3, "name": "ünï", "nothing": None}
+
+
+def written(snapshot):
+    file = io.BytesIO()
+    snapshot.write(file)
+    return file.getvalue()
+
+
+WRITTEN = written(Snapshot(HEADER, STATE))
+
+
+def test_round_trip(make):
+    """Header and state come back to the last bit, infinities and nan included."""
+    snapshot = make()
+    read = Snapshot.from_bytes(written(snapshot))
+    assert read.header == snapshot.header
+    arrays, text = pack(read.state)
+    expected_arrays, expected_text = pack(snapshot.state)
+    assert text == expected_text
+    assert {name: array.tobytes() for name, array in arrays.items()} == {
+        name: array.tobytes() for name, array in expected_arrays.items()
+    }
+
+
+def test_first_line_tells_version_and_checksum():
+    """A person, or sha256sum, can tell what the file is and whether it is whole."""
+    first, _, content = WRITTEN.partition(b"\n")
+    digest = hashlib.sha256(content).hexdigest()
+    assert first.decode() == f"iln-stream snapshot 1.0 sha256:{digest}"
+
+
+@settings(deadline=None, max_examples=200)
+@given(place=st.integers(0, len(WRITTEN) - 1), bit=st.integers(0, 7))
+def test_no_flipped_bit_goes_unnoticed(place, bit):
+    """Whichever bit the disk changes, the file is refused."""
+    damaged = bytearray(WRITTEN)
+    damaged[place] ^= 1 << bit
+    with pytest.raises(SnapshotError):
+        Snapshot.from_bytes(bytes(damaged))
+
+
+@settings(deadline=None, max_examples=100)
+@given(length=st.integers(0, len(WRITTEN) - 1))
+def test_no_cut_goes_unnoticed(length):
+    """A file that ends too soon is refused, wherever it ends."""
+    with pytest.raises(CorruptSnapshotError):
+        Snapshot.from_bytes(WRITTEN[:length])
+
+
+def test_other_major_version_is_refused_and_not_corrupt():
+    """A format of the future isn't taken for damage: falling back would forget what was learned."""
+    with pytest.raises(SnapshotError, match=r"version 2\.0, and .* reads 1\.x") as caught:
+        Snapshot.from_bytes(WRITTEN.replace(b"snapshot 1.0", b"snapshot 2.0", 1))
+    assert not isinstance(caught.value, CorruptSnapshotError)
+
+
+def test_newer_minor_version_is_read():
+    """A later release of the same major version adds, and takes nothing away."""
+    read = Snapshot.from_bytes(WRITTEN.replace(b"snapshot 1.0", b"snapshot 1.9", 1))
+    assert read.header == HEADER
+
+
+def test_objects_are_no_arrays():
+    """What only pickle could hold isn't written."""
+    with pytest.raises(StateError, match="only numbers can be saved"):
+        Snapshot(HEADER, {"bad": np.array([{}], dtype=object)}).write(io.BytesIO())
+
+
+def test_a_pickle_among_the_arrays_is_not_run():
+    """A file made by hand, its checksum right, doesn't get us to unpickle."""
+    array, body = io.BytesIO(), io.BytesIO()
+    np.save(array, np.array([print], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(body, "w") as file:
+        file.writestr("header.json", "{}")
+        file.writestr("state.json", "{}")
+        file.writestr("arrays/evil.npy", array.getvalue())
+    digest = hashlib.sha256(body.getvalue()).hexdigest()
+    with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
+        Snapshot.from_bytes(f"iln-stream snapshot 1.0 sha256:{digest}\n".encode() + body.getvalue())
+
+
+def test_configuration_hash(make):
+    """The hash depends on the configuration and on nothing else, not on the order of its keys."""
+    first = make(configuration={"a": 1, "b": {"c": 2}}).header.configuration_hash
+    assert make(configuration={"b": {"c": 2}, "a": 1}, epoch=9).header.configuration_hash == first
+    assert make(configuration={"a": 1, "b": {"c": 3}}).header.configuration_hash != first
+    assert re.fullmatch("[0-9a-f]{64}", first)

@@ -1,0 +1,149 @@
+"""A folder of snapshots: one writer, whole files, the newest good one."""
+
+import errno
+import logging
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots import CorruptSnapshotError, Place, SnapshotFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that this process has locked."""
+    opened = SnapshotFolder(tmp_path / "deep" / "events-0", keep=3)
+    opened.lock()
+    yield opened
+    opened.unlock()
+
+
+def files(folder):
+    return sorted(file.name for file in folder.path.glob("*snapshot*"))
+
+
+def test_newest_of_the_highest_epoch(folder, make):
+    """A later run's snapshot counts, even if an earlier run had come further."""
+    assert folder.newest() is None
+    for epoch, offset in [(1, 900), (2, 100), (2, 50)]:
+        folder.write(make(epoch=epoch, next_offset=offset))
+    assert folder.newest().header == make(epoch=2, next_offset=100).header
+
+
+def test_last_ones_are_kept(folder, make):
+    """The newest stay, the others go, and nothing half-written is left."""
+    for offset in range(10, 60, 10):
+        folder.write(make(epoch=1, next_offset=offset))
+    assert files(folder) == [Place(1, offset).name for offset in (30, 40, 50)]
+
+
+def test_an_old_run_deletes_nothing_newer(folder, make):
+    """Whoever writes in a lower epoch than others only loses its own."""
+    for offset in (10, 20, 30):
+        folder.write(make(epoch=5, next_offset=offset))
+    folder.write(make(epoch=4, next_offset=99))
+    assert folder.places() == [Place(5, offset) for offset in (30, 20, 10)]
+
+
+def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
+    """A damaged file costs what was learned after the one before, and it is said."""
+    folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=20))
+    damaged = folder.path / Place(1, 20).name
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    assert folder.newest().header.next_offset == 10
+    (message,) = caplog.messages
+    assert caplog.records[0].levelno == logging.ERROR
+    assert f"{damaged} is corrupt, falling back to the one before: " in message
+
+
+def test_nothing_but_corrupt_ones(folder, make):
+    """Without any good snapshot nothing begins anew by itself; the remedy is named."""
+    folder.write(make(epoch=1, next_offset=10))
+    (folder.path / Place(1, 10).name).write_bytes(b"")
+    with pytest.raises(SnapshotError, match=r"no snapshot in .* can be read: .*iln-stream rebuild"):
+        folder.newest()
+
+
+def test_newest_of_another_major_version(folder, make):
+    """A snapshot of a later release isn't passed over for an older one."""
+    folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=20))
+    file = folder.path / Place(1, 20).name
+    file.write_bytes(file.read_bytes().replace(b"snapshot 1.", b"snapshot 9.", 1))
+    with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
+        folder.newest()
+    assert not isinstance(caught.value, CorruptSnapshotError)
+
+
+def test_epochs_are_claimed_once(tmp_path):
+    """Of many processes at once each gets an epoch of its own, above all that were seen."""
+    folder = SnapshotFolder(tmp_path)
+    (tmp_path / Place(41, 0).name).write_bytes(b"")
+    context = multiprocessing.get_context("fork")
+    with context.Pool(4) as pool:
+        claimed = pool.map(_claim, [folder] * 40)
+    assert sorted(claimed) == list(range(42, 82))
+    assert folder.claim_epoch() == 82
+
+
+def _claim(folder):
+    return folder.claim_epoch()
+
+
+def _lock_and_wait(path, locked):
+    SnapshotFolder(path).lock()
+    locked.set()
+    time.sleep(60)
+
+
+def test_one_process_at_a_time(folder, tmp_path, make):
+    """A second process is refused while the first lives, and let in when it was killed."""
+    context = multiprocessing.get_context("fork")
+    path, locked = tmp_path / "shared", context.Event()
+    first = context.Process(target=_lock_and_wait, args=(path, locked))
+    first.start()
+    assert locked.wait(30)
+    second = SnapshotFolder(path)
+    with pytest.raises(SnapshotError, match=f"another process learns with {path}"):
+        second.lock()
+    os.kill(first.pid, signal.SIGKILL)
+    first.join()
+    second.lock()
+    second.unlock()
+
+
+def test_what_a_killed_process_left_is_swept(folder, make):
+    """A half-written file is never taken for a snapshot, and goes at the next start."""
+    half = folder.path / f"{Place(1, 10).name}.partial"
+    half.write_bytes(b"iln-stream snapshot 1.0 sha")
+    assert folder.newest() is None
+    folder.unlock()
+    folder.lock()
+    assert not half.exists()
+
+
+def test_full_disk(folder, make, monkeypatch):
+    """When the disk takes no more it is said, earlier snapshots stay, and no half one is left."""
+    folder.write(make(epoch=1, next_offset=10))
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SnapshotError, match=f"can't keep them in {folder.path}: No space left"):
+        folder.write(make(epoch=1, next_offset=20))
+    monkeypatch.undo()
+    assert files(folder) == [Place(1, 10).name]
+    assert folder.newest().header.next_offset == 10
+
+
+def test_unwritable_folder(tmp_path):
+    """A folder that can't be made or written to is told before anything is learned."""
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(SnapshotError, match=r"snapshots: can't keep them in .*file/below"):
+        SnapshotFolder(tmp_path / "file" / "below").lock()

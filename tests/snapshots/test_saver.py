@@ -1,0 +1,55 @@
+"""Saving in a thread: only after what came before is stored, and failures are heard of."""
+
+import threading
+
+import pytest
+
+from iln_stream.errors import SinkError
+from iln_stream.snapshots import Place, Saver, SnapshotFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return SnapshotFolder(tmp_path)
+
+
+def test_waits_for_what_came_before(folder, make):
+    """No snapshot is there before the outputs are; the loop goes on meanwhile."""
+    stored = threading.Event()
+    saver = Saver(folder, [stored.wait])
+    saver.save(make(epoch=1, next_offset=10))
+    assert saver.busy
+    assert folder.places() == []
+    stored.set()
+    saver.finish()
+    assert folder.places() == [Place(1, 10)]
+    assert saver.newest == make(epoch=1, next_offset=10).header
+    assert saver.n_saved == 1
+
+
+def test_outputs_that_fail(folder, make):
+    """Where the outputs can't be stored there is no snapshot, now or later, and an error."""
+
+    def fail():
+        raise SinkError("disk full")
+
+    saver = Saver(folder, [fail])
+    saver.save(make())
+    with pytest.raises(SinkError, match="disk full"):
+        saver.finish()
+    with pytest.raises(SinkError, match="disk full"):
+        saver.check()
+    with pytest.raises(SinkError, match="disk full"):
+        saver.save(make())
+    assert folder.places() == []
+
+
+def test_one_after_the_other(folder, make):
+    """Snapshots are stored in the order they were taken."""
+    order = []
+    saver = Saver(folder, [lambda: order.append(len(folder.places()))])
+    for offset in (10, 20, 30):
+        saver.save(make(epoch=1, next_offset=offset))
+    saver.finish()
+    assert order == [0, 1, 2]
+    assert saver.newest.next_offset == 30

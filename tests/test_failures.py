@@ -1,0 +1,228 @@
+"""What docs/guarantees.md promises about each failure, seen from outside, on a real broker."""
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from chaos.learner_kills import arguments, published
+from chaos.stream import Feed
+from kafka import KafkaProducer
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, produce, read_topic
+from support.running_command import Command
+from support.saved_state import Saved, saved
+
+from iln_stream.service import Service, Settings
+
+
+class Start(Protocol):
+    def __call__(self, *arguments: str, under: tuple[str, ...] = ()) -> Command: ...
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `iln-stream` processes and ends those that are left after the test."""
+    with ExitStack() as started:
+        yield lambda *arguments, under=(): started.enter_context(
+            Command(tmp_path, *arguments, under=under)
+        )
+
+
+@pytest.fixture
+def fed(broker: KafkaBroker, topic: str) -> Iterator[Feed]:
+    """Feeds the topic, with aborted transactions."""
+    feed = Feed(broker.bootstrap, topic)
+    yield feed
+    feed.close()
+
+
+def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Saved:
+    """What one run that nothing befalls leaves."""
+    run = arguments(bootstrap, topic, folder / "whole", f"{topic}-whole", "--stop-at-end")
+    assert start(*run).wait() == 0
+    return saved(folder / "whole", topic)
+
+
+# The disk
+
+
+def test_full_disk(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """When a snapshot can't be written the run ends with a sentence. The one before stays, so
+    with space again nothing is lost or learned twice."""
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    fed.send(300)
+    assert start(*run).wait() == 0
+    before = saved(tmp_path / "s", topic)
+    fed.send(3_000)
+    # A file may have 2 blocks of 512 bytes or 1 KB, by shell: too few for a snapshot.
+    limited = start(
+        *run, "--snapshot-events=100", under=("sh", "-c", 'ulimit -f 2; exec "$@"', "-")
+    )
+    assert limited.wait() == 2
+    assert f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: File too large" in limited.said
+    assert "Traceback" not in limited.said
+    assert saved(tmp_path / "s", topic).header == before.header
+    assert start(*run).wait() == 0
+    after = saved(tmp_path / "s", topic)
+    assert after.n_events + after.n_dead_letters == 3_300
+    assert after.learner == uninterrupted(broker.bootstrap, topic, tmp_path, start).learner
+
+
+def test_folder_that_goes_away(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """Learning doesn't go on when its state can't be kept any more."""
+    fed.send(100)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    running = start(*run, "--snapshot-seconds=0.2")
+    running.wait_for_metrics(lambda now: now["iln_events_total"] > 0)
+    shutil.rmtree(tmp_path / "s")
+    fed.send(100)
+    assert running.wait() == 2
+    assert f"can't keep them in {tmp_path}/s/{topic}-0: No such file or directory" in running.said
+
+
+# The process
+
+
+def test_sigterm_saves_everything(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """Stopped in good order in mid-stream, a run leaves nothing to be learned or published again,
+    and leaves soon."""
+    fed.send(20_000)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    first = start(*run)
+    first.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    asked = time.monotonic()
+    assert first.terminate() == 0, first.said
+    assert time.monotonic() - asked < 10  # the grace period of most orchestrators
+    half = published(broker.bootstrap, f"{topic}-p")
+    assert saved(tmp_path / "s", topic).n_events == len(half) < 18_000
+    second = start(*run)
+    second.wait_for_metrics(lambda now: now["iln_events_total"] > len(half) + 100)
+    assert second.terminate() == 0
+    offsets = [offset for offset, _ in published(broker.bootstrap, f"{topic}-p")]
+    assert offsets == sorted(set(offsets))
+
+
+def test_a_zombie_replaces_nothing(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """A process that was stopped, thought dead and continued can't replace what its successor
+    saved, even where the lock doesn't hold, nor publish anything in a transaction."""
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--transactional")
+    often = ("--snapshot-events=50", "--snapshot-seconds=0.1")
+    fed.send(500)
+    zombie = start(*run, *often)
+    zombie.wait_for_metrics(lambda now: now["iln_events_total"] > 300)
+    zombie.signal(signal.SIGSTOP)
+    (tmp_path / "s" / f"{topic}-0" / "lock").unlink()  # as on another host
+    fed.send(500)
+    assert start(*run, *often, "--stop-at-end").wait() == 0
+    after = saved(tmp_path / "s", topic)
+    zombie.signal(signal.SIGCONT)
+    assert zombie.wait() == 2, zombie.said
+    assert f"error: topic {topic}-p did not take a message" in zombie.said
+    assert saved(tmp_path / "s", topic).header == after.header
+    offsets = [offset for offset, _ in published(broker.bootstrap, f"{topic}-p")]
+    assert offsets == sorted(set(offsets))
+    assert len(offsets) == after.n_events
+
+
+# The broker
+
+
+def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
+    """A learner that is started before its broker waits for it, and says so."""
+    topic = create_topic(stoppable.bootstrap)
+    produce(stoppable.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
+    stoppable.stop()
+    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    early = start(*run)
+    early.wait_until_it_says(f"no Kafka broker answers at {stoppable.bootstrap} yet")
+    stoppable.start()
+    early.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
+
+
+def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
+    """A broker that says nothing for longer than its clients wait costs time and nothing else."""
+    topic = create_topic(stoppable.bootstrap)
+    feed = Feed(stoppable.bootstrap, topic)
+    feed.send(2_000)
+    impatient = '{"request_timeout_ms": 2000, "fetch_max_wait_ms": 200, "max_poll_records": 50}'
+    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    slow = start(*run, "--kafka-options", impatient)
+    slow.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    with stoppable.paused():
+        time.sleep(5)
+    feed.send(500)
+    feed.close()
+    slow.wait_for_metrics(
+        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 2_500
+    )
+    assert slow.terminate() == 0, slow.said
+    offsets = [offset for offset, _ in published(stoppable.bootstrap, f"{topic}-p")]
+    assert offsets == sorted(set(offsets))
+    assert len(offsets) == saved(tmp_path / "s", topic).n_events
+
+
+# What comes in
+
+
+@pytest.fixture(scope="module")
+def generous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A broker that takes messages of 100 MB."""
+    limits = {"message.max.bytes": "120000000", "socket.request.max.bytes": "130000000"}
+    folder = tmp_path_factory.mktemp("generous")
+    with KafkaBroker(folder, limits, borrow=False) as running:
+        yield running
+
+
+def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
+    """It becomes a dead letter that shows its beginning, and the stream goes on."""
+    topic = create_topic(generous.bootstrap)
+    good = b'{"x": {"a": 1}, "y": 2}'
+    producer = KafkaProducer(bootstrap_servers=generous.bootstrap, max_request_size=120_000_000)
+    for payload in (good, b'{"x": {"a": 1' + b" " * 100_000_000 + b"}}", good):
+        producer.send(topic, payload, partition=0).get(60)
+    producer.close()
+    running = Service(
+        Settings.load(
+            bootstrap=generous.bootstrap,
+            topic=topic,
+            start="earliest",
+            stop_at_end=True,
+            learner="pool",
+            metrics_port=0,
+        )
+    )
+    running.run()
+    assert running.lanes[0].watched.scores.n_labelled == 2
+    (letter,) = _letters(generous, topic)
+    assert letter["reason"].startswith("event: 100,000,015 bytes, where at most")
+    assert letter["payload_bytes"] == 100_000_015
+    assert letter["truncated"]
+
+
+def test_a_flood_is_logged_once(broker: KafkaBroker, topic: str, start: Start) -> None:
+    """Ten thousand malformed messages are ten thousand letters and one line of log."""
+    produce(broker.bootstrap, topic, [(None, b"garbage %d" % i) for i in range(10_000)])
+    run = ("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest")
+    flooded = start(*run, "--stop-at-end", "--metrics-port=0")
+    assert flooded.wait() == 0, flooded.said
+    assert len(_letters(broker, topic)) == 10_000
+    assert flooded.said.count("is a dead letter") == 1
+
+
+def _letters(broker: KafkaBroker, topic: str) -> list[dict[str, Any]]:
+    records = read_topic(broker.bootstrap, f"{topic}-dead-letters")
+    return [json.loads(record.value) for record in records]

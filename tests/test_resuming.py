@@ -1,0 +1,254 @@
+"""Runs that go on where others ended, on a real broker: one learner, however many runs."""
+
+import json
+import random
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient, TopicPartition
+from kafka.admin import NewPartitions
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import TransactionalWriter, create_topic, produce, read_topic
+from support.saved_state import saved
+
+from iln_stream.errors import IlnWarning, SnapshotError, SourceError
+from iln_stream.prequential import Listener
+from iln_stream.service import Service, Settings, rebuild
+from iln_stream.service.partitions import seed_of
+
+
+def events(count: int, first: int = 0, **more: Any) -> list[tuple[None, bytes]]:
+    """Labelled events, each a function of its number."""
+    sent = []
+    for number in range(first, first + count):
+        draw = random.Random(number)
+        x = {name: draw.uniform(-1, 1) for name in "abc"}
+        y = x["a"] * x["b"] + draw.gauss(0, 0.1)
+        sent.append((None, json.dumps({"x": x, "y": y, "id": f"e{number}", **more}).encode()))
+    return sent
+
+
+class Runs:
+    """Runs of one configuration on one topic, with snapshots in one folder."""
+
+    def __init__(self, bootstrap: str, topic: str, folder: Path, **settings: Any) -> None:
+        self.folder = folder
+        self.topic = topic
+        self.given = {
+            "bootstrap": bootstrap,
+            "topic": topic,
+            "start": "earliest",
+            "stop_at_end": True,
+            "snapshots": str(folder),
+            "learner": "pool",
+            "learner_options": {"size": 64},
+            "metrics_port": 0,
+            **settings,
+        }
+
+    def settings(self, **others: Any) -> Settings:
+        return Settings.load(**{**self.given, **others})
+
+    def run(self, **others: Any) -> Service:
+        """Run to the topic's end."""
+        service = Service(self.settings(**others))
+        service.run()
+        return service
+
+    def saved(self, partition: int = 0) -> Any:
+        return saved(self.folder, self.topic, partition)
+
+
+@pytest.fixture
+def runs(broker: KafkaBroker, topic: str, tmp_path: Path) -> Runs:
+    """Runs on an empty topic."""
+    return Runs(broker.bootstrap, topic, tmp_path / "snapshots")
+
+
+def whole(runs: Runs, folder: Path, **settings: Any) -> Any:
+    """What one uninterrupted run from the topic's beginning to its end leaves."""
+    Service(runs.settings(**settings, snapshots=str(folder))).run()
+    return saved(folder, runs.topic)
+
+
+# Going on
+
+
+def test_a_run_goes_on_where_the_last_one_ended(
+    broker: KafkaBroker, runs: Runs, tmp_path: Path
+) -> None:
+    """Three runs learn what one would have, to the last bit, each event once."""
+    for part in range(3):
+        produce(broker.bootstrap, runs.topic, events(100, first=100 * part))
+        with TransactionalWriter(broker.bootstrap) as writer:
+            writer.abort(runs.topic, events(5, first=10_000))
+        service = runs.run(predictions=f"kafka:{runs.topic}-p")
+        assert service.lanes[0].watched.scores.n_events == 100 * (part + 1)
+    uninterrupted = whole(runs, tmp_path / "whole")
+    assert runs.saved().learner == uninterrupted.learner
+    assert runs.saved().n_labelled == 300
+    found = [json.loads(r.value)["id"] for r in read_topic(broker.bootstrap, f"{runs.topic}-p")]
+    assert found == [f"e{number}" for number in range(300)]
+
+
+def test_a_run_is_saved_on_its_way(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
+    """Without its last snapshot, as if it had been killed, a run is gone on with from the one
+    before, and what was learned since is learned again, identically."""
+    produce(broker.bootstrap, runs.topic, events(5_000))
+    runs.run(snapshot_events=500)
+    last = runs.saved()
+    folder = runs.folder / f"{runs.topic}-0"
+    newest = max(folder.glob("*.snapshot"))
+    newest.unlink()
+    assert 0 < runs.saved().header.next_offset < 5_000
+    runs.run()
+    assert runs.saved().learner == last.learner
+    assert runs.saved().n_events == 5_000
+    assert runs.saved().header.epoch > last.header.epoch
+
+
+def test_repeats_are_known_across_runs(broker: KafkaBroker, runs: Runs) -> None:
+    """An event that a sender repeats is learned once, also if a run ended in between."""
+    produce(broker.bootstrap, runs.topic, events(20))
+    runs.run(recent_ids=10)
+    produce(broker.bootstrap, runs.topic, events(10, first=10) + events(1, first=0))
+    service = runs.run(recent_ids=10)
+    watched = service.lanes[0].watched
+    assert (watched.n_repeats, watched.scores.n_labelled) == (10, 21)  # e0 was forgotten
+
+
+def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> None:
+    """Means since the model's birth don't begin anew with each process."""
+    produce(broker.bootstrap, runs.topic, [*events(50), (None, b"?")])
+    before = runs.run().lanes[0].watched
+    after = runs.run().lanes[0].watched
+    assert after.scores.state() == before.scores.state()
+    assert after.n_dead_letters == 1
+
+
+# What can't be gone on with
+
+
+def test_one_process_a_folder(broker: KafkaBroker, runs: Runs) -> None:
+    """While one run has the folder, another is refused, before it learns anything."""
+    produce(broker.bootstrap, runs.topic, events(5))
+    first = Service(runs.settings())
+    with pytest.raises(SnapshotError, match="another process learns with"):
+        Service(runs.settings())
+    first.run()
+    runs.run()
+
+
+def test_other_settings_are_refused_until_rebuilt(
+    broker: KafkaBroker, runs: Runs, tmp_path: Path
+) -> None:
+    """A state isn't gone on with by another learner; rebuilt, it is what that one would have
+    learned, and nothing that was published is published again."""
+    produce(broker.bootstrap, runs.topic, events(200))
+    runs.run(predictions=f"kafka:{runs.topic}-p")
+    produce(broker.bootstrap, runs.topic, events(50, first=200))
+    other = {"learner_options": {"size": 32}}
+    with pytest.raises(SnapshotError, match=r"learner_options was .*64.* and is .*32.*rebuild"):
+        runs.run(**other)
+    assert rebuild(runs.settings(**other)) == [200]
+    runs.run(**other, predictions=f"kafka:{runs.topic}-p")
+    found = read_topic(broker.bootstrap, f"{runs.topic}-p")
+    assert [json.loads(r.value)["id"] for r in found] == [f"e{n}" for n in range(250)]
+    assert runs.saved().learner == whole(runs, tmp_path / "whole", **other).learner
+
+
+def test_nothing_to_rebuild(runs: Runs) -> None:
+    """Where nothing was learned, `run` is the way."""
+    with pytest.raises(SnapshotError, match=r"there is none in .*`iln-stream run` begins anew"):
+        rebuild(runs.settings())
+
+
+def delete_before(bootstrap: str, topic: str, offset: int) -> None:
+    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
+        admin.delete_records({TopicPartition(topic, 0): offset})
+
+
+def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
+    """Records that were deleted before they were learned are never skipped silently: the run
+    stops and explains the choice, and either choice works."""
+    produce(broker.bootstrap, runs.topic, events(50))
+    runs.run()
+    produce(broker.bootstrap, runs.topic, events(50, first=50))
+    delete_before(broker.bootstrap, runs.topic, 60)
+    with pytest.raises(
+        SourceError, match=r"records 50 to 59 were deleted .*--accept-loss, .*iln-stream rebuild"
+    ):
+        runs.run()
+    assert runs.saved().n_events == 50
+    runs.run(accept_loss=True)
+    assert runs.saved().n_events == 90
+    assert rebuild(runs.settings()) == [100]
+    assert runs.saved().n_events == 40
+
+
+def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
+    """Another topic of the same name isn't taken for the one that was learned."""
+    produce(broker.bootstrap, runs.topic, events(30))
+    runs.run()
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.delete_topics([runs.topic])
+        while runs.topic in admin.list_topics():
+            sleep(0.1)
+    create_topic(broker.bootstrap, name=runs.topic)
+    produce(broker.bootstrap, runs.topic, events(40, first=500))
+    with pytest.raises(SourceError, match=r"was deleted and created anew .*iln-stream rebuild"):
+        runs.run()
+    assert rebuild(runs.settings()) == [0]
+    runs.run()
+    assert runs.saved().n_events == 40
+
+
+def test_partitions_added(broker: KafkaBroker, runs: Runs) -> None:
+    """That keys have moved to other partitions is told."""
+    produce(broker.bootstrap, runs.topic, events(5))
+    runs.run()
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.create_partitions({runs.topic: NewPartitions(3)})
+    with pytest.warns(IlnWarning, match="has 3 partitions and had 1"):
+        runs.run()
+
+
+# Several partitions
+
+
+def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> None:
+    """All partitions in one process, or each in its own: the same learners, each with a seed of
+    its own that its snapshots tell."""
+    topic = create_topic(broker.bootstrap, partitions=3)
+    for partition in range(3):
+        produce(broker.bootstrap, topic, events(60), partition=partition)
+    together = Runs(broker.bootstrap, topic, tmp_path / "together", partitions="all")
+    service = together.run()
+    assert [lane.source.partition for lane in service.lanes] == [0, 1, 2]
+    apart = Runs(broker.bootstrap, topic, tmp_path / "apart")
+    apart.run(partitions="1")
+    apart.run(partitions="2,0")
+    for partition in range(3):
+        assert together.saved(partition).learner == apart.saved(partition).learner
+        assert together.saved(partition).header.seed == seed_of(1, partition)
+    learners = [json.dumps(together.saved(p).learner[""].decode()) for p in range(3)]
+    assert len(set(learners)) == 3
+
+
+def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path) -> None:
+    """A process doesn't live on with some of its learners dead."""
+    topic = create_topic(broker.bootstrap, partitions=2)
+    produce(broker.bootstrap, topic, events(5), partition=0)
+    runs = Runs(broker.bootstrap, topic, tmp_path, partitions="all", stop_at_end=False)
+    service = Service(runs.settings())
+    produce(broker.bootstrap, topic, [(None, b"{}")], partition=1)
+
+    class Failing(Listener):
+        def on_dead_letter(self, letter: object) -> None:
+            raise SourceError("no more")
+
+    service.lanes[1].loop.listeners = (Failing(), *service.lanes[1].loop.listeners)
+    with pytest.raises(SourceError, match="no more"):
+        service.run()
