@@ -5,6 +5,7 @@ from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
     Estimate,
+    InfiniteLayerRegressor,
     Pool,
     ScaledTarget,
     ShrinkingGradient,
@@ -16,6 +17,7 @@ __all__ = [
     "Estimate",
     "IlnError",
     "IlnWarning",
+    "InfiniteLayerRegressor",
     "Pool",
     "ScaledTarget",
     "ShrinkingGradient",

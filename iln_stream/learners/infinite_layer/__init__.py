@@ -1,0 +1,5 @@
+"""Experts on random features whose prior is learned, and the models made of them."""
+
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+
+__all__ = ["InfiniteLayerRegressor"]
