@@ -7,10 +7,12 @@ from iln_stream.learners import (
     Estimate,
     InfiniteLayerRegressor,
     Pool,
+    RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
     Update,
     WinsorisedScaler,
+    features_wanted,
 )
 
 __all__ = [
@@ -19,10 +21,12 @@ __all__ = [
     "IlnWarning",
     "InfiniteLayerRegressor",
     "Pool",
+    "RandomFeatureRidge",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",
     "WinsorisedScaler",
     "__version__",
     "features",
+    "features_wanted",
 ]

@@ -1,7 +1,11 @@
 """River regressors that learn infinite-layer networks."""
 
 from iln_stream.learners.estimators import Estimate, Pool
-from iln_stream.learners.infinite_layer import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer import (
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    features_wanted,
+)
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
@@ -11,9 +15,11 @@ __all__ = [
     "Estimate",
     "InfiniteLayerRegressor",
     "Pool",
+    "RandomFeatureRidge",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",
     "WinsorisedScaler",
+    "features_wanted",
     "find_shrinking_gradient",
 ]

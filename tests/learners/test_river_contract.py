@@ -8,6 +8,7 @@ from river import checks
 from iln_stream import (
     IlnWarning,
     InfiniteLayerRegressor,
+    RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -21,6 +22,7 @@ MODELS = [
         ScaledTarget,
         WinsorisedScaler,
         InfiniteLayerRegressor,
+        RandomFeatureRidge,
     )
     for parameters in estimator._unit_test_params()
 ] + [

@@ -1,5 +1,9 @@
 """Experts on random features whose prior is learned, and the models made of them."""
 
+from iln_stream.learners.infinite_layer.random_feature_ridge import (
+    RandomFeatureRidge,
+    features_wanted,
+)
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
-__all__ = ["InfiniteLayerRegressor"]
+__all__ = ["InfiniteLayerRegressor", "RandomFeatureRidge", "features_wanted"]

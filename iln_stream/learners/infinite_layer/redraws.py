@@ -10,7 +10,7 @@ from iln_stream.kernels.replay import replay
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import HUBER, Ridges, Solution
+from iln_stream.learners.infinite_layer.ridges import Ridges, Solution
 from iln_stream.learners.infinite_layer.target import Target
 
 FIRST = 64
@@ -105,7 +105,7 @@ class Redraws(Part):
         error = replay(
             memory.columns, memory.lags, memory.y, first, last, self.stats, self.scale,
             new.omega, new.b, ridges.activation[k], ridges.linear[k],
-            new.P, new.pending, new.theta, new.record, HUBER,
+            new.P, new.pending, new.theta, new.record, ridges.forgetting[k], ridges.huber,
         )  # fmt: skip
         self.cursor = last
         if first >= self.judged_from:

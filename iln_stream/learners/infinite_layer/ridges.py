@@ -10,10 +10,7 @@ from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import ACTIVATIONS, Prior, Units
 
 RIDGE = 0.1
-"""Penalty on the squared weights, against squared errors of the scaled target."""
-
 HUBER = 2.0
-"""Errors beyond this many mean absolute errors count linearly."""
 
 
 class RidgeExpert(NamedTuple):
@@ -66,15 +63,28 @@ class Ridges(Part):
         R, the number of hidden units of each; 0 for linear experts.
     n_lags
         How many of v's first places are last targets.
+    ridge
+        Penalty on the squared weights, against squared errors of the scaled target.
+    huber
+        Errors beyond this many mean absolute errors count linearly.
 
     """
 
     kept = ("omega", "b", "linear", "P", "pending", "theta", "record", "outer")
 
-    def __init__(self, experts: tuple[RidgeExpert, ...], size: int, n_lags: int) -> None:
+    def __init__(
+        self,
+        experts: tuple[RidgeExpert, ...],
+        size: int,
+        n_lags: int,
+        ridge: float = RIDGE,
+        huber: float = HUBER,
+    ) -> None:
         self.experts = experts
         self.size = size
         self.n_lags = n_lags
+        self.ridge = ridge
+        self.huber = huber
         K, d, D = len(experts), n_lags, size + 1 + n_lags
         self.activation = np.array(
             [ACTIVATIONS[e.prior.activation] if e.prior else 0 for e in experts]
@@ -83,7 +93,7 @@ class Ridges(Part):
         self.linear = np.array([[float(e.recent)] * n_lags for e in experts]).reshape(K, d)
         self.omega = np.zeros((K, d, size), np.float32)
         self.b = np.zeros((K, size), np.float32)
-        self.P = np.tile(covariance(D), (K, 1))
+        self.P = np.tile(covariance(D, self.ridge), (K, 1))
         self.pending = np.tile(nothing_pending(D), (K, 1))
         self.theta = np.zeros((K, D))
         self.record = np.zeros((K, 2))
@@ -103,7 +113,7 @@ class Ridges(Part):
         wider = [(0, 0), (0, n_columns)]
         self.omega = np.pad(self.omega, [*wider, (0, 0)])
         self.linear = np.pad(self.linear, wider, constant_values=1.0)
-        fresh = covariance(D + n_columns)[self.P.shape[1] :]
+        fresh = covariance(D + n_columns, self.ridge)[self.P.shape[1] :]
         self.P = np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1)
         self.pending = np.insert(self.pending, [D] * n_columns, 0.0, axis=1)
         self.theta = np.pad(self.theta, wider)
@@ -122,7 +132,7 @@ class Ridges(Part):
         """Learn t at the row last predicted, where the predictions were p."""
         kernels.learn_all(
             self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
-            HUBER, self._k,
+            self.huber, self._k,
         )  # fmt: skip
 
     def sense(self, rate: float) -> None:
@@ -140,7 +150,9 @@ class Ridges(Part):
     def newborn(self, units: Units) -> Solution:
         """Return an expert with these units that has learned nothing."""
         D = self.theta.shape[1]
-        return Solution(*units, covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2))
+        return Solution(
+            *units, covariance(D, self.ridge), nothing_pending(D), np.zeros(D), np.zeros(2)
+        )
 
     def put(self, k: int, solution: Solution) -> None:
         """Let a solution take expert k's place."""
@@ -148,11 +160,11 @@ class Ridges(Part):
             getattr(self, name)[k] = array
 
 
-def covariance(D: int) -> NDArray[np.float64]:
+def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
     """Return the lower triangle, row after row, of the inverse of the penalty on D weights."""
     i = np.arange(D)
     P = np.zeros(D * (D + 1) // 2)
-    P[i * (i + 3) // 2] = 1.0 / RIDGE
+    P[i * (i + 3) // 2] = 1.0 / ridge
     return P
 
 
