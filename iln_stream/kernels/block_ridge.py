@@ -1,11 +1,20 @@
 """Recursive least squares that keeps only diagonal blocks of the covariance: O(B) a weight."""
 
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.recursive_ridge import dot, gain, huber_weight, leave_pending
+from iln_stream.kernels.recursive_ridge import (
+    STEPS,
+    dot,
+    gain,
+    huber_weight,
+    leave_pending,
+    renew_penalty,
+)
 
 
 @compiled
-def learn_blocks(P, pending, theta, record, phi, k, t, p, forgetting, huber):  # type: ignore[no-untyped-def]
+def learn_blocks(  # type: ignore[no-untyped-def]
+    P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber
+):
     """One row as in `recursive_ridge.learn`; P (n, B (B + 1) / 2), pending (n, B + 2).
 
     phi, theta and k (n B,): zeros fill the last block. theta moves along all blocks' gains at once;
@@ -19,7 +28,12 @@ def learn_blocks(P, pending, theta, record, phi, k, t, p, forgetting, huber):  #
         gain(P[u], pending[u], phi[part], k[part])
         inside = dot(k[part], phi[part])
         total += inside
-        leave_pending(P[u], pending[u], k[part], noise + inside, forgetting)
+        leave_pending(pending[u], k[part], noise + inside, forgetting)
     step = (t - dot(theta, phi)) / (noise + total)
     for i in range(phi.shape[0]):
         theta[i] += step * k[i]
+    if forgetting < 1.0:
+        lost = (1.0 - forgetting) * ridge * B
+        for u in range(n):
+            part = slice(u * B, u * B + B)
+            renew_penalty(P[u], pending[u], theta[part], k[part], record[STEPS], lost)

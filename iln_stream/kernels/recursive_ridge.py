@@ -1,5 +1,7 @@
 """Recursive least squares, exact, in double precision."""
 
+import numpy as np
+
 from iln_stream.kernels.compiled import compiled
 
 STEPS, MEAN_ERROR = 0, 1
@@ -82,23 +84,32 @@ def _corner(P, pending, phi, k, first, last, left):  # type: ignore[no-untyped-d
 
 
 @compiled
-def leave_pending(P, pending, k, denominator, forgetting):  # type: ignore[no-untyped-def]
-    """Leave P <- (P - k k' / denominator) / forgetting to the next row.
-
-    P grows only while its trace is below 10 D: in a direction that is no longer excited it would
-    grow without bound (windup).
-    """
+def leave_pending(pending, k, denominator, forgetting):  # type: ignore[no-untyped-def]
+    """Leave P <- (P - k k' / denominator) / forgetting to the next row."""
     D = k.shape[0]
     for i in range(D):
         pending[i] = k[i]
     pending[D] = 1.0 / denominator
-    pending[D + 1] = 1.0
-    if forgetting < 1.0:
-        trace = 0.0
-        for i in range(D):
-            trace += P[i * (i + 3) // 2] - pending[D] * k[i] * k[i]
-        if trace < 10.0 * D * forgetting:
-            pending[D + 1] = 1.0 / forgetting
+    pending[D + 1] = 1.0 / forgetting
+
+
+@compiled
+def renew_penalty(P, pending, theta, k, step, weight):  # type: ignore[no-untyped-def]
+    """Learn a row that says that weight number `step`, counted round, is 0.
+
+    What is forgotten of the penalty is put back so, one coordinate at each row. Without it the
+    covariance would grow without bound where no input comes (windup).
+    """
+    D = k.shape[0]
+    unit = np.zeros(D)
+    i = int(step) % D
+    unit[i] = 1.0
+    gain(P, pending, unit, k)
+    denominator = 1.0 / weight + k[i]
+    change = theta[i] / denominator
+    for j in range(D):
+        theta[j] -= change * k[j]
+    leave_pending(pending, k, denominator, 1.0)
 
 
 @compiled
@@ -117,7 +128,9 @@ def huber_weight(record, error, huber):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn(P, pending, theta, record, phi, k, t, p, forgetting, huber):  # type: ignore[no-untyped-def]
+def learn(  # type: ignore[no-untyped-def]
+    P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber
+):
     """One row of least squares: theta moves along P phi by the error; k (D,) is scratch.
 
     p is the prediction by which the row's Huber weight is judged; it may have been clipped.
@@ -128,4 +141,7 @@ def learn(P, pending, theta, record, phi, k, t, p, forgetting, huber):  # type: 
     step = (t - dot(theta, phi)) / denominator
     for i in range(phi.shape[0]):
         theta[i] += step * k[i]
-    leave_pending(P, pending, k, denominator, forgetting)
+    leave_pending(pending, k, denominator, forgetting)
+    if forgetting < 1.0:
+        lost = (1.0 - forgetting) * ridge * phi.shape[0]
+        renew_penalty(P, pending, theta, k, record[STEPS], lost)

@@ -21,7 +21,7 @@ def place(columns, lags, i, stats, scale, v):  # type: ignore[no-untyped-def]
 @compiled
 def replay(  # type: ignore[no-untyped-def]
     columns, lags, y, first, last, stats, scale, omega, b, activation, linear,
-    P, pending, theta, record, forgetting, huber,
+    P, pending, theta, record, forgetting, ridge, huber,
 ):  # fmt: skip
     """Let an expert learn rows first..last - 1 of the buffer; return the sum of its |errors|."""
     size, R = y.shape[0], b.shape[0]
@@ -35,5 +35,5 @@ def replay(  # type: ignore[no-untyped-def]
         t = min(max((y[i % size] - center) / unit, -2.0), 2.0)
         p = min(max(dot(theta, phi), -2.0), 2.0)
         lost += abs(t - p)
-        learn(P, pending, theta, record, phi, k, t, p, forgetting, huber)
+        learn(P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber)
     return lost

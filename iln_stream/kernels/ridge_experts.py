@@ -16,10 +16,15 @@ def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ign
 
 
 @compiled
-def learn_all(P, pending, theta, record, phi, p, t, forgetting, huber, scratch):  # type: ignore[no-untyped-def]
+def learn_all(  # type: ignore[no-untyped-def]
+    P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
+):
     """Every expert learns t."""
     for k in range(p.shape[0]):
-        learn(P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k], forgetting[k], huber)
+        learn(
+            P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k],
+            forgetting[k], ridge, huber,
+        )  # fmt: skip
 
 
 @compiled

@@ -35,8 +35,8 @@ class RandomFeatureRidge(base.Regressor):
     standard deviations. Each event takes O(D^2) time, D = `n_features` + inputs + 1, in double
     precision. Inputs and targets are scaled online, so they may come as they are.
 
-    With forgetting, the covariance grows in directions in which no input comes; it stops growing
-    where its trace reaches 10 D, so it never winds up.
+    What is forgotten of the penalty is put back, one weight at each event: the covariance never
+    winds up in directions in which no input comes.
 
     Parameters
     ----------

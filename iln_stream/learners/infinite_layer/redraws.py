@@ -105,7 +105,8 @@ class Redraws(Part):
         error = replay(
             memory.columns, memory.lags, memory.y, first, last, self.stats, self.scale,
             new.omega, new.b, ridges.activation[k], ridges.linear[k],
-            new.P, new.pending, new.theta, new.record, ridges.forgetting[k], ridges.huber,
+            new.P, new.pending, new.theta, new.record,
+            ridges.forgetting[k], ridges.ridge, ridges.huber,
         )  # fmt: skip
         self.cursor = last
         if first >= self.judged_from:

@@ -53,7 +53,7 @@ class Ridges(Part):
     """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v], each by exact least squares.
 
     Their arrays are stacked, so one call of a compiled loop serves all. Errors far beyond the mean
-    one are weighed down (Huber); an expert that forgets has its covariance capped (windup).
+    one are weighed down (Huber). An expert that forgets has its penalty renewed (no windup).
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Ridges(Part):
         """Learn t at the row last predicted, where the predictions were p."""
         kernels.learn_all(
             self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
-            self.huber, self._k,
+            self.ridge, self.huber, self._k,
         )  # fmt: skip
 
     def sense(self, rate: float) -> None:

@@ -6,7 +6,12 @@ from numpy.typing import NDArray
 from iln_stream.kernels import block_ridge as kernels
 from iln_stream.kernels.recursive_ridge import dot
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import HUBER, covariance, nothing_pending
+from iln_stream.learners.infinite_layer.ridges import (
+    HUBER,
+    RIDGE,
+    covariance,
+    nothing_pending,
+)
 
 BLOCK = 32
 
@@ -70,5 +75,5 @@ class Tracker(Part):
         """Learn t at the features last predicted from, where the prediction was p."""
         kernels.learn_blocks(
             self.P, self.pending, self.theta, self.record, self._phi, self._k, t, p,
-            self.forgetting, HUBER,
+            self.forgetting, RIDGE, HUBER,
         )  # fmt: skip

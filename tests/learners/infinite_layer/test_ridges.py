@@ -18,7 +18,7 @@ def test_recursion_is_the_solution_of_the_normal_equations(D, condition):
     for n in range(5_000):
         phi = scales * rng.normal(size=D)
         t = float(phi @ weights + 0.1 * rng.normal())
-        learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, 1e9)
+        learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, RIDGE, 1e9)
         A += np.outer(phi, phi)
         b += t * phi
         if n % 1_000 == 999:
@@ -34,7 +34,7 @@ def test_huber_weight_bounds_what_an_outlier_does():
         k = np.zeros(2)
         for t in [*rng_targets, last]:
             phi = np.array([1.0, 0.5])
-            learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, 2.0)
+            learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, RIDGE, 2.0)
         return theta
 
     rng_targets = rng.normal(size=100).tolist()
@@ -42,13 +42,14 @@ def test_huber_weight_bounds_what_an_outlier_does():
 
 
 def test_forgetting_does_not_wind_up():
-    """With one direction excited, 20,000 forgetful steps leave the covariance bounded."""
+    """With one direction excited, 20,000 forgetful steps leave the covariance near the prior's."""
     D = 6
     P, pending, theta, record = covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2)
     phi, k = np.eye(D)[0].copy(), np.zeros(D)
     for _ in range(20_000):
-        learn(P, pending, theta, record, phi, k, 1.0, float(theta @ phi), 0.97, 2.0)
+        learn(P, pending, theta, record, phi, k, 1.0, float(theta @ phi), 0.97, RIDGE, 2.0)
     i = np.arange(D)
     assert np.isfinite(P).all()
-    assert P[i * (i + 3) // 2].sum() < 11.0 * D / 0.97
-    assert theta[0] == pytest.approx(1.0, abs=1e-4)
+    # Between two renewals of its penalty a direction loses no more than 0.97^D of it.
+    assert P[i * (i + 3) // 2].max() < 1.0 / (RIDGE * 0.97**D)
+    assert theta[0] == pytest.approx(1.0, abs=0.01)
