@@ -5,6 +5,7 @@ from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import (
     Estimate,
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
     RandomFeatureRidge,
@@ -19,6 +20,7 @@ __all__ = [
     "Estimate",
     "IlnError",
     "IlnWarning",
+    "InfiniteLayerClassifier",
     "InfiniteLayerRegressor",
     "Pool",
     "RandomFeatureRidge",

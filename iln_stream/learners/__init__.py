@@ -2,6 +2,7 @@
 
 from iln_stream.learners.estimators import Estimate, Pool
 from iln_stream.learners.infinite_layer import (
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     RandomFeatureRidge,
     features_wanted,
@@ -13,6 +14,7 @@ from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
     "Estimate",
+    "InfiniteLayerClassifier",
     "InfiniteLayerRegressor",
     "Pool",
     "RandomFeatureRidge",

@@ -7,6 +7,7 @@ from river import checks
 
 from iln_stream import (
     IlnWarning,
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     RandomFeatureRidge,
     ScaledTarget,
@@ -22,6 +23,7 @@ MODELS = [
         ScaledTarget,
         WinsorisedScaler,
         InfiniteLayerRegressor,
+        InfiniteLayerClassifier,
         RandomFeatureRidge,
     )
     for parameters in estimator._unit_test_params()

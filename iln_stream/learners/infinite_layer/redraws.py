@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels.replay import replay
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import Ridges, Solution
+from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
 from iln_stream.learners.infinite_layer.target import Target
 
 FIRST = 64
@@ -68,7 +67,11 @@ class Redraws(Part):
     def columns_came(self, n: int) -> None:
         """Let the units of all experts look at new columns soon."""
         self.next_at = min(self.next_at, n + FIRST)
-        if self._newborn is not None:  # it is too narrow
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Give up the expert being built, which is too narrow now, and build it anew."""
+        if self._newborn is not None:
             self._newborn = None
             self.waiting.insert(0, self.expert)
 
@@ -102,12 +105,7 @@ class Redraws(Part):
         k, new = self.expert, self._newborn
         assert new is not None
         first, last = self.cursor, min(self.cursor + SLICE, memory.n)
-        error = replay(
-            memory.columns, memory.lags, memory.y, first, last, self.stats, self.scale,
-            new.omega, new.b, ridges.activation[k], ridges.linear[k],
-            new.P, new.pending, new.theta, new.record,
-            ridges.forgetting[k], ridges.ridge, ridges.huber,
-        )  # fmt: skip
+        error = ridges.replay(k, new, memory, first, last, Frame(self.stats, self.scale))
         self.cursor = last
         if first >= self.judged_from:
             i = np.arange(first, last) % len(memory.y)

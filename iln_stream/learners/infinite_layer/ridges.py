@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels import ridge_experts as kernels
+from iln_stream.kernels.replay import replay
+from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import ACTIVATIONS, Prior, Units
 
@@ -47,6 +49,22 @@ class Solution(NamedTuple):
     pending: NDArray[np.float64]
     theta: NDArray[np.float64]
     record: NDArray[np.float64]
+
+
+class Frame(NamedTuple):
+    """The statistics by which kept events are standardised as they are learned again.
+
+    Parameters
+    ----------
+    stats
+        Of the inputs, (5, d).
+    scale
+        Of the target: its center and unit.
+
+    """
+
+    stats: NDArray[np.float64]
+    scale: NDArray[np.float64]
 
 
 class Ridges(Part):
@@ -101,14 +119,14 @@ class Ridges(Part):
         self._make_scratch()
 
     def _make_scratch(self) -> None:
-        K, D = self.theta.shape
+        K, D = len(self.theta), self.theta.shape[-1]
         self._u = np.zeros((K, self.size), np.float32)
         self.phi = np.zeros((K, D))
         self._k = np.zeros(D)
 
     def widen(self, n_columns: int) -> None:
         """Make room at the right of v; what is new has weight 0, and no unit looks at it yet."""
-        K, D = self.theta.shape
+        K, D = len(self.theta), self.theta.shape[-1]
         d = self.omega.shape[1]
         wider = [(0, 0), (0, n_columns)]
         self.omega = np.pad(self.omega, [*wider, (0, 0)])
@@ -116,7 +134,7 @@ class Ridges(Part):
         fresh = covariance(D + n_columns, self.ridge)[self.P.shape[1] :]
         self.P = np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1)
         self.pending = np.insert(self.pending, [D] * n_columns, 0.0, axis=1)
-        self.theta = np.pad(self.theta, wider)
+        self.theta = np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, n_columns)])
         outer = np.tile(np.eye(d + n_columns), (K, 1, 1))
         outer[:, :d, :d] = self.outer
         self.outer = outer
@@ -149,10 +167,22 @@ class Ridges(Part):
 
     def newborn(self, units: Units) -> Solution:
         """Return an expert with these units that has learned nothing."""
-        D = self.theta.shape[1]
-        return Solution(
-            *units, covariance(D, self.ridge), nothing_pending(D), np.zeros(D), np.zeros(2)
-        )
+        D = self.theta.shape[-1]
+        theta = np.zeros(self.theta.shape[1:])
+        return Solution(*units, covariance(D, self.ridge), nothing_pending(D), theta, np.zeros(2))
+
+    def replay(
+        self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
+    ) -> float:
+        """Let a newborn expert k learn events first..last - 1; return the sum of its |errors|."""
+        return float(
+            replay(
+                memory.columns, memory.lags, memory.y, first, last, frame.stats, frame.scale,
+                new.omega, new.b, self.activation[k], self.linear[k],
+                new.P, new.pending, new.theta, new.record,
+                self.forgetting[k], self.ridge, self.huber,
+            )
+        )  # fmt: skip
 
     def put(self, k: int, solution: Solution) -> None:
         """Let a solution take expert k's place."""
