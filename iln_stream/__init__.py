@@ -10,12 +10,16 @@ from iln_stream.learners import (
     Exact,
     Full,
     GrowingPool,
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
     Pool,
+    RandomFeatureRidge,
     Sampled,
     ScaledTarget,
     ShrinkingGradient,
     Update,
     WinsorisedScaler,
+    features_wanted,
 )
 
 __all__ = [
@@ -27,7 +31,10 @@ __all__ = [
     "GrowingPool",
     "IlnError",
     "IlnWarning",
+    "InfiniteLayerClassifier",
+    "InfiniteLayerRegressor",
     "Pool",
+    "RandomFeatureRidge",
     "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
@@ -35,5 +42,6 @@ __all__ = [
     "WinsorisedScaler",
     "__version__",
     "features",
+    "features_wanted",
     "freeze",
 ]

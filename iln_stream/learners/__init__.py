@@ -9,6 +9,12 @@ from iln_stream.learners.estimators import (
     Pool,
     Sampled,
 )
+from iln_stream.learners.infinite_layer import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    features_wanted,
+)
 from iln_stream.learners.introspection import find_shrinking_gradient
 from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
@@ -21,12 +27,16 @@ __all__ = [
     "Exact",
     "Full",
     "GrowingPool",
+    "InfiniteLayerClassifier",
+    "InfiniteLayerRegressor",
     "Pool",
+    "RandomFeatureRidge",
     "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
     "Update",
     "WinsorisedScaler",
+    "features_wanted",
     "find_shrinking_gradient",
     "model_of",
     "state_of",

@@ -26,11 +26,14 @@ class Columns:
     ----------
     max_columns
         No more names than this are given a place; the inputs of others are left out of the row.
+    absent
+        What stands in the row for a name that x lacks.
 
     """
 
-    def __init__(self, max_columns: int) -> None:
+    def __init__(self, max_columns: int, absent: float = 0.0) -> None:
         self.max_columns = max_columns
+        self.absent = absent
         self._keep({})
         self.n_overflowed = 0  # inputs of learned events that found no place
 
@@ -47,7 +50,7 @@ class Columns:
 
         """
         row = self._usual(x)
-        return row if row is not None else _fill(x, self._with(x)[0])
+        return row if row is not None else _fill(x, self._with(x)[0], self.absent)
 
     def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the row, and keep the places that new names were given in it."""
@@ -55,7 +58,7 @@ class Columns:
         if row is not None:
             return row
         place, n_left_out = self._with(x)
-        row = _fill(x, place)
+        row = _fill(x, place, self.absent)
         self.n_overflowed += n_left_out
         if place is not self.place:
             self._keep(place)
@@ -70,19 +73,19 @@ class Columns:
         )
 
     @classmethod
-    def from_state(cls, state: Tree) -> Self:
+    def from_state(cls, state: Tree, absent: float = 0.0) -> Self:
         """Return the columns that have this state."""
         max_columns, n_overflowed, names = _FORM.read(state, "max_columns", "n_overflowed", "names")
-        columns = cls(max_columns)
+        columns = cls(max_columns, absent)
         columns.n_overflowed = n_overflowed
         columns._keep({name_of(text): i for i, text in enumerate(names)})
         return columns
 
-    def __getstate__(self) -> tuple[int, int, dict[Any, int]]:
-        return self.max_columns, self.n_overflowed, self.place
+    def __getstate__(self) -> tuple[int, float, int, dict[Any, int]]:
+        return self.max_columns, self.absent, self.n_overflowed, self.place
 
-    def __setstate__(self, state: tuple[int, int, dict[Any, int]]) -> None:
-        self.max_columns, self.n_overflowed, place = state
+    def __setstate__(self, state: tuple[int, float, int, dict[Any, int]]) -> None:
+        self.max_columns, self.absent, self.n_overflowed, place = state
         self._keep(place)
 
     def _keep(self, place: dict[Any, int]) -> None:
@@ -120,16 +123,16 @@ class Columns:
         return self.place | {name: i for i, name in newcomers}, len(fresh[room:])
 
 
-def _fill(x: Mapping[Any, float], place: Mapping[Any, int]) -> NDArray[np.float64]:
-    row = np.zeros(len(place))
+def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> NDArray[np.float64]:
+    row = np.full(len(place), absent)
     for name, value in x.items():
         i = place.get(name)
         if i is not None:
-            row[i] = value
-    if not np.isfinite(row).all():
-        bad = next(name for name, i in place.items() if not np.isfinite(row[i]))
-        raise ValueError(
-            f"x[{bad!r}] is {x[bad]}: inputs must be finite numbers; leave out what is unknown"
-        )
-    # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
-    return np.clip(row, -LARGEST_INPUT, LARGEST_INPUT, out=row)
+            # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
+            row[i] = max(-LARGEST_INPUT, min(value, LARGEST_INPUT))
+            if value != value or math.isinf(value):
+                raise ValueError(
+                    f"x[{name!r}] is {value}: inputs must be finite numbers; "
+                    "leave out what is unknown"
+                )
+    return row

@@ -1,5 +1,6 @@
 """Whole models, pipelines included, from their states."""
 
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from river import base, compose
@@ -83,5 +84,6 @@ def model_of(state: Tree, **own: Any) -> base.Estimator:
     if name not in _CLASSES:
         raise StateError(f"this is the state of {name!r}, which is none of {', '.join(_CLASSES)}")
     cls = _CLASSES[name]
-    # Transformers are given nothing that could be one's own.
-    return cls.from_state(state, **(own if issubclass(cls, base.Regressor) else {}))
+    takes = signature(cls.from_state).parameters
+    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in takes.values())
+    return cls.from_state(state, **{k: v for k, v in own.items() if open_ended or k in takes})

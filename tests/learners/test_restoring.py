@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from river import compose, linear_model, preprocessing
+from river import base, compose, linear_model, preprocessing
 
 from iln_stream import (
     GrowingPool,
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
     Pool,
+    RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -266,6 +269,31 @@ def test_models_of_others_are_refused_by_name(model):
     """What has no state() is named, rather than saved in part; a subclass is not taken for ours."""
     with pytest.raises(StateError, match=r"\w+ has no state that could be saved; these have"):
         state_of(model)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 70, 140])
+@pytest.mark.parametrize(
+    "model",
+    [InfiniteLayerRegressor(), RandomFeatureRidge(n_features=16), InfiniteLayerClassifier(seed=3)],
+    ids=lambda model: type(model).__name__,
+)
+def test_learners_of_many_parts_go_through_files(model, cut):
+    """They go on bit for bit too, whatever inputs and classes are called."""
+    rng = np.random.default_rng(cut)
+    events = []
+    for _ in range(cut + 40):
+        a, b = rng.normal(size=2).tolist()
+        y = (
+            a * b
+            if isinstance(model, base.Regressor)
+            else [("low", 1), 7, "€"][int(a > 0) + (b > 0)]
+        )
+        events.append(({"a": a, ("t", 1): b, 3: 1e9}, y))
+    model = model.clone()
+    go_on(model, events[:cut])
+    restored = through_files(model)
+    assert content(restored) == content(model)
+    assert go_on(restored, events[cut:]) == go_on(model, events[cut:])
 
 
 def replaced(state, path, value):

@@ -5,12 +5,27 @@ import warnings
 import pytest
 from river import checks
 
-from iln_stream import IlnWarning, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream import (
+    IlnWarning,
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
 from iln_stream.features import Mixture, RandomNetwork, UniformCoordinates
 
 MODELS = [
     estimator(**parameters)
-    for estimator in (ShrinkingGradient, ScaledTarget, WinsorisedScaler)
+    for estimator in (
+        ShrinkingGradient,
+        ScaledTarget,
+        WinsorisedScaler,
+        InfiniteLayerRegressor,
+        InfiniteLayerClassifier,
+        RandomFeatureRidge,
+    )
     for parameters in estimator._unit_test_params()
 ] + [
     ShrinkingGradient(RandomNetwork(), max_draws=200),

@@ -1,0 +1,42 @@
+"""ML-Poly: second-order aggregation of experts by their regrets."""
+
+import numpy as np
+
+from iln_stream.kernels.compiled import compiled
+
+REGRET, VARIATION, LARGEST, WEIGHT = range(4)
+"""Rows of the rule's state, shape (4, K)."""
+
+
+@compiled
+def mixed(state, p):  # type: ignore[no-untyped-def]
+    """The weighted mean of the experts' predictions p, shape (K,)."""
+    K = p.shape[0]
+    total = 0.0
+    value = 0.0
+    for i in range(K):
+        total += state[WEIGHT, i]
+        value += state[WEIGHT, i] * p[i]
+    return value / total
+
+
+@compiled
+def judge(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-untyped-def]
+    """Let the experts be judged by t: r_k = loss'(mixture) (mixture - p_k), within +-2.
+
+    `unit` is the size of an ordinary error, in which regrets are measured.
+    """
+    K = p.shape[0]
+    e = (mixture - t) / unit
+    slope = e if squared else np.sign(e)
+    total = 0.0
+    for i in range(K):
+        r = min(max(slope * (mixture - p[i]) / unit, -2.0), 2.0)
+        state[REGRET, i] = discount * state[REGRET, i] + r
+        state[VARIATION, i] = discount * state[VARIATION, i] + r * r
+        state[LARGEST, i] = max(discount * state[LARGEST, i], r * r)
+        scale = state[VARIATION, i] + state[LARGEST, i]
+        state[WEIGHT, i] = max(state[REGRET, i], 0.0) / scale if scale > 0.0 else 0.0
+        total += state[WEIGHT, i]
+    for i in range(K):
+        state[WEIGHT, i] = state[WEIGHT, i] / total if total > 0.0 else 1.0 / K

@@ -1,0 +1,39 @@
+"""A ridge expert learns kept events anew."""
+
+import numpy as np
+
+from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.hidden_units import features
+from iln_stream.kernels.recursive_ridge import dot, learn
+from iln_stream.kernels.standardise import standardise_again
+
+
+@compiled
+def place(columns, lags, i, stats, scale, v):  # type: ignore[no-untyped-def]
+    """V = [lags, z]: a kept event and the targets before it, by today's statistics."""
+    n_lags = lags.shape[1]
+    center, unit = scale
+    for j in range(n_lags):
+        v[j] = 3.0 * min(max((lags[i, j] - center) / unit, -2.0), 2.0)
+    standardise_again(columns[:, i], stats, v[n_lags:])
+
+
+@compiled
+def replay(  # type: ignore[no-untyped-def]
+    columns, lags, y, first, last, stats, scale, omega, b, activation, linear,
+    P, pending, theta, record, forgetting, ridge, huber,
+):  # fmt: skip
+    """Let an expert learn rows first..last - 1 of the buffer; return the sum of its |errors|."""
+    size, R = y.shape[0], b.shape[0]
+    center, unit = scale
+    v, u = np.empty(omega.shape[0]), np.empty(R, np.float32)
+    phi, k = np.empty(theta.shape[0]), np.empty(theta.shape[0])
+    lost = 0.0
+    for i in range(first, last):
+        place(columns, lags, i % size, stats, scale, v)
+        features(omega, b, activation, linear, v, u, phi)
+        t = min(max((y[i % size] - center) / unit, -2.0), 2.0)
+        p = min(max(dot(theta, phi), -2.0), 2.0)
+        lost += abs(t - p)
+        learn(P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber)
+    return lost

@@ -1,0 +1,127 @@
+"""InfiniteLayerClassifier."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from river import base
+
+from iln_stream.learners.parameters import parameters_of, state_of_parameters
+from iln_stream.learners.restoring import restorable
+from iln_stream.state import Form, Tree
+
+_FORM = Form("InfiniteLayerClassifier", 1)
+
+
+@restorable
+class InfiniteLayerClassifier(base.Classifier):
+    """Online classification on raw streams, with nothing to tune.
+
+    The experts of `InfiniteLayerRegressor` that look at the inputs (`dense`, `sparse`, `sharp` and
+    `linear`), each fitted to all classes at once, one against the rest, on the same hidden units.
+    Their scores become probabilities by softmax at four sharpnesses, and a Bayesian mixture weighs
+    all of these by the probabilities they gave to what came: its log-loss is within log 17 of the
+    best of them. Classes may come at any time. The units are redrawn from what was learned after
+    64, 128, ..., 2048 events, as the regressor's are.
+
+    Time and memory an event are bounded, and all randomness is a function of the seed and of the
+    number of events learned.
+
+    Parameters
+    ----------
+    seed
+        Of all randomness. None: drawn from the system's entropy.
+    max_columns
+        The most input names given a column; the inputs of later names are left out and counted in
+        `n_overflowed`. Time and memory grow with its square.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from iln_stream import InfiniteLayerClassifier
+
+    >>> model = InfiniteLayerClassifier(seed=1)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 9...%
+
+    """
+
+    def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
+        # Here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.class_engine import ClassEngine
+
+        if max_columns < 1:
+            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        self.seed = seed
+        self.max_columns = max_columns
+        key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
+        self._engine = ClassEngine(max_columns, key)
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[base.typing.ClfTarget, float]:
+        """Return the probability of each class that came so far; empty before the first.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        return self._engine.predict(x)
+
+    def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
+        """Learn that y is the class of x.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number; nothing is learned of such an event.
+
+        """
+        self._engine.learn(x, y)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of events learned."""
+        return self._engine.memory.n
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        return self._engine.inputs.columns.n_overflowed
+
+    @property
+    def expert_weights(self) -> dict[str, float]:
+        """Weight of each expert in the prediction, by name; they sum to one."""
+        return self._engine.expert_weights()
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the classes' scores vary; they sum to one."""
+        return self._engine.relevance()
+
+    def state(self) -> Tree:
+        """Return all that was learned, as nested dicts of arrays and plain values."""
+        return _FORM.write(parameters=state_of_parameters(self), learned=self._engine.state())
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return a learner that goes on, bit for bit, where the one with this state stood.
+
+        Raises
+        ------
+        StateError
+            When the state is another class's or version's.
+
+        """
+        parameters, learned = _FORM.read(state, "parameters", "learned")
+        model = cls(**parameters_of(parameters, cls))
+        model._engine.restore(learned)
+        return model
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"seed": 1}

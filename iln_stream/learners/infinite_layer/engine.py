@@ -1,0 +1,213 @@
+"""One event through the experts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.drift import Drift
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.prior import Prior, blended
+from iln_stream.learners.infinite_layer.redraws import Redraws
+from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
+from iln_stream.learners.infinite_layer.rule import ExpertRule
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.tracker import Tracker
+
+SIZE = 256
+N_LAGS = 2
+MEMORY = 2048
+RANDOM = (
+    RidgeExpert("dense", Prior("cos", 0.7, sparse=False)),
+    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True)),
+    RidgeExpert("sharp", Prior("cos", 3.0, sparse=True), renewed=True),
+    RidgeExpert("recent", Prior("cos", 1.0, sparse=True, recent=True), recent=True),
+)
+LINEAR = (
+    RidgeExpert("linear", None),
+    RidgeExpert("linear-fast", None, forgetting=0.97),
+    RidgeExpert("linear-recent", None, recent=True, forgetting=0.995),
+)
+RIDGES = tuple(expert.name for expert in RANDOM + LINEAR)
+FIRST_LEVEL = (*RIDGES, "tracker", "level", "last")
+SECOND_LEVEL = ("mean", "median", "neighbours")
+DENSE, SHARP = 0, 2
+TRACKER, LEVEL, LAST = (FIRST_LEVEL.index(name) for name in ("tracker", "level", "last"))
+
+
+PARTS = (
+    "inputs", "target", "ridges", "linear", "tracker", "mean", "final", "memory", "redraws",
+    "intervals", "drift",
+)  # fmt: skip
+
+
+class Engine(Part):
+    """The experts, their inputs and target, and the rules that make one prediction of theirs.
+
+    Parameters
+    ----------
+    max_columns
+        The most input names that are given a column.
+    key
+        Two words that seed all randomness.
+
+    """
+
+    kept = ("lags", "metric")
+
+    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+        K = len(RANDOM)
+        self.inputs = Inputs(max_columns)
+        self.target = Target()
+        self.ridges = Ridges(RANDOM, SIZE, N_LAGS)
+        self.linear = Ridges(LINEAR, 0, N_LAGS)
+        self.tracker = Tracker(SIZE + 1 + N_LAGS, 0.999)
+        self.mean = ExpertRule(len(FIRST_LEVEL), squared=True)
+        self.final = ExpertRule(len(SECOND_LEVEL), squared=False)
+        self.memory = Memory(MEMORY, N_LAGS, K)
+        self.redraws = Redraws(key, K)
+        self.intervals = Intervals(N_LAGS)
+        self.drift = Drift()
+        self.lags = np.zeros(N_LAGS)
+        self.metric = np.zeros(0)
+        self._p = np.zeros(len(FIRST_LEVEL))
+        self._q = np.zeros(len(SECOND_LEVEL))
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
+        d = len(self.inputs)
+        self._v = np.zeros(N_LAGS + d)
+        self._row = np.zeros(d)
+        self._seen: bytes | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of all parts."""
+        return super().state() | {name: getattr(self, name).state() for name in PARTS}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        d = state["inputs"]["stats"].shape[1]
+        for part in (self.ridges, self.linear, self.tracker, self.memory, self.intervals):
+            part.widen(d)
+        super().restore(state)
+        for name in PARTS:
+            getattr(self, name).restore(state[name])
+        self._make_scratch()
+
+    def predict(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for x."""
+        row = self.inputs.row(x)
+        self._look(row)
+        self._seen = row.tobytes()
+        return self.target.raw(self._t)
+
+    def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
+        """Return the interval for x."""
+        center = self.predict(x)
+        half = self.target.unit * self.intervals.half_width(self._v, level)
+        return center - half, center + half
+
+    def learn(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x."""
+        row = self.inputs.admit(x)
+        if len(row) > len(self._row):
+            self._widen(len(row) - len(self._row))
+        if row.tobytes() != self._seen:
+            self._look(row)
+        self._seen = None  # what was looked at is about to change
+        self._judge(row, y)
+        self._learn(y)
+
+    def _widen(self, n_columns: int) -> None:
+        for part in (self.ridges, self.linear, self.tracker, self.memory, self.intervals):
+            part.widen(n_columns)
+        if self.memory.n == 0:
+            for k in range(len(RANDOM)):
+                units = self.ridges.drawn(k, self.redraws.rng(0, k))
+                self.ridges.put(k, self.ridges.newborn(units))
+        else:
+            self.redraws.columns_came(self.memory.n)
+        self.metric = np.pad(self.metric, (0, n_columns))
+        self._make_scratch()
+
+    def _look(self, x: NDArray[np.float64]) -> None:
+        """Let every expert predict for the raw row x, and mix what they say, in scaled units."""
+        memory, target, p, q = self.memory, self.target, self._p, self._q
+        for i in range(N_LAGS):
+            self._v[i] = 3.0 * target.scaled(self.lags[i]) if memory.n > i else 0.0
+        self.inputs.standardise(x, self._row, self._v[N_LAGS:])
+        K = len(RANDOM)
+        self.ridges.predict(self._v, p[:K])
+        self.linear.predict(self._v, p[K:TRACKER])
+        p[TRACKER] = self.tracker.predict(self.ridges.phi[DENSE])
+        p[LEVEL] = 0.0
+        p[LAST] = self._v[0] / 3.0
+        q[:] = self.mean.mix(p)
+        if memory.n >= 31:
+            q[1] = target.scaled(memory.median_where_predicted(target.raw(q[0]), 31))
+            q[2] = target.scaled(memory.median_near(self._row, self.metric, 5))
+        self._t = self.final.mix(q)
+
+    def _distance_scale(self) -> NDArray[np.float64]:
+        """Return the weight of a difference in each column: its relevance by its deviation."""
+        sd = self.inputs.sd
+        relevance = np.diag(blended(self.ridges.outer[SHARP][N_LAGS:, N_LAGS:]))
+        scale: NDArray[np.float64] = np.where(
+            sd > 0.0, np.sqrt(relevance) / np.where(sd > 0.0, sd, 1.0), 0.0
+        )
+        return scale
+
+    def _judge(self, x: NDArray[np.float64], y: float) -> None:
+        """Keep the event, and judge what was predicted for it."""
+        memory, target = self.memory, self.target
+        if memory.n == 0:
+            self.lags[:] = y
+        before = target.raw(self._q[0])
+        predictions = target.center + target.unit * self._p[: len(RANDOM)]
+        error = abs(y - target.raw(self._t)) / target.unit
+        self.intervals.learn(self._v, error)
+        self.drift.learn(error)
+        self.inputs.join(x)
+        target.join(y)
+        t = target.scaled(y)
+        self.mean.judge(self._p, self._q[0], t)
+        self.final.judge(self._q, self._t, t)
+        memory.put(self._row, self.lags, y, before, predictions)
+        self.lags[1:] = self.lags[:-1]
+        self.lags[0] = y
+
+    def _learn(self, y: float) -> None:
+        """Let every expert learn y."""
+        t, p, K = self.target.scaled(y), self._p, len(RANDOM)
+        self.tracker.learn(t, p[TRACKER])
+        self.ridges.learn(t, p[:K])
+        self.linear.learn(t, p[K:TRACKER])
+        self.ridges.sense(1.0 / min(1.0 + self.memory.n / 4.0, 500.0))
+        if self.memory.n % 16 == 0:
+            self.metric = self._distance_scale()
+        replaced = self.redraws.work(self.ridges, self.inputs, self.target, self.memory)
+        if replaced == DENSE:
+            self.tracker.follow(self.ridges.theta[DENSE], self.ridges.P[DENSE])
+
+    def expert_weights(self) -> dict[str, float]:
+        """Return the weight of each expert in the prediction."""
+        mean, *others = self.final.weights.tolist()
+        first = (mean * self.mean.weights).tolist()
+        return dict(zip(FIRST_LEVEL + SECOND_LEVEL[1:], first + others, strict=True))
+
+    def relevance(self) -> dict[Any, float]:
+        """Return each input's share in how the function varies."""
+        diagonals = np.diagonal(self.ridges.outer[:, N_LAGS:, N_LAGS:], axis1=1, axis2=2)
+        weights = self.mean.weights[: len(RANDOM)] + 1e-9
+        total = weights @ diagonals
+        shares = total / total.sum() if total.sum() > 0.0 else total
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+
+    def redrawn_at(self) -> dict[str, int]:
+        """Return after how many events each expert's units were last drawn."""
+        names = (expert.name for expert in RANDOM)
+        return dict(zip(names, self.redraws.replaced_at.tolist(), strict=True))

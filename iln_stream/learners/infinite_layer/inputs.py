@@ -1,0 +1,83 @@
+"""From a dict of raw inputs to a standardised row."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels import standardise as kernels
+from iln_stream.kernels.standardise import ABSENT
+from iln_stream.learners.columns import Columns
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class Inputs(Part):
+    """Standardises named inputs online, whatever their scale and offset.
+
+    Mean and sd of each column are winsorised at 6 sd from the 30th value on, so an outlier moves
+    them by a bounded amount, and a standardised value is within +-5. A constant column is 0, a
+    column is 0 in the event that brings it, and so is a value that is absent and not known to mean
+    0 (see `kernels.standardise.value_of`). The statistics used for a row include that row.
+
+    Parameters
+    ----------
+    max_columns
+        The most names that are given a column.
+
+    """
+
+    kept = ("stats",)
+
+    def __init__(self, max_columns: int) -> None:
+        self.columns = Columns(max_columns, absent=ABSENT)
+        self.stats = _no_statistics(0)
+
+    def __len__(self) -> int:
+        """Number of columns, d."""
+        return len(self.stats[0])
+
+    def row(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
+        """Return the raw row (d,) of x; names without a column are left out."""
+        return self.columns.row(x)[: len(self)]
+
+    def admit(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
+        """Return the raw row of x, once its new names were given columns."""
+        row = self.columns.learn(x)
+        if len(row) > len(self):
+            fresh = _no_statistics(len(row) - len(self))
+            self.stats = np.concatenate([self.stats, fresh], axis=1)
+        return row
+
+    def standardise(
+        self, x: NDArray[np.float64], row: NDArray[np.float64], z: NDArray[np.float64]
+    ) -> None:
+        """Write the values of the raw row x into `row` and their deviations into z."""
+        kernels.standardise(x, self.stats, row, z)
+
+    def join(self, x: NDArray[np.float64]) -> None:
+        """Let the raw row x join the statistics."""
+        kernels.join(x, self.stats)
+
+    @property
+    def sd(self) -> NDArray[np.float64]:
+        """Standard deviation of each column, (d,); 0 where its values agree to within rounding."""
+        count, mean, squares = self.stats[:3]
+        varies = squares > 1e-26 * count * mean**2
+        sd: NDArray[np.float64] = np.sqrt(np.where(varies, squares, 0.0) / np.maximum(count, 1.0))
+        return sd
+
+    def state(self) -> dict[str, Any]:
+        """Return the statistics, and the columns."""
+        return super().state() | {"columns": self.columns.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        super().restore(state)
+        self.columns = Columns.from_state(state["columns"], absent=ABSENT)
+
+
+def _no_statistics(d: int) -> NDArray[np.float64]:
+    stats = np.zeros((5, d))
+    stats[3], stats[4] = ABSENT, -ABSENT
+    return stats

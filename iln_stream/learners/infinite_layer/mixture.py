@@ -1,0 +1,41 @@
+"""How the experts' probabilities become one."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class BayesMixture(Part):
+    """Weighs experts by the probability that they gave to what came (Bayes' rule).
+
+    With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
+    log N, whatever the data. The discount < 1 makes this a statement about roughly the last
+    1 / (1 - discount) events.
+
+    Parameters
+    ----------
+    n_experts
+        N.
+    discount
+        What an event's log-loss keeps of its weight from one event to the next.
+
+    """
+
+    kept = ("log_weights",)
+
+    def __init__(self, n_experts: int, discount: float = 0.998) -> None:
+        self.discount = discount
+        self.log_weights = np.zeros(n_experts)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The experts' weights, (N,), which sum to one."""
+        w = np.exp(self.log_weights - self.log_weights.max())
+        weights: NDArray[np.float64] = w / w.sum()
+        return weights
+
+    def learn(self, probabilities: NDArray[np.float64]) -> None:
+        """Judge the experts by the positive probabilities (N,) that they gave to what came."""
+        self.log_weights *= self.discount
+        self.log_weights += np.log(probabilities)

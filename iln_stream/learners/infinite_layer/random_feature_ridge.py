@@ -1,0 +1,190 @@
+"""One ridge regression on random features, with its parameters in the open."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from river import base
+
+from iln_stream.learners.parameters import parameters_of, state_of_parameters
+from iln_stream.learners.restoring import restorable
+from iln_stream.state import Form, Tree
+
+
+def features_wanted(n_events: int) -> int:
+    """Return about how many random features n events can make use of: sqrt(n) log n.
+
+    With that many, ridge regression on random features learns at the rate of the exact kernel's,
+    O(1 / sqrt(n)) (Rudi and Rosasco 2017, Theorem 1, up to constants).
+
+    >>> [features_wanted(n) for n in (100, 10_000, 1_000_000)]
+    [47, 922, 13816]
+    """
+    if n_events < 1:
+        raise ValueError(f"n_events = {n_events} must be at least 1")
+    return math.ceil(math.sqrt(n_events) * math.log(n_events)) if n_events > 2 else n_events
+
+
+_FORM = Form("RandomFeatureRidge", 1)
+
+
+@restorable
+class RandomFeatureRidge(base.Regressor):
+    r"""Ridge regression on random features, by exact recursive least squares.
+
+    Learns $f(x) = \\theta \\cdot \\phi(z)$, z the standardised inputs and $\\phi$ consisting of
+    `n_features` hidden units $\\sigma(w \\cdot z + b)$, the inputs themselves and a constant, with
+
+    $$\\theta_t = \\arg\\min_\\theta \\lambda \\|\\theta\\|^2
+    + \\sum_{i \\le t} \\rho^{t - i} w_i (y_i - \\theta \\cdot \\phi(z_i))^2,$$
+
+    where $\\rho$ is `forgetting`, $w_i$ a Huber weight and y scaled by its running mean and three
+    standard deviations. Each event takes O(D^2) time, D = `n_features` + inputs + 1, in double
+    precision. Inputs and targets are scaled online, so they may come as they are.
+
+    What is forgotten of the penalty is put back, one weight at each event: the covariance never
+    winds up in directions in which no input comes.
+
+    Parameters
+    ----------
+    n_features
+        M, the number of hidden units; `features_wanted(n)` tells how many n events can make use of.
+    regularization
+        $\\lambda$, the penalty on the squared weights.
+    forgetting
+        $\\rho$ in (0, 1]; 1 forgets nothing.
+    huber
+        An error beyond this many running mean absolute errors counts linearly.
+    activation
+        $\\sigma$: "cos" or "relu".
+    bandwidth
+        Units have w ~ N(0, 2 bandwidth / d I): larger is wigglier.
+    sampling
+        "prior": w is drawn once, for the inputs of the first event; those that come later enter
+        linearly. "gradient": after 64, 128, ..., 2048 events the units are drawn
+        again with the average outer product of the gradients of f in place of I [^2], and all
+        events so far are learned again, 64 of them at each event that comes.
+    seed
+        Of all randomness. None: drawn from the system's entropy.
+    max_columns
+        The most input names given a column; the inputs of later names are left out.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from iln_stream import RandomFeatureRidge
+
+    >>> model = RandomFeatureRidge(seed=1)
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.44...
+
+    References
+    ----------
+    [^1]: A. Rudi, L. Rosasco. Generalization properties of learning with random features.
+    NeurIPS 2017.
+    [^2]: A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin. Mechanism for feature learning in
+    neural networks and backpropagation-free machine learning models. Science, 2024.
+
+    """
+
+    def __init__(
+        self,
+        n_features: int = 256,
+        regularization: float = 0.1,
+        forgetting: float = 1.0,
+        huber: float = 2.0,
+        activation: Literal["cos", "relu"] = "cos",
+        bandwidth: float = 0.7,
+        sampling: Literal["prior", "gradient"] = "gradient",
+        seed: int | None = None,
+        max_columns: int = 256,
+    ) -> None:
+        # Here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.one_ridge import OneRidge
+        from iln_stream.learners.infinite_layer.prior import ACTIVATIONS
+
+        _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
+        if n_features < 1:
+            raise ValueError(f"n_features = {n_features} must be at least 1 hidden unit")
+        if not 0.0 < forgetting <= 1.0:
+            raise ValueError(f"forgetting = {forgetting!r} must be above 0 and at most 1")
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation = {activation!r} must be one of {list(ACTIVATIONS)}")
+        if sampling not in ("prior", "gradient"):
+            raise ValueError(f"sampling = {sampling!r} must be 'prior' or 'gradient'")
+        if max_columns < 1:
+            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        self.n_features = n_features
+        self.regularization = regularization
+        self.forgetting = forgetting
+        self.huber = huber
+        self.activation = activation
+        self.bandwidth = bandwidth
+        self.sampling = sampling
+        self.seed = seed
+        self.max_columns = max_columns
+        self._learned = OneRidge(
+            n_features, regularization, forgetting, huber, activation, bandwidth,
+            sampling == "gradient", seed, max_columns,
+        )  # fmt: skip
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for x; 0 before the first label.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        return self._learned.predict(x)
+
+    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x.
+
+        Raises
+        ------
+        ValueError
+            When y or an input is not a finite number; nothing is learned of such an event.
+
+        """
+        y = float(y)
+        if not math.isfinite(y):
+            raise ValueError(f"y is {y}: targets must be finite numbers")
+        self._learned.learn(x, y)
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the function varies; they sum to one."""
+        return self._learned.relevance()
+
+    def state(self) -> Tree:
+        """Return all that was learned, as nested dicts of arrays and plain values."""
+        return _FORM.write(parameters=state_of_parameters(self), learned=self._learned.state())
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return a learner that goes on, bit for bit, where the one with this state stood.
+
+        Raises
+        ------
+        StateError
+            When the state is another class's or version's.
+
+        """
+        parameters, learned = _FORM.read(state, "parameters", "learned")
+        model = cls(**parameters_of(parameters, cls))
+        model._learned.restore(learned)
+        return model
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"n_features": 32, "seed": 1}
+        yield {"n_features": 32, "activation": "relu", "sampling": "prior", "seed": 1}
+
+
+def _check_positive(**parameters: float) -> None:
+    for name, value in parameters.items():
+        if not (value > 0.0 and np.isfinite(value)):
+            raise ValueError(f"{name} = {value!r} must be a positive number")

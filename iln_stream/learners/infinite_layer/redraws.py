@@ -1,0 +1,133 @@
+"""Experts are drawn anew from what was learned, a little at each event."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
+from iln_stream.learners.infinite_layer.target import Target
+
+FIRST = 64
+"""The first redraw comes after so many events."""
+
+SLICE = 64
+"""Events that are learned again at one event."""
+
+NEVER = 2**62
+
+
+class Redraws(Part):
+    """Gives experts new hidden units where the function turned out to vary.
+
+    After 64, 128, 256, ... events, as long as the memory holds all of them, each expert's units are
+    drawn again from its prior as the gradients have reshaped it, and the newborn expert learns the
+    memory, 64 events of it at each event that comes, until it has caught up and takes the place of
+    the old one. One expert is built at a time.
+
+    Once the memory has left history behind, a newborn expert knows less than the old one, but may
+    know it of the right inputs or of the right time. An expert that is marked `renewed` is built
+    again each time the memory holds other events; the newborn takes over only if it predicts the
+    later half of the memory better, as it learns it, than the old one did.
+
+    Parameters
+    ----------
+    key
+        Two words that seed the draws.
+
+    """
+
+    kept = (
+        "key", "next_at", "waiting", "expert", "cursor", "judged_from", "lost", "stats", "scale",
+        "replaced_at",
+    )  # fmt: skip
+
+    def __init__(self, key: NDArray[np.uint64], n_experts: int) -> None:
+        self.key = key
+        self.next_at = FIRST
+        self.waiting: list[int] = []
+        self.expert = -1  # which one is being built; -1: none
+        self.cursor = 0  # the next event it learns
+        self.judged_from = 0  # the first event on which it is judged
+        self.lost = np.zeros(2)  # sums of |errors| on these of the old one and the new
+        self.stats = np.zeros((5, 0))
+        self.scale = np.zeros(2)
+        self.replaced_at = np.zeros(n_experts, np.int64)
+        self._newborn: Solution | None = None
+
+    def rng(self, n: int, k: int) -> np.random.Generator:
+        """Return the generator of expert k's draws at event n."""
+        counter = np.array([0, 0, n, k], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=self.key, counter=counter))
+
+    def columns_came(self, n: int) -> None:
+        """Let the units of all experts look at new columns soon."""
+        self.next_at = min(self.next_at, n + FIRST)
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Give up the expert being built, which is too narrow now, and build it anew."""
+        if self._newborn is not None:
+            self._newborn = None
+            self.waiting.insert(0, self.expert)
+
+    def work(self, ridges: Ridges, inputs: Inputs, target: Target, memory: Memory) -> int | None:
+        """Do an event's share; return the expert that was replaced, None if none was."""
+        n = memory.n
+        if n >= self.next_at and not self.waiting and self._newborn is None:
+            whole = n <= len(memory.y)
+            self.waiting = [k for k, e in enumerate(ridges.experts) if whole or e.renewed]
+            self.next_at = n + memory.filled
+        if self._newborn is None:
+            if not self.waiting:
+                return None
+            self._begin(self.waiting.pop(0), ridges, inputs, target, memory)
+        return self._go_on(ridges, memory)
+
+    def _begin(
+        self, k: int, ridges: Ridges, inputs: Inputs, target: Target, memory: Memory
+    ) -> None:
+        self.expert = k
+        self._newborn = ridges.newborn(ridges.drawn(k, self.rng(memory.n, k)))
+        self.cursor = memory.n - memory.filled
+        # While all history is here, what the newborn learns is all that there is to know.
+        whole = self.cursor == 0
+        self.judged_from = NEVER if whole else self.cursor + memory.filled // 2
+        self.lost[:] = 0.0
+        self.stats = inputs.stats.copy()
+        self.scale = np.array([target.center, target.unit])
+
+    def _go_on(self, ridges: Ridges, memory: Memory) -> int | None:
+        k, new = self.expert, self._newborn
+        assert new is not None
+        first, last = self.cursor, min(self.cursor + SLICE, memory.n)
+        error = ridges.replay(k, new, memory, first, last, Frame(self.stats, self.scale))
+        self.cursor = last
+        if first >= self.judged_from:
+            i = np.arange(first, last) % len(memory.y)
+            old = np.abs(memory.predictions[i, k] - memory.y[i]) / self.scale[1]
+            self.lost += old.sum(), error
+        if last < memory.n:
+            return None
+        self._newborn = None
+        if self.judged_from < NEVER and self.lost[1] >= self.lost[0]:
+            return None
+        ridges.put(k, new)
+        self.replaced_at[k] = memory.n
+        return k
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, with the expert that is being built."""
+        new = self._newborn
+        newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
+        return super().state() | {"newborn": newborn}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        super().restore(state)
+        new = state["newborn"]
+        self._newborn = None if new is None else Solution(**{k: v.copy() for k, v in new.items()})

@@ -1,0 +1,178 @@
+"""The learner to pick first."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from river import base
+
+from iln_stream.learners.parameters import parameters_of, state_of_parameters
+from iln_stream.learners.restoring import restorable
+from iln_stream.state import Form, Tree
+
+_FORM = Form("InfiniteLayerRegressor", 1)
+
+
+@restorable
+class InfiniteLayerRegressor(base.Regressor):
+    r"""Online regression on raw streams, with nothing to tune.
+
+    Infinite-layer networks $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ whose $\\mu$, the law of the
+    hidden units, is learned too. An event goes this way:
+
+    1. **Inputs** of any scale and offset are standardised by running statistics that outliers can't
+       carry off. They may be missing, constant or new; all that is asked is finite numbers.
+    2. **Experts** predict. Four are ridge regressions on 256 random hidden units each, solved
+       exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
+       4 inputs; `sharp`, cosines of these; `recent`, cosines that also see the last two targets.
+       Then `tracker`, which forgets, on dense's units; `linear`, `linear-fast` and
+       `linear-recent`; the running mean, `level`; and the `last` target.
+    3. A **rule** weighs them by their regrets (`ExpertRule`): the mixture is not much worse than
+       the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
+       errors, weighs that mean, the `median` target where this mean was predicted before, and the
+       median target of the nearest `neighbours` in the inputs that matter. So the prediction goes
+       for the conditional median.
+    4. **Learning.** After 64, 128, ..., 2048 events the units are drawn again from a prior reshaped
+       by the average outer product of the gradients of what was learned [^2], and learn all events
+       again, 64 at each event that comes. `sharp` goes on being redrawn while the stream runs.
+
+    Predictions assume that labels come before the next prediction where the last targets are of
+    use; with labels that are late those experts lose their weight.
+
+    Time and memory an event are bounded: O(R^2) for R = 256 units, and about 8 MB at 10 inputs. All
+    randomness is a function of the seed and of the number of events learned.
+
+    Parameters
+    ----------
+    seed
+        Of all randomness. None: drawn from the system's entropy.
+    max_columns
+        The most input names given a column; the inputs of later names are left out and counted in
+        `n_overflowed`. Time and memory grow with its square.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from iln_stream import InfiniteLayerRegressor
+
+    >>> model = InfiniteLayerRegressor(seed=1)
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.19...
+
+    References
+    ----------
+    [^1]: A. Rudi, L. Rosasco. Generalization properties of learning with random features.
+    NeurIPS 2017.
+    [^2]: A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin. Mechanism for feature learning in
+    neural networks and backpropagation-free machine learning models. Science, 2024.
+
+    """
+
+    def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
+        # Here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.engine import Engine
+
+        if max_columns < 1:
+            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        self.seed = seed
+        self.max_columns = max_columns
+        key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
+        self._engine = Engine(max_columns, key)
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for x; 0 before the first label.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        return self._engine.predict(x)
+
+    def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
+        """Return an interval, always finite, that holds the target of x with probability `level`.
+
+        Its coverage over time is held by adaptive conformal inference: see `Intervals`.
+
+        Raises
+        ------
+        ValueError
+            When `level` is not between 0 and 1, or an input is not a finite number.
+
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level = {level!r} must lie between 0 and 1")
+        return self._engine.interval(x, level)
+
+    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x.
+
+        Raises
+        ------
+        ValueError
+            When y or an input is not a finite number; nothing is learned of such an event.
+
+        """
+        y = float(y)
+        if not math.isfinite(y):
+            raise ValueError(f"y is {y}: targets must be finite numbers")
+        self._engine.learn(x, y)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of events learned."""
+        return self._engine.memory.n
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        return self._engine.inputs.columns.n_overflowed
+
+    @property
+    def expert_weights(self) -> dict[str, float]:
+        """Weight of each expert in the prediction, by name; they sum to one."""
+        return self._engine.expert_weights()
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the function varies; they sum to one.
+
+        The mean square of the gradient along the standardised input, over about the last 500 events
+        and over the experts `dense`, `sparse` and `sharp`, as they weigh in the prediction.
+        """
+        return self._engine.relevance()
+
+    @property
+    def drift(self) -> float:
+        """Mean |error| of about the last 50 events over that of 1000; about 1 while steady."""
+        return self._engine.drift.signal
+
+    @property
+    def redrawn_at(self) -> dict[str, int]:
+        """Number of events after which each expert's hidden units were last drawn."""
+        return self._engine.redrawn_at()
+
+    def state(self) -> Tree:
+        """Return all that was learned, as nested dicts of arrays and plain values."""
+        return _FORM.write(parameters=state_of_parameters(self), learned=self._engine.state())
+
+    @classmethod
+    def from_state(cls, state: Tree) -> Self:
+        """Return a learner that goes on, bit for bit, where the one with this state stood.
+
+        Raises
+        ------
+        StateError
+            When the state is another class's or version's.
+
+        """
+        parameters, learned = _FORM.read(state, "parameters", "learned")
+        model = cls(**parameters_of(parameters, cls))
+        model._engine.restore(learned)
+        return model
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"seed": 1}

@@ -1,0 +1,205 @@
+"""The experts that learn by recursive least squares, side by side."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels import ridge_experts as kernels
+from iln_stream.kernels.replay import replay
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.prior import ACTIVATIONS, Prior, Units
+
+RIDGE = 0.1
+HUBER = 2.0
+
+
+class RidgeExpert(NamedTuple):
+    """What a ridge expert is: ridge regression on random features, or linear without a prior.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    prior
+        The law of its hidden units.
+    recent
+        Whether the last targets are inputs too.
+    forgetting
+        lambda: the weight of the past is multiplied by this at each event.
+    renewed
+        Whether it goes on being redrawn once the memory has left history behind.
+
+    """
+
+    name: str
+    prior: Prior | None
+    recent: bool = False
+    forgetting: float = 1.0
+    renewed: bool = False
+
+
+class Solution(NamedTuple):
+    """One expert's arrays: its units, and what it learned."""
+
+    omega: NDArray[np.float32]
+    b: NDArray[np.float32]
+    P: NDArray[np.float64]
+    pending: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    record: NDArray[np.float64]
+
+
+class Frame(NamedTuple):
+    """The statistics by which kept events are standardised as they are learned again.
+
+    Parameters
+    ----------
+    stats
+        Of the inputs, (5, d).
+    scale
+        Of the target: its center and unit.
+
+    """
+
+    stats: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+class Ridges(Part):
+    """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v], each by exact least squares.
+
+    Their arrays are stacked, so one call of a compiled loop serves all. Errors far beyond the mean
+    one are weighed down (Huber). An expert that forgets has its penalty renewed (no windup).
+
+    Parameters
+    ----------
+    experts
+        What they are, K of them.
+    size
+        R, the number of hidden units of each; 0 for linear experts.
+    n_lags
+        How many of v's first places are last targets.
+    ridge
+        Penalty on the squared weights, against squared errors of the scaled target.
+    huber
+        Errors beyond this many mean absolute errors count linearly.
+
+    """
+
+    kept = ("omega", "b", "linear", "P", "pending", "theta", "record", "outer")
+
+    def __init__(
+        self,
+        experts: tuple[RidgeExpert, ...],
+        size: int,
+        n_lags: int,
+        ridge: float = RIDGE,
+        huber: float = HUBER,
+    ) -> None:
+        self.experts = experts
+        self.size = size
+        self.n_lags = n_lags
+        self.ridge = ridge
+        self.huber = huber
+        K, d, D = len(experts), n_lags, size + 1 + n_lags
+        self.activation = np.array(
+            [ACTIVATIONS[e.prior.activation] if e.prior else 0 for e in experts]
+        )
+        self.forgetting = np.array([e.forgetting for e in experts])
+        self.linear = np.array([[float(e.recent)] * n_lags for e in experts]).reshape(K, d)
+        self.omega = np.zeros((K, d, size), np.float32)
+        self.b = np.zeros((K, size), np.float32)
+        self.P = np.tile(covariance(D, self.ridge), (K, 1))
+        self.pending = np.tile(nothing_pending(D), (K, 1))
+        self.theta = np.zeros((K, D))
+        self.record = np.zeros((K, 2))
+        self.outer = np.tile(np.eye(d), (K, 1, 1))
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
+        K, D = len(self.theta), self.theta.shape[-1]
+        self._u = np.zeros((K, self.size), np.float32)
+        self.phi = np.zeros((K, D))
+        self._k = np.zeros(D)
+
+    def widen(self, n_columns: int) -> None:
+        """Make room at the right of v; what is new has weight 0, and no unit looks at it yet."""
+        K, D = len(self.theta), self.theta.shape[-1]
+        d = self.omega.shape[1]
+        wider = [(0, 0), (0, n_columns)]
+        self.omega = np.pad(self.omega, [*wider, (0, 0)])
+        self.linear = np.pad(self.linear, wider, constant_values=1.0)
+        fresh = covariance(D + n_columns, self.ridge)[self.P.shape[1] :]
+        self.P = np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1)
+        self.pending = np.insert(self.pending, [D] * n_columns, 0.0, axis=1)
+        self.theta = np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, n_columns)])
+        outer = np.tile(np.eye(d + n_columns), (K, 1, 1))
+        outer[:, :d, :d] = self.outer
+        self.outer = outer
+        self._make_scratch()
+
+    def predict(self, v: NDArray[np.float64], p: NDArray[np.float64]) -> None:
+        """Write the experts' predictions at v (d,) into p (K,)."""
+        kernels.predict_all(
+            self.omega, self.b, self.activation, self.linear, self.theta, v, self._u, self.phi, p
+        )
+
+    def learn(self, t: float, p: NDArray[np.float64]) -> None:
+        """Learn t at the row last predicted, where the predictions were p."""
+        kernels.learn_all(
+            self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
+            self.ridge, self.huber, self._k,
+        )  # fmt: skip
+
+    def sense(self, rate: float) -> None:
+        """Let the gradients at the row last predicted join the average of their outer products."""
+        kernels.relevance_all(
+            self.omega, self.activation, self.linear, self.theta, self._u, rate, self.outer
+        )
+
+    def drawn(self, k: int, rng: np.random.Generator) -> Units:
+        """Return units for expert k, drawn from its prior as its gradients have shaped it."""
+        prior = self.experts[k].prior
+        assert prior is not None
+        return prior.draw(self.size, self.outer[k], self.n_lags, rng)
+
+    def newborn(self, units: Units) -> Solution:
+        """Return an expert with these units that has learned nothing."""
+        D = self.theta.shape[-1]
+        theta = np.zeros(self.theta.shape[1:])
+        return Solution(*units, covariance(D, self.ridge), nothing_pending(D), theta, np.zeros(2))
+
+    def replay(
+        self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
+    ) -> float:
+        """Let a newborn expert k learn events first..last - 1; return the sum of its |errors|."""
+        return float(
+            replay(
+                memory.columns, memory.lags, memory.y, first, last, frame.stats, frame.scale,
+                new.omega, new.b, self.activation[k], self.linear[k],
+                new.P, new.pending, new.theta, new.record,
+                self.forgetting[k], self.ridge, self.huber,
+            )
+        )  # fmt: skip
+
+    def put(self, k: int, solution: Solution) -> None:
+        """Let a solution take expert k's place."""
+        for name, array in solution._asdict().items():
+            getattr(self, name)[k] = array
+
+
+def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
+    """Return the lower triangle, row after row, of the inverse of the penalty on D weights."""
+    i = np.arange(D)
+    P = np.zeros(D * (D + 1) // 2)
+    P[i * (i + 3) // 2] = 1.0 / ridge
+    return P
+
+
+def nothing_pending(D: int) -> NDArray[np.float64]:
+    """Return an update of the covariance that changes nothing."""
+    pending = np.zeros(D + 2)
+    pending[-1] = 1.0
+    return pending

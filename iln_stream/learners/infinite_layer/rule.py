@@ -1,0 +1,64 @@
+"""How the experts' predictions become one."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels import expert_rule as kernels
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class ExpertRule(Part):
+    r"""ML-Poly: a second-order aggregation with no learning rate to tune [^1].
+
+    Expert k weighs $w_k \\propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
+    $r_k = \\ell'(\\hat y) (\\hat y - p_k)$, $V_k$ the sum of $r_k^2$ and $B$ the largest. With
+    discount 1 and |r| <= c the loss of the mixture exceeds that of expert k by at most
+    $O(\\sqrt{K V_k \\log T} + c K \\log T)$, whatever the data (Gaillard et al., Theorem 5 up to
+    constants): an expert that agrees with the mixture costs nothing. The discount < 1 makes this a
+    statement about roughly the last 1 / (1 - discount) events, and regrets are clipped at +-2
+    ordinary errors so that an outlier settles nothing.
+
+    Parameters
+    ----------
+    n_experts
+        K.
+    squared
+        Whether the loss is the squared error, so that the mixture goes for the mean, rather than
+        the absolute one, by which it goes for the median.
+    discount
+        What an event's regret keeps of its weight from one event to the next.
+
+    References
+    ----------
+    [^1]: P. Gaillard, G. Stoltz, T. van Erven. A second-order bound with excess losses. COLT 2014.
+
+    """
+
+    kept = ("table", "unit", "n")
+
+    def __init__(self, n_experts: int, squared: bool, discount: float = 0.999) -> None:
+        self.squared = squared
+        self.discount = discount
+        self.table = np.zeros((4, n_experts))
+        self.table[3] = 1.0 / n_experts
+        self.unit = 0.0  # mean |error| of the mixture over about the last thousand events
+        self.n = 0
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The experts' weights, (K,), which sum to one."""
+        weights: NDArray[np.float64] = self.table[3]
+        return weights
+
+    def mix(self, p: NDArray[np.float64]) -> float:
+        """Return the weighted mean of the predictions p (K,)."""
+        return float(kernels.mixed(self.table, p))
+
+    def judge(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
+        """Let t judge the experts by their predictions p and the mixture of them."""
+        error = abs(t - mixture)
+        self.n += 1
+        self.unit += (error - self.unit) / min(self.n, 1000)
+        if self.unit > 0.0:
+            unit = max(self.unit, 1e-12)
+            kernels.judge(self.table, p, mixture, t, unit, self.squared, self.discount)

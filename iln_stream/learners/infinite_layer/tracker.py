@@ -1,0 +1,79 @@
+"""An expert that follows drift."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels import block_ridge as kernels
+from iln_stream.kernels.recursive_ridge import dot
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.ridges import (
+    HUBER,
+    RIDGE,
+    covariance,
+    nothing_pending,
+)
+
+BLOCK = 32
+
+
+class Tracker(Part):
+    """Another expert's features, with weights of its own that forget.
+
+    Recursive least squares on blocks of 32 features, so it costs a tenth of the exact one. It
+    starts again from the other's weights whenever that one's features are drawn anew.
+
+    Parameters
+    ----------
+    n_features
+        D, of the expert it follows.
+    forgetting
+        lambda: the weight of the past is multiplied by this at each event.
+
+    """
+
+    kept = ("n_features", "P", "pending", "theta", "record")
+
+    def __init__(self, n_features: int, forgetting: float) -> None:
+        self.forgetting = forgetting
+        self.n_features = 0
+        self.P = np.zeros((0, len(covariance(BLOCK))))
+        self.pending = np.zeros((0, BLOCK + 2))
+        self.theta = np.zeros(0)
+        self.record = np.zeros(2)
+        self.widen(n_features)
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for features at the right."""
+        self.n_features += n_columns
+        more = -(-self.n_features // BLOCK) - len(self.P)
+        self.P = np.concatenate([self.P, np.tile(covariance(BLOCK), (more, 1))])
+        self.pending = np.concatenate([self.pending, np.tile(nothing_pending(BLOCK), (more, 1))])
+        self.theta = np.pad(self.theta, (0, more * BLOCK))
+        self._phi = np.zeros(len(self.theta))
+        self._k = np.zeros(len(self.theta))
+
+    def follow(self, theta: NDArray[np.float64], P: NDArray[np.float64]) -> None:
+        """Start from an expert with other features: its weights, and the blocks of its covariance.
+
+        P (D (D + 1) / 2,) is a lower triangle.
+        """
+        D = len(theta)
+        self.theta[:D] = theta
+        full = np.zeros((len(self.theta),) * 2)
+        full[np.tril_indices(D)] = P
+        i, j = np.tril_indices(BLOCK)
+        for u in range(len(self.P)):
+            self.P[u] = full[u * BLOCK + i, u * BLOCK + j]
+            self.pending[u] = nothing_pending(BLOCK)
+
+    def predict(self, phi: NDArray[np.float64]) -> float:
+        """Return the prediction from features phi (D,)."""
+        self._phi[: self.n_features] = phi
+        return max(-2.0, min(float(dot(self.theta, self._phi)), 2.0))
+
+    def learn(self, t: float, p: float) -> None:
+        """Learn t at the features last predicted from, where the prediction was p."""
+        kernels.learn_blocks(
+            self.P, self.pending, self.theta, self.record, self._phi, self._k, t, p,
+            self.forgetting, RIDGE, HUBER,
+        )  # fmt: skip

@@ -1,0 +1,94 @@
+import math
+
+import numpy as np
+import pytest
+
+from iln_stream import InfiniteLayerClassifier
+
+
+def quadrants(n, seed, classes=("even", "odd")):
+    """Two inputs, and a class for the sign of their product."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    xs = [{"a": a, "b": b} for a, b in X.tolist()]
+    return xs, [classes[int(x["a"] * x["b"] > 0)] for x in xs]
+
+
+def test_learns_what_a_linear_model_cannot():
+    """The sign of a product is told right in more than nine of ten late events."""
+    model = InfiniteLayerClassifier(seed=1)
+    xs, ys = quadrants(1_000, 0)
+    right = []
+    for x, y in zip(xs, ys, strict=True):
+        right.append(model.predict_one(x) == y)
+        model.learn_one(x, y)
+    assert np.mean(right[500:]) > 0.9
+
+
+def test_probabilities_are_calibrated():
+    """Noisy labels: the mean probability of what came first is its share, to 5 standard errors."""
+    model = InfiniteLayerClassifier(seed=1)
+    rng = np.random.default_rng(3)
+    xs, ys = quadrants(2_000, 0, classes=(0, 1))
+    said, came = [], []
+    for x, y in zip(xs, ys, strict=True):
+        y = 1 - y if rng.random() < 0.2 else y
+        p = model.predict_proba_one(x)
+        assert sum(p.values()) == pytest.approx(1.0 if p else 0.0)
+        said.append(p.get(1, 0.5))
+        came.append(y)
+        model.learn_one(x, y)
+    said, came = np.array(said[500:]), np.array(came[500:])
+    sure = said > 0.65
+    assert sure.sum() > 400
+    deviation = 5.0 * math.sqrt(0.25 / sure.sum())
+    assert came[sure].mean() == pytest.approx(said[sure].mean(), abs=deviation)
+
+
+def test_new_classes_may_come():
+    """A class first seen late is known from then on, and no other class's score has changed."""
+    model = InfiniteLayerClassifier(seed=1)
+    for x, y in zip(*quadrants(100, 0), strict=True):
+        model.learn_one(x, y)
+    assert set(model.predict_proba_one({"a": 1.0, "b": 1.0})) == {"even", "odd"}
+    for _ in range(30):
+        model.learn_one({"a": 9.0, "b": 0.0}, "far")
+    p = model.predict_proba_one({"a": 9.0, "b": 0.0})
+    assert max(p, key=p.get) == "far"
+    assert sum(p.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n", [10, 65, 200])
+def test_state_goes_on_bit_for_bit(n):
+    """A learner restored from its state predicts what the original does, also amid a redraw."""
+    model = InfiniteLayerClassifier(seed=1)
+    xs, ys = quadrants(n + 80, 0)
+    for x, y in zip(xs[:n], ys[:n], strict=True):
+        model.learn_one(x, y)
+    twin = InfiniteLayerClassifier.from_state(model.state())
+    for x, y in zip(xs[n:], ys[n:], strict=True):
+        assert twin.predict_proba_one(x) == model.predict_proba_one(x)
+        twin.learn_one(x, y)
+        model.learn_one(x, y)
+
+
+def test_what_it_uses_can_be_read():
+    """Weights and shares sum to one; nothing is known of a newborn."""
+    model = InfiniteLayerClassifier(seed=1)
+    assert (model.predict_proba_one({"a": 1.0}), model.relevance, model.n_learned) == ({}, {}, 0)
+    for x, y in zip(*quadrants(100, 0), strict=True):
+        model.learn_one({**x, "noise": 0.0}, y)
+    assert sum(model.expert_weights.values()) == pytest.approx(1.0)
+    assert sum(model.relevance.values()) == pytest.approx(1.0)
+    assert (model.n_learned, model.n_overflowed) == (100, 0)
+
+
+def test_bad_input_is_refused_and_leaves_no_trace():
+    """An input that is not finite is refused by name, and its class is not learned."""
+    model = InfiniteLayerClassifier(seed=1)
+    model.learn_one({"a": 1.0}, "known")
+    with pytest.raises(ValueError, match=r"x\['a'\]"):
+        model.learn_one({"a": math.nan}, "new")
+    assert model.predict_proba_one({"a": 1.0}) == {"known": 1.0}
+    with pytest.raises(ValueError, match="max_columns = 0"):
+        InfiniteLayerClassifier(max_columns=0)

@@ -1,0 +1,104 @@
+import math
+
+import numpy as np
+import pytest
+
+from iln_stream import RandomFeatureRidge, features_wanted
+
+
+def waves(n, seed, d=6):
+    """A stream in which one input of d matters, nonlinearly."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, size=(n, d))
+    y = np.sin(3.0 * X[:, 0]) + 0.05 * rng.normal(size=n)
+    return [dict(zip("abcdef"[:d], row, strict=True)) for row in X.tolist()], y.tolist()
+
+
+def mean_error(model, xs, ys, skip):
+    """Prequential mean absolute error after the first `skip` events."""
+    errors = []
+    for x, y in zip(xs, ys, strict=True):
+        errors.append(abs(y - model.predict_one(x)))
+        model.learn_one(x, y)
+    return np.mean(errors[skip:])
+
+
+def test_gradients_find_the_input_that_matters():
+    """Units drawn by the gradients halve the error of units drawn from the prior."""
+    xs, ys = waves(1_500, 0)
+    errors = {
+        sampling: mean_error(RandomFeatureRidge(sampling=sampling, seed=1), xs, ys, 750)
+        for sampling in ("prior", "gradient")
+    }
+    assert errors["gradient"] < 0.5 * errors["prior"]
+
+
+def test_relevance():
+    """The one input that matters has nearly all the relevance."""
+    model = RandomFeatureRidge(seed=1)
+    for x, y in zip(*waves(800, 0), strict=True):
+        model.learn_one(x, y)
+    assert sum(model.relevance.values()) == pytest.approx(1.0)
+    assert model.relevance["a"] > 0.9
+
+
+def test_forgetting_follows_drift():
+    """After the target turns over, a ridge that forgets errs less than one that does not."""
+    xs, ys = waves(2_000, 0, d=1)
+    ys = ys[:1_000] + [-y for y in ys[1_000:]]
+    kept, forgetful = (
+        mean_error(
+            RandomFeatureRidge(64, forgetting=f, huber=10.0, sampling="prior", seed=1),
+            xs,
+            ys,
+            1_200,
+        )
+        for f in (1.0, 0.99)
+    )
+    assert forgetful < 0.5 * kept
+
+
+@pytest.mark.parametrize("sampling", ["prior", "gradient"])
+def test_state_goes_on_bit_for_bit(sampling):
+    """A learner restored from its state predicts what the original does, also amid a redraw."""
+    model = RandomFeatureRidge(32, sampling=sampling, seed=1)
+    xs, ys = waves(200, 0)
+    for x, y in zip(xs[:129], ys[:129], strict=True):
+        model.learn_one(x, y)
+    twin = RandomFeatureRidge.from_state(model.state())
+    for x, y in zip(xs[129:], ys[129:], strict=True):
+        assert twin.predict_one(x) == model.predict_one(x)
+        twin.learn_one(x, y)
+        model.learn_one(x, y)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        {"n_features": 0},
+        {"regularization": 0.0},
+        {"forgetting": 1.5},
+        {"huber": math.nan},
+        {"activation": "step"},
+        {"bandwidth": -1.0},
+        {"sampling": "leverage"},
+        {"max_columns": 0},
+    ],
+)
+def test_parameters_are_checked(parameter):
+    """A senseless parameter is refused by name."""
+    with pytest.raises(ValueError, match=f"^{next(iter(parameter))} = "):
+        RandomFeatureRidge(**parameter)
+
+
+def test_features_wanted_is_checked():
+    """A stream has events."""
+    with pytest.raises(ValueError, match="n_events = 0"):
+        features_wanted(0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_bad_targets_are_refused(bad):
+    """A target that is not finite is refused."""
+    with pytest.raises(ValueError, match="y is"):
+        RandomFeatureRidge(32).learn_one({"a": 1.0}, bad)

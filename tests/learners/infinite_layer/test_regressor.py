@@ -1,0 +1,245 @@
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from iln_stream import InfiniteLayerRegressor
+
+
+def interaction(n, seed, d=4, noise=0.1):
+    """A stream whose target is a product of the first two of d inputs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] * X[:, 1] + noise * rng.normal(size=n)
+    return [dict(zip("abcdefgh"[:d], row, strict=True)) for row in X.tolist()], y.tolist()
+
+
+def ratio(model, xs, ys):
+    """Prequential MAE over that of the running mean."""
+    lost = lost_mean = mean = 0.0
+    for n, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        p = model.predict_one(x)
+        assert math.isfinite(p)
+        lost += abs(y - p)
+        lost_mean += abs(y - mean)
+        mean += (y - mean) / (n + 1)
+        model.learn_one(x, y)
+    return lost / lost_mean
+
+
+def trained(n=300, seed=1, **stream):
+    """A model that has learned n events of an interaction."""
+    model = InfiniteLayerRegressor(seed=seed)
+    xs, ys = interaction(n, 0, **stream)
+    for x, y in zip(xs, ys, strict=True):
+        model.learn_one(x, y)
+    return model, xs, ys
+
+
+def test_learns_what_a_linear_model_cannot():
+    """A product of two inputs among four is learned far below the running mean's error."""
+    assert ratio(InfiniteLayerRegressor(seed=1), *interaction(1_000, 0)) < 0.4
+
+
+@pytest.mark.parametrize("n", [10, 65, 130, 300])
+def test_state_goes_on_bit_for_bit(n):
+    """A learner restored from its state predicts what the original does, also amid a redraw."""
+    model, _, _ = trained(n)
+    twin = InfiniteLayerRegressor.from_state(model.state())
+    xs, ys = interaction(150, 5)
+    for x, y in zip(xs, ys, strict=True):
+        assert twin.predict_one(x) == model.predict_one(x)
+        assert twin.predict_interval(x) == model.predict_interval(x)
+        twin.learn_one(x, y)
+        model.learn_one(x, y)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_go_on_identically(copied):
+    """A copy predicts what the original does, and learning it leaves the original alone."""
+    model, xs, _ys = trained(100)
+    twin = copied(model)
+    before = model.predict_one(xs[0])
+    twin.learn_one(xs[0], 100.0)
+    assert model.predict_one(xs[0]) == before
+    model.learn_one(xs[0], 100.0)
+    assert model.predict_one(xs[1]) == twin.predict_one(xs[1])
+
+
+def test_prediction_changes_nothing():
+    """Predicting other events in between, even with new names, leaves no trace."""
+    asked, xs, _ys = trained(150)
+    silent, _, _ = trained(150)
+    more, labels = interaction(60, 7)
+    for x, y in zip(more, labels, strict=True):
+        asked.predict_one({"a": 3.0, "never learned": 1.0})
+        asked.predict_interval(xs[3], level=0.5)
+        asked.learn_one(x, y)
+        silent.learn_one(x, y)
+    assert asked.predict_one(xs[0]) == silent.predict_one(xs[0])
+
+
+def test_seed_decides():
+    """The same seed gives the same learner, another seed another one."""
+    (one, xs, _), (same, _, _), (other, _, _) = (trained(100, seed=s) for s in (1, 1, 2))
+    assert one.predict_one(xs[0]) == same.predict_one(xs[0]) != other.predict_one(xs[0])
+
+
+def test_scale_and_offset_do_not_matter():
+    """Inputs times a million and far from 0, and targets in other units, are learned as well."""
+    xs, ys = interaction(400, 0)
+    far = [{name: 1e6 * value + 1e9 for name, value in x.items()} for x in xs]
+    plain = ratio(InfiniteLayerRegressor(seed=1), xs, ys)
+    # Ratios differ in the first events only: a running mean of 0 is a good guess of ys itself.
+    moved = ratio(InfiniteLayerRegressor(seed=1), far, [1e-6 * y for y in ys])
+    assert moved == pytest.approx(plain, rel=0.02)
+
+
+def test_offset_of_the_target():
+    """A target far from 0 is predicted in its own units."""
+    xs, ys = interaction(200, 0)
+    model = InfiniteLayerRegressor(seed=1)
+    for x, y in zip(xs, ys, strict=True):
+        model.learn_one(x, 1e9 + y)
+    assert model.predict_one(xs[0]) == pytest.approx(1e9, abs=10.0)
+
+
+def test_constant_and_duplicated_columns():
+    """Columns that tell nothing new do little harm."""
+    xs, ys = interaction(400, 0)
+    more = [{**x, "constant": 7.0, "again": x["a"], "once more": 5.0 * x["a"]} for x in xs]
+    assert ratio(InfiniteLayerRegressor(seed=1), more, ys) < 0.75
+
+
+def test_noise_is_not_learned():
+    """On pure noise the learner is at most 2 % worse than the running mean."""
+    rng = np.random.default_rng(3)
+    xs = [dict(zip("abcdef", row, strict=True)) for row in rng.normal(size=(3_000, 6)).tolist()]
+    assert ratio(InfiniteLayerRegressor(seed=1), xs, rng.normal(size=3_000).tolist()) < 1.02
+
+
+def test_outliers_do_not_carry_it_off():
+    """0.5 % of inputs and targets at 100 deviations: the other events are still learned."""
+    xs, ys = interaction(1_500, 0)
+    rng = np.random.default_rng(4)
+    model = InfiniteLayerRegressor(seed=1)
+    lost = lost_mean = 0.0
+    for x, y in zip(xs, ys, strict=True):
+        wild = rng.random(2) < 0.005
+        x = {**x, "b": 100.0} if wild[0] else x
+        if not wild.any():
+            lost += abs(y - model.predict_one(x))
+            lost_mean += abs(y)
+        model.learn_one(x, 100.0 if wild[1] else y)
+    assert lost / lost_mean < 0.5
+
+
+def test_names_may_come_and_go():
+    """New names, missing ones and events without any are learned without a word."""
+    model = InfiniteLayerRegressor(seed=1)
+    rng = np.random.default_rng(5)
+    for k in range(400):
+        x = {f"x{j}": v for j, v in enumerate(rng.normal(size=6).tolist()) if rng.random() < 0.5}
+        if k > 200:
+            x["late"] = rng.normal()
+        y = x.get("x0", 0.0) + x.get("late", 0.0)
+        assert math.isfinite(model.predict_one(x))
+        model.learn_one(x, y)
+    assert model.predict_one({}) == pytest.approx(0.0, abs=1.0)
+    assert model.predict_one({"late": 1.5}) > model.predict_one({"late": -1.5}) + 1.0
+
+
+def test_order_of_names_does_not_matter():
+    """Columns are placed by name, not by a dict's order."""
+    model, twin = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
+    xs, ys = interaction(100, 0)
+    for x, y in zip(xs, ys, strict=True):
+        model.learn_one(x, y)
+        twin.learn_one(dict(reversed(x.items())), y)
+    assert model.predict_one(xs[0]) == twin.predict_one(xs[0])
+
+
+def test_columns_are_bounded():
+    """Names beyond the limit are left out, and counted."""
+    model = InfiniteLayerRegressor(seed=1, max_columns=2)
+    for k in range(20):
+        model.learn_one({"a": k % 3, "b": k % 5, f"id={k}": 1.0}, k % 3)
+    assert (model.n_overflowed, list(model.relevance)) == (20, ["a", "b"])
+
+
+def test_relevance_names_the_inputs_that_matter():
+    """The two inputs of the product have nearly all the relevance, and shares sum to one."""
+    model, _, _ = trained(800)
+    relevance = model.relevance
+    assert sum(relevance.values()) == pytest.approx(1.0)
+    assert relevance["a"] + relevance["b"] > 0.9
+
+
+def test_expert_weights():
+    """Weights are named, not negative, and sum to one."""
+    model, _, _ = trained(200)
+    weights = model.expert_weights
+    assert sum(weights.values()) == pytest.approx(1.0)
+    assert min(weights.values()) >= 0.0
+    assert {"dense", "sparse", "sharp", "recent", "tracker", "median"} <= weights.keys()
+
+
+def test_drift_signal_rises_at_a_change():
+    """The signal is about 1 while the stream is steady, and rises when it turns over."""
+    model, _, _ = trained(1_000)
+    assert 0.5 < model.drift < 1.5
+    xs, ys = interaction(50, 9)
+    for x, y in zip(xs, ys, strict=True):
+        model.learn_one(x, -3.0 * y)
+    assert model.drift > 1.5
+
+
+def test_units_are_redrawn():
+    """Each expert's units were last drawn after 256 of 300 events, or when it was its turn."""
+    model, _, _ = trained(300)
+    assert all(256 <= n < 300 for n in model.redrawn_at.values())
+
+
+def test_intervals_cover():
+    """Of 3,000 intervals at 90 % the share that holds is within 2 % (4 standard errors) of it."""
+    model = InfiniteLayerRegressor(seed=1)
+    xs, ys = interaction(3_000, 0, noise=0.5)
+    held = 0
+    for x, y in zip(xs, ys, strict=True):
+        low, high = model.predict_interval(x)
+        assert -math.inf < low <= high < math.inf
+        held += low <= y <= high
+        model.learn_one(x, y)
+    assert held / 3_000 == pytest.approx(0.9, abs=0.02)
+
+
+def test_before_anything_is_learned():
+    """A newborn learner predicts 0, within a finite interval."""
+    model = InfiniteLayerRegressor(seed=1)
+    assert model.predict_one({"a": 5.0}) == 0.0
+    assert model.predict_interval({"a": 5.0}) == (-1.0, 1.0)
+    assert (model.drift, model.relevance, model.n_learned) == (1.0, {}, 0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_bad_numbers_are_refused_and_leave_no_trace(bad):
+    """Inputs and targets must be finite; the message names the field, and nothing is learned."""
+    model, xs, _ys = trained(20)
+    before = model.predict_one(xs[0])
+    with pytest.raises(ValueError, match=r"x\['a'\]"):
+        model.predict_one({"a": bad})
+    with pytest.raises(ValueError, match=r"x\['a'\]"):
+        model.learn_one({"a": bad}, 1.0)
+    with pytest.raises(ValueError, match="y is"):
+        model.learn_one(xs[0], bad)
+    assert (model.predict_one(xs[0]), model.n_learned) == (before, 20)
+
+
+def test_parameters_are_checked():
+    """Senseless parameters are refused by name."""
+    with pytest.raises(ValueError, match="max_columns = 0"):
+        InfiniteLayerRegressor(max_columns=0)
+    with pytest.raises(ValueError, match="level = 1"):
+        InfiniteLayerRegressor().predict_interval({}, level=1.0)
