@@ -1,39 +1,56 @@
 """Recursive least squares that keeps only diagonal blocks of the covariance: O(B) a weight."""
 
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.recursive_ridge import (
-    STEPS,
-    dot,
-    gain,
-    huber_weight,
-    leave_pending,
-    renew_penalty,
-)
+from iln_stream.kernels.recursive_ridge import STEPS, dot, huber_weight
 
 
 @compiled
 def learn_blocks(  # type: ignore[no-untyped-def]
-    P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber
+    P, theta, record, phi, k, t, p, forgetting, ridge, huber
 ):
-    """One row as in `recursive_ridge.learn`; P (n, B (B + 1) / 2), pending (n, B + 2).
+    """One row as in `recursive_ridge.learn`; P (n, B, B), phi, theta and scratch k (n B,).
 
-    phi, theta and k (n B,): zeros fill the last block. theta moves along all blocks' gains at once;
-    each block's covariance is updated as if it were alone.
+    theta moves along all blocks' gains at once; each block's covariance is updated as if it were
+    alone. Zeros fill the last block of phi.
     """
-    n, B = P.shape[0], pending.shape[1] - 2
+    n, B = P.shape[0], P.shape[1]
     noise = forgetting / huber_weight(record, t - p, huber)
     total = 0.0
     for u in range(n):
-        part = slice(u * B, u * B + B)
-        gain(P[u], pending[u], phi[part], k[part])
-        inside = dot(k[part], phi[part])
+        block = P[u]
+        f, g = phi[u * B : u * B + B], k[u * B : u * B + B]
+        inside = 0.0
+        for i in range(B):
+            value = 0.0
+            for j in range(B):
+                value += block[i, j] * f[j]
+            g[i] = value
+            inside += value * f[i]
         total += inside
-        leave_pending(pending[u], k[part], noise + inside, forgetting)
+        _subtract(block, g, 1.0 / (noise + inside), 1.0 / forgetting)
     step = (t - dot(theta, phi)) / (noise + total)
     for i in range(phi.shape[0]):
         theta[i] += step * k[i]
     if forgetting < 1.0:
-        lost = (1.0 - forgetting) * ridge * B
-        for u in range(n):
-            part = slice(u * B, u * B + B)
-            renew_penalty(P[u], pending[u], theta[part], k[part], record[STEPS], lost)
+        # As `renew_penalty`: one weight of one block a row.
+        turn = int(record[STEPS])
+        u, i = turn % n, (turn // n) % B
+        first = u * B
+        for j in range(B):
+            k[first + j] = P[u, i, j]
+        lost = (1.0 - forgetting) * ridge * n * B
+        c = 1.0 / (1.0 / lost + P[u, i, i])
+        change = c * theta[first + i]
+        for j in range(B):
+            theta[first + j] -= change * k[first + j]
+        _subtract(P[u], k[first : first + B], c, 1.0)
+
+
+@compiled
+def _subtract(block, g, c, s):  # type: ignore[no-untyped-def]
+    """The block becomes s (block - c g g')."""
+    B = g.shape[0]
+    for i in range(B):
+        c_i = c * g[i]
+        for j in range(B):
+            block[i, j] = s * (block[i, j] - c_i * g[j])

@@ -4,6 +4,9 @@ import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 
+RATE = 0.02
+"""How far a miss moves a level."""
+
 
 @compiled
 def quantile(ordered, n, level):  # type: ignore[no-untyped-def]
@@ -30,9 +33,19 @@ def replace(ordered, n, old, new):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def adapt(effective, levels, ordered, n, score, rate):  # type: ignore[no-untyped-def]
+def adapt(effective, levels, ordered, n, score):  # type: ignore[no-untyped-def]
     """A level whose interval missed the score rises, one whose covered it falls a little."""
     for i in range(levels.shape[0]):
         missed = 1.0 if score > quantile(ordered, n, effective[i]) else 0.0
-        moved = effective[i] + rate * (missed - (1.0 - levels[i]))
+        moved = effective[i] + RATE * (missed - (1.0 - levels[i]))
         effective[i] = min(max(moved, 0.0), 1.0)
+
+
+@compiled
+def remember_score(ring, ordered, effective, levels, n, score):  # type: ignore[no-untyped-def]
+    """Let the score of event n adapt the levels, then join the window in place of the oldest."""
+    size = ring.shape[0]
+    filled = min(n, size)
+    adapt(effective, levels, ordered, filled, score)
+    replace(ordered, filled, ring[n % size], score)
+    ring[n % size] = score

@@ -274,8 +274,13 @@ def test_models_of_others_are_refused_by_name(model):
 @pytest.mark.parametrize("cut", [0, 1, 70, 140])
 @pytest.mark.parametrize(
     "model",
-    [InfiniteLayerRegressor(), RandomFeatureRidge(n_features=16), InfiniteLayerClassifier(seed=3)],
-    ids=lambda model: type(model).__name__,
+    [
+        InfiniteLayerRegressor(),
+        InfiniteLayerRegressor("fast"),
+        RandomFeatureRidge(n_features=16),
+        InfiniteLayerClassifier(seed=3),
+    ],
+    ids=str,
 )
 def test_learners_of_many_parts_go_through_files(model, cut):
     """They go on bit for bit too, whatever inputs and classes are called."""

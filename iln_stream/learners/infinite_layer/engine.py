@@ -41,7 +41,7 @@ TRACKER, LEVEL, LAST = (FIRST_LEVEL.index(name) for name in ("tracker", "level",
 
 PARTS = (
     "inputs", "target", "ridges", "linear", "tracker", "mean", "final", "memory", "redraws",
-    "intervals", "drift",
+    "intervals", "drift_means",
 )  # fmt: skip
 
 
@@ -71,12 +71,27 @@ class Engine(Part):
         self.memory = Memory(MEMORY, N_LAGS, K)
         self.redraws = Redraws(key, K)
         self.intervals = Intervals(N_LAGS)
-        self.drift = Drift()
+        self.drift_means = Drift()
         self.lags = np.zeros(N_LAGS)
         self.metric = np.zeros(0)
         self._p = np.zeros(len(FIRST_LEVEL))
         self._q = np.zeros(len(SECOND_LEVEL))
         self._make_scratch()
+
+    @property
+    def n(self) -> int:
+        """Events learned."""
+        return self.memory.n
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        return self.inputs.columns.n_overflowed
+
+    @property
+    def drift(self) -> float:
+        """Mean |error| of about the last 50 events over that of about the last 1000."""
+        return self.drift_means.signal
 
     def _make_scratch(self) -> None:
         d = len(self.inputs)
@@ -170,7 +185,7 @@ class Engine(Part):
         predictions = target.center + target.unit * self._p[: len(RANDOM)]
         error = abs(y - target.raw(self._t)) / target.unit
         self.intervals.learn(self._v, error)
-        self.drift.learn(error)
+        self.drift_means.learn(error)
         self.inputs.join(x)
         target.join(y)
         t = target.scaled(y)

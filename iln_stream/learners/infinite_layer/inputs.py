@@ -31,7 +31,7 @@ class Inputs(Part):
 
     def __init__(self, max_columns: int) -> None:
         self.columns = Columns(max_columns, absent=ABSENT)
-        self.stats = _no_statistics(0)
+        self.stats = no_statistics(0)
 
     def __len__(self) -> int:
         """Number of columns, d."""
@@ -45,7 +45,7 @@ class Inputs(Part):
         """Return the raw row of x, once its new names were given columns."""
         row = self.columns.learn(x)
         if len(row) > len(self):
-            fresh = _no_statistics(len(row) - len(self))
+            fresh = no_statistics(len(row) - len(self))
             self.stats = np.concatenate([self.stats, fresh], axis=1)
         return row
 
@@ -77,7 +77,8 @@ class Inputs(Part):
         self.columns = Columns.from_state(state["columns"], absent=ABSENT)
 
 
-def _no_statistics(d: int) -> NDArray[np.float64]:
+def no_statistics(d: int) -> NDArray[np.float64]:
+    """Return the statistics (5, d) of columns without values: see kernels/standardise.py."""
     stats = np.zeros((5, d))
     stats[3], stats[4] = ABSENT, -ABSENT
     return stats

@@ -11,7 +11,6 @@ from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
 
 WINDOW = 500
-RATE = 0.02
 LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
 
 
@@ -65,18 +64,21 @@ class Intervals(Part):
         """Return half the width of the interval at v, in units of the target's scale."""
         if self.n == 0:
             return 1.0
-        effective = float(np.interp(level, [0.0, *LEVELS, 1.0], [0.0, *self.effective, 1.0]))
-        score = float(kernels.quantile(self.ordered, min(self.n, WINDOW), effective))
+        score = score_at(level, self.ordered, self.effective, min(self.n, WINDOW))
         return score * self.spread(v)
 
     def learn(self, v: NDArray[np.float64], error: float) -> None:
         """Let |error| at v, in units of the target's scale, join the scores."""
         score = min(error / self.spread(v), 1e6)
-        n = min(self.n, WINDOW)
-        kernels.adapt(self.effective, LEVELS, self.ordered, n, score, RATE)
-        i = self.n % WINDOW
-        kernels.replace(self.ordered, n, self.ring[i], score)
-        self.ring[i] = score
+        kernels.remember_score(self.ring, self.ordered, self.effective, LEVELS, self.n, score)
         self._spread.learn(min(error, 2.0), self._p)
         self.n += 1
         self.mean_error += (min(error, 2.0) - self.mean_error) / min(self.n, 1000)
+
+
+def score_at(
+    level: float, ordered: NDArray[np.float64], effective: NDArray[np.float64], n: int
+) -> float:
+    """Return the score that covers at `level`, levels between the adapted ones interpolated."""
+    adapted = float(np.interp(level, [0.0, *LEVELS, 1.0], [0.0, *effective, 1.0]))
+    return float(kernels.quantile(ordered, n, adapted))

@@ -6,12 +6,7 @@ from numpy.typing import NDArray
 from iln_stream.kernels import block_ridge as kernels
 from iln_stream.kernels.recursive_ridge import dot
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import (
-    HUBER,
-    RIDGE,
-    covariance,
-    nothing_pending,
-)
+from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
 
 BLOCK = 32
 
@@ -31,13 +26,12 @@ class Tracker(Part):
 
     """
 
-    kept = ("n_features", "P", "pending", "theta", "record")
+    kept = ("n_features", "P", "theta", "record")
 
     def __init__(self, n_features: int, forgetting: float) -> None:
         self.forgetting = forgetting
         self.n_features = 0
-        self.P = np.zeros((0, len(covariance(BLOCK))))
-        self.pending = np.zeros((0, BLOCK + 2))
+        self.P = np.zeros((0, BLOCK, BLOCK))
         self.theta = np.zeros(0)
         self.record = np.zeros(2)
         self.widen(n_features)
@@ -46,8 +40,7 @@ class Tracker(Part):
         """Make room for features at the right."""
         self.n_features += n_columns
         more = -(-self.n_features // BLOCK) - len(self.P)
-        self.P = np.concatenate([self.P, np.tile(covariance(BLOCK), (more, 1))])
-        self.pending = np.concatenate([self.pending, np.tile(nothing_pending(BLOCK), (more, 1))])
+        self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
         self.theta = np.pad(self.theta, (0, more * BLOCK))
         self._phi = np.zeros(len(self.theta))
         self._k = np.zeros(len(self.theta))
@@ -59,12 +52,11 @@ class Tracker(Part):
         """
         D = len(theta)
         self.theta[:D] = theta
-        full = np.zeros((len(self.theta),) * 2)
+        full = np.eye(len(self.theta)) / RIDGE
         full[np.tril_indices(D)] = P
-        i, j = np.tril_indices(BLOCK)
         for u in range(len(self.P)):
-            self.P[u] = full[u * BLOCK + i, u * BLOCK + j]
-            self.pending[u] = nothing_pending(BLOCK)
+            block = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
+            self.P[u] = np.tril(block) + np.tril(block, -1).T
 
     def predict(self, phi: NDArray[np.float64]) -> float:
         """Return the prediction from features phi (D,)."""
@@ -74,6 +66,6 @@ class Tracker(Part):
     def learn(self, t: float, p: float) -> None:
         """Learn t at the features last predicted from, where the prediction was p."""
         kernels.learn_blocks(
-            self.P, self.pending, self.theta, self.record, self._phi, self._k, t, p,
+            self.P, self.theta, self.record, self._phi, self._k, t, p,
             self.forgetting, RIDGE, HUBER,
         )  # fmt: skip

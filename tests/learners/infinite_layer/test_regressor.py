@@ -29,24 +29,26 @@ def ratio(model, xs, ys):
     return lost / lost_mean
 
 
-def trained(n=300, seed=1, **stream):
+def trained(n=300, seed=1, profile="accurate"):
     """A model that has learned n events of an interaction."""
-    model = InfiniteLayerRegressor(seed=seed)
-    xs, ys = interaction(n, 0, **stream)
+    model = InfiniteLayerRegressor(profile, seed=seed)
+    xs, ys = interaction(n, 0)
     for x, y in zip(xs, ys, strict=True):
         model.learn_one(x, y)
     return model, xs, ys
 
 
-def test_learns_what_a_linear_model_cannot():
+@pytest.mark.parametrize(("profile", "most"), [("accurate", 0.4), ("fast", 0.6)])
+def test_learns_what_a_linear_model_cannot(profile, most):
     """A product of two inputs among four is learned far below the running mean's error."""
-    assert ratio(InfiniteLayerRegressor(seed=1), *interaction(1_000, 0)) < 0.4
+    assert ratio(InfiniteLayerRegressor(profile, seed=1), *interaction(1_000, 0)) < most
 
 
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
 @pytest.mark.parametrize("n", [10, 65, 130, 300])
-def test_state_goes_on_bit_for_bit(n):
+def test_state_goes_on_bit_for_bit(n, profile):
     """A learner restored from its state predicts what the original does, also amid a redraw."""
-    model, _, _ = trained(n)
+    model, _, _ = trained(n, profile=profile)
     twin = InfiniteLayerRegressor.from_state(model.state())
     xs, ys = interaction(150, 5)
     for x, y in zip(xs, ys, strict=True):
@@ -113,11 +115,14 @@ def test_constant_and_duplicated_columns():
     assert ratio(InfiniteLayerRegressor(seed=1), more, ys) < 0.75
 
 
-def test_noise_is_not_learned():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_noise_is_not_learned(profile):
     """On pure noise the learner is at most 2 % worse than the running mean."""
     rng = np.random.default_rng(3)
     xs = [dict(zip("abcdef", row, strict=True)) for row in rng.normal(size=(3_000, 6)).tolist()]
-    assert ratio(InfiniteLayerRegressor(seed=1), xs, rng.normal(size=3_000).tolist()) < 1.02
+    assert (
+        ratio(InfiniteLayerRegressor(profile, seed=1), xs, rng.normal(size=3_000).tolist()) < 1.02
+    )
 
 
 def test_outliers_do_not_carry_it_off():
@@ -136,9 +141,10 @@ def test_outliers_do_not_carry_it_off():
     assert lost / lost_mean < 0.5
 
 
-def test_names_may_come_and_go():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_names_may_come_and_go(profile):
     """New names, missing ones and events without any are learned without a word."""
-    model = InfiniteLayerRegressor(seed=1)
+    model = InfiniteLayerRegressor(profile, seed=1)
     rng = np.random.default_rng(5)
     for k in range(400):
         x = {f"x{j}": v for j, v in enumerate(rng.normal(size=6).tolist()) if rng.random() < 0.5}
@@ -169,26 +175,28 @@ def test_columns_are_bounded():
     assert (model.n_overflowed, list(model.relevance)) == (20, ["a", "b"])
 
 
-def test_relevance_names_the_inputs_that_matter():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_relevance_names_the_inputs_that_matter(profile):
     """The two inputs of the product have nearly all the relevance, and shares sum to one."""
-    model, _, _ = trained(800)
+    model, _, _ = trained(800, profile=profile)
     relevance = model.relevance
     assert sum(relevance.values()) == pytest.approx(1.0)
     assert relevance["a"] + relevance["b"] > 0.9
 
 
-def test_expert_weights():
+@pytest.mark.parametrize(("profile", "expert"), [("accurate", "tracker"), ("fast", "ridge")])
+def test_expert_weights(profile, expert):
     """Weights are named, not negative, and sum to one."""
-    model, _, _ = trained(200)
-    weights = model.expert_weights
+    weights = trained(200, profile=profile)[0].expert_weights
     assert sum(weights.values()) == pytest.approx(1.0)
     assert min(weights.values()) >= 0.0
-    assert {"dense", "sparse", "sharp", "recent", "tracker", "median"} <= weights.keys()
+    assert expert in weights
 
 
-def test_drift_signal_rises_at_a_change():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_drift_signal_rises_at_a_change(profile):
     """The signal is about 1 while the stream is steady, and rises when it turns over."""
-    model, _, _ = trained(1_000)
+    model, _, _ = trained(1_000, profile=profile)
     assert 0.5 < model.drift < 1.5
     xs, ys = interaction(50, 9)
     for x, y in zip(xs, ys, strict=True):
@@ -196,15 +204,17 @@ def test_drift_signal_rises_at_a_change():
     assert model.drift > 1.5
 
 
-def test_units_are_redrawn():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_units_are_redrawn(profile):
     """Each expert's units were last drawn after 256 of 300 events, or when it was its turn."""
-    model, _, _ = trained(300)
+    model, _, _ = trained(300, profile=profile)
     assert all(256 <= n < 300 for n in model.redrawn_at.values())
 
 
-def test_intervals_cover():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_intervals_cover(profile):
     """Of 3,000 intervals at 90 % the share that holds is within 2 % (4 standard errors) of it."""
-    model = InfiniteLayerRegressor(seed=1)
+    model = InfiniteLayerRegressor(profile, seed=1)
     xs, ys = interaction(3_000, 0, noise=0.5)
     held = 0
     for x, y in zip(xs, ys, strict=True):
@@ -215,9 +225,10 @@ def test_intervals_cover():
     assert held / 3_000 == pytest.approx(0.9, abs=0.02)
 
 
-def test_before_anything_is_learned():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_before_anything_is_learned(profile):
     """A newborn learner predicts 0, within a finite interval."""
-    model = InfiniteLayerRegressor(seed=1)
+    model = InfiniteLayerRegressor(profile, seed=1)
     assert model.predict_one({"a": 5.0}) == 0.0
     assert model.predict_interval({"a": 5.0}) == (-1.0, 1.0)
     assert (model.drift, model.relevance, model.n_learned) == (1.0, {}, 0)
@@ -239,6 +250,8 @@ def test_bad_numbers_are_refused_and_leave_no_trace(bad):
 
 def test_parameters_are_checked():
     """Senseless parameters are refused by name."""
+    with pytest.raises(ValueError, match="profile = 'slow'"):
+        InfiniteLayerRegressor("slow")
     with pytest.raises(ValueError, match="max_columns = 0"):
         InfiniteLayerRegressor(max_columns=0)
     with pytest.raises(ValueError, match="level = 1"):

@@ -1,0 +1,225 @@
+"""One event through the fast profile: one expert, in two compiled calls."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels import fast_event as kernels
+from iln_stream.kernels.standardise import ABSENT
+from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.intervals import LEVELS, WINDOW, score_at
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.prior import Prior
+from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
+
+SIZE = 64
+BLOCK = 16
+N_LAGS = 2
+MEMORY = 1024
+FORGETTING = 0.999
+FIRST, SLICE = 64, 64
+PRIOR = Prior("cos", 1.5, sparse=True)
+EXPERTS = ("ridge", "level", "last", "stretched-2", "stretched-4")
+NEVER = 2**62
+
+
+class Newborn(NamedTuple):
+    """A ridge that is learning the memory."""
+
+    omega: NDArray[np.float32]
+    b: NDArray[np.float32]
+    P: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+
+class FastEngine(Part):
+    """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
+
+    The cosines see the last two targets too. They are drawn anew from the gradients after 64, 128,
+    ..., 1024 events, as the accurate profile's are.
+
+    Parameters
+    ----------
+    max_columns
+        The most input names that are given a column.
+    key
+        Two words that seed all randomness.
+
+    """
+
+    kept = (
+        "key", "target", "record", "table", "linear", "omega", "b", "P", "theta",
+        "errors", "outer", "columns", "lags", "y", "next_at", "cursor", "redrawn", "frame_stats",
+        "frame_scale", "ring", "ordered", "effective",
+    )  # fmt: skip
+
+    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+        self.key = key
+        self.inputs = Inputs(max_columns)
+        self.target = no_statistics(1)
+        self.record = np.zeros(7)
+        self.table = np.zeros((4, len(EXPERTS)))
+        self.table[3] = 1.0 / len(EXPERTS)
+        self.linear = np.ones(N_LAGS)
+        self.outer = np.eye(N_LAGS)
+        self.columns = np.zeros((0, MEMORY))
+        self.lags = np.zeros((MEMORY, N_LAGS))
+        self.y = np.zeros(MEMORY)
+        self.ring = np.zeros(WINDOW)
+        self.ordered = np.full(WINDOW, 1e300)
+        self.effective = LEVELS.copy()
+        self.next_at = FIRST
+        self.cursor = 0
+        self.redrawn = 0  # after how many events the units were last drawn
+        self.frame_stats = np.zeros((5, 0))
+        self.frame_scale = np.zeros(2)
+        self._newborn: Newborn | None = None
+        self._take(self._drawn(0))
+        self._make_scratch()
+
+    @property
+    def n(self) -> int:
+        """Events learned."""
+        return int(self.record[0])
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        return self.inputs.columns.n_overflowed
+
+    @property
+    def drift(self) -> float:
+        """Mean |error| of about the last 50 events over that of about the last 1000."""
+        fast, slow = self.record[3:5].tolist()
+        return fast / slow if slow > 0.0 else 1.0
+
+    def _make_scratch(self) -> None:
+        d = len(self.inputs)
+        self._row = np.zeros(d)
+        self._v = np.zeros(N_LAGS + d)
+        self._u = np.zeros(SIZE, np.float32)
+        self._phi = np.zeros(len(self.theta))
+        self._k = np.zeros(len(self.theta))
+        self._p = np.zeros(len(EXPERTS))
+        self._seen: bytes | None = None
+
+    def predict(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for x."""
+        row = self.inputs.row(x)
+        self._seen = row.tobytes()
+        return self._look(row)
+
+    def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
+        """Return the interval for x; its width does not depend on x."""
+        center = self.predict(x)
+        half = 1.0
+        if self.n > 0:
+            score = score_at(level, self.ordered, self.effective, min(self.n, WINDOW))
+            half = score * float(kernels.center_and_unit(self.target)[1])
+        return center - half, center + half
+
+    def _look(self, row: NDArray[np.float64]) -> float:
+        return kernels.predict_event(  # type: ignore[no-any-return]
+            row, self.inputs.stats, self.target, self.record, self.table, self.omega, self.b,
+            self.linear, self.theta, self._row, self._v, self._u, self._phi, self._p,
+        )  # fmt: skip
+
+    def learn(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x."""
+        row = self.inputs.admit(x)
+        if len(row) > len(self._row):
+            self._widen(len(row) - len(self._row))
+        if row.tobytes() != self._seen:
+            self._look(row)
+        self._seen = None
+        kernels.learn_event(
+            row, y, self.inputs.stats, self.target, self.record, self.table, self.omega,
+            self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
+            self.errors, self._k, self.outer, self.columns, self.lags, self.y,
+            self.ring, self.ordered, self.effective, LEVELS, FORGETTING, RIDGE, HUBER,
+        )  # fmt: skip
+        if self._newborn is not None or self.record[0] >= self.next_at:
+            self._redraw()
+
+    def _drawn(self, n: int) -> Newborn:
+        counter = np.array([0, 0, n, 0], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
+        units = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
+        n_blocks = -(-(SIZE + 1 + len(self.outer)) // BLOCK)
+        P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
+        return Newborn(*units, P, np.zeros(n_blocks * BLOCK), np.zeros(2))
+
+    def _take(self, ridge: Newborn) -> None:
+        self.omega, self.b, self.P, self.theta, self.errors = ridge
+
+    def _redraw(self) -> None:
+        """Do an event's share of a newborn's learning; let it take over once it knows all."""
+        n = self.n
+        if self._newborn is None:
+            self._newborn = self._drawn(n)
+            self.cursor = max(0, n - MEMORY)
+            self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
+            self.frame_stats = self.inputs.stats.copy()
+            self.frame_scale = np.array(kernels.center_and_unit(self.target))
+        new = self._newborn
+        last = min(self.cursor + SLICE, n)
+        kernels.replay_blocks(
+            self.columns, self.lags, self.y, self.cursor, last, self.frame_stats,
+            self.frame_scale, new.omega, new.b, self.linear, new.P, new.theta,
+            new.errors, FORGETTING, RIDGE, HUBER,
+        )  # fmt: skip
+        self.cursor = last
+        if last == n:
+            self._take(new)
+            self._newborn = None
+            self.redrawn = n
+
+    def _widen(self, n_columns: int) -> None:
+        d = len(self.outer)
+        outer = np.eye(d + n_columns)
+        outer[:d, :d] = self.outer
+        self.outer = outer
+        self.linear = np.ones(d + n_columns)
+        self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
+        if self.n == 0:
+            self._take(self._drawn(0))
+        else:  # until the next redraw, new columns enter linearly only
+            self.omega = np.pad(self.omega, [(0, n_columns), (0, 0)])
+            more = -(-(SIZE + 1 + len(outer)) // BLOCK) - len(self.P)
+            self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
+            self.theta = np.pad(self.theta, (0, more * BLOCK))
+            self._newborn = None
+            self.next_at = min(self.next_at, self.n + FIRST)
+        self._make_scratch()
+
+    def expert_weights(self) -> dict[str, float]:
+        """Return the weight of each expert in the prediction."""
+        return dict(zip(EXPERTS, self.table[3].tolist(), strict=True))
+
+    def relevance(self) -> dict[Any, float]:
+        """Return each input's share in how the function varies."""
+        diagonal = np.diag(self.outer)[N_LAGS:]
+        total = diagonal.sum()
+        shares = diagonal / total if total > 0.0 else diagonal
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+
+    def redrawn_at(self) -> dict[str, int]:
+        """Return after how many events the units were last drawn."""
+        return {"ridge": self.redrawn}
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, with the ridge that is being built."""
+        new = self._newborn
+        newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
+        return super().state() | {"inputs": self.inputs.state(), "newborn": newborn}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        super().restore(state)
+        self.inputs.restore(state["inputs"])
+        new = state["newborn"]
+        self._newborn = None if new is None else Newborn(**{k: v.copy() for k, v in new.items()})
+        self._make_scratch()
