@@ -14,11 +14,11 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 from support.running_command import Command
 
-from iln_stream.service import shrinking_gradient
+from iln_stream import InfiniteLayerRegressor
 
 N_TRUMP = 1001
 A_FEW_AT_A_TIME = '{"max_poll_records": 50, "max_partition_fetch_bytes": 20000}'
-SMALL_AND_QUICK = '{"budget": 50, "draws": 16, "max_draws": 64}'
+SMALL_AND_QUICK = '{"profile": "fast"}'
 
 
 class Start(Protocol):
@@ -56,7 +56,7 @@ def predictions(bootstrap: str, topic: str) -> list[dict[str, Any]]:
 def learned_offline(events: Any) -> list[float]:
     """The predictions of the same learner in River's own loop, without any of our service."""
     steps = evaluate.iter_progressive_val_score(
-        events, shrinking_gradient(seed=1), metrics.MAE(), yield_predictions=True
+        events, InfiniteLayerRegressor(seed=1), metrics.MAE(), yield_predictions=True
     )
     return [step["Prediction"] for step in steps]
 

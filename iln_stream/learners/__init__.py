@@ -15,7 +15,7 @@ from iln_stream.learners.infinite_layer import (
     RandomFeatureRidge,
     features_wanted,
 )
-from iln_stream.learners.introspection import find_shrinking_gradient
+from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
@@ -37,6 +37,7 @@ __all__ = [
     "Update",
     "WinsorisedScaler",
     "features_wanted",
+    "find_infinite_layer",
     "find_shrinking_gradient",
     "model_of",
     "state_of",

@@ -202,10 +202,22 @@ class ShrinkingGradient(base.Regressor):
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
         y_t = _target(y)
-        x_t = self._columns.learn(x)  # from here on the event is accepted
+        self.learn_row(self._columns.learn(x), y_t)
+
+    def learn_row(self, x_t: NDArray[np.float64], y_t: float) -> None:
+        """Take one step of Algorithm 1, for those who keep columns themselves.
+
+        Parameters
+        ----------
+        x_t
+            Finite numbers, shape (d,); d may grow from event to event.
+        y_t
+            A finite number.
+
+        """
         B, eta = self.norm_bound, self._eta()
 
-        E_t = self._estimate(x_t)  # Algorithm 2
+        E_t = self.estimate_row(x_t)  # Algorithm 2
         self._watch.event(y_t, E_t, self._f)
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
@@ -224,7 +236,16 @@ class ShrinkingGradient(base.Regressor):
 
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
         """Return E with its standard error; the same E that learning x next would use."""
-        return self._estimate(self._columns.row(x))
+        return self.estimate_row(self._columns.row(x))
+
+    def estimate_row(self, x_t: NDArray[np.float64]) -> Estimate:
+        """Return E at a row, as `estimate` does; it is kept for learning the same row next."""
+        content = x_t.tobytes()
+        if self._latest_estimate is not None and self._latest_estimate[0] == content:
+            return self._latest_estimate[1]
+        estimate = self._f.estimate(x_t, self._n_seen)
+        self._latest_estimate = content, estimate
+        return estimate
 
     def estimate_within(self, x: Mapping[Any, float], eps: float, delta: float) -> Estimate:
         """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that this took.
@@ -422,15 +443,6 @@ class ShrinkingGradient(base.Regressor):
         if self.horizon is not None:
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
-
-    def _estimate(self, x_t: NDArray[np.float64]) -> Estimate:
-        """Algorithm 2 at x_t; a prediction's E is kept for learning the same point next."""
-        content = x_t.tobytes()
-        if self._latest_estimate is not None and self._latest_estimate[0] == content:
-            return self._latest_estimate[1]
-        estimate = self._f.estimate(x_t, self._n_seen)
-        self._latest_estimate = content, estimate
-        return estimate
 
     def _current(self) -> Iterate:
         """f_t alone."""

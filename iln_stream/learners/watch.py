@@ -100,4 +100,4 @@ class Watch:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, IlnWarning, stacklevel=5)  # where learn_one was called
+    warnings.warn(message, IlnWarning, stacklevel=6)  # where learn_one was called

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from time import time
 from typing import Any, NamedTuple
@@ -16,7 +16,12 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from iln_stream.events import DeadLetter
-from iln_stream.learners import ShrinkingGradient, find_shrinking_gradient
+from iln_stream.learners import (
+    InfiniteLayerRegressor,
+    ShrinkingGradient,
+    find_infinite_layer,
+    find_shrinking_gradient,
+)
 from iln_stream.prequential import Listener, Scores, Step
 from iln_stream.sources import Source
 from iln_stream.state import Tree
@@ -41,6 +46,7 @@ class Watched(Listener):
         self.total_seconds = 0.0
         self.last_progress = time()
         self.algorithm_1 = find_shrinking_gradient(learner)
+        self.mixture = find_infinite_layer(learner)
         self.source = source
         self.labels = (model, str(source.partition))
 
@@ -123,6 +129,13 @@ class Metrics(Collector):
                 if value is not None and not math.isnan(value):  # a mean of nothing: no sample
                     family.add_metric(watched.labels, value)
             yield family
+        for name, help_text, label, read_all in _OF_PARTS:
+            family = GaugeMetricFamily(name, help_text, labels=(*LABELS, label))
+            for watched in self._watched:
+                if watched.mixture is not None:
+                    for part, value in read_all(watched.mixture).items():
+                        family.add_metric((*watched.labels, str(part)), value)
+            yield family
         yield self._latency()
 
     def _latency(self) -> Metric:
@@ -148,6 +161,49 @@ def _of_algorithm_1(
 ) -> Callable[[Watched], float | None]:
     return lambda watched: None if watched.algorithm_1 is None else read(watched.algorithm_1)
 
+
+def _of_mixture(
+    read: Callable[[InfiniteLayerRegressor], float],
+) -> Callable[[Watched], float | None]:
+    return lambda watched: None if watched.mixture is None else read(watched.mixture)
+
+
+class _OfParts(NamedTuple):
+    name: str
+    help_text: str
+    label: str
+    read: Callable[[InfiniteLayerRegressor], Mapping[Any, float]]
+
+
+MOST_INPUTS = 20
+"""Relevances are shown of so many inputs, as Prometheus keeps a series for each."""
+
+
+def _most_relevant(mixture: InfiniteLayerRegressor) -> dict[Any, float]:
+    shares = sorted(mixture.relevance.items(), key=lambda item: item[1], reverse=True)
+    return dict(shares[:MOST_INPUTS])
+
+
+_OF_PARTS = (
+    _OfParts(
+        "iln_expert_weight",
+        "Weight of each expert in the prediction; they sum to one.",
+        "expert",
+        lambda mixture: mixture.expert_weights,
+    ),
+    _OfParts(
+        "iln_input_relevance",
+        "Share of an input in how the learned function varies, of the most relevant inputs.",
+        "input",
+        _most_relevant,
+    ),
+    _OfParts(
+        "iln_units_redrawn_at",
+        "Events learned when an expert's hidden units were last drawn.",
+        "expert",
+        lambda mixture: mixture.redrawn_at,
+    ),
+)
 
 _FAMILIES = (
     _Family(
@@ -216,6 +272,12 @@ _FAMILIES = (
         "iln_windowed_mae",
         "Like iln_running_mae, over the latest window of labelled events.",
         lambda watched: watched.scores.window_absolute_error.mean,
+    ),
+    _Family(
+        GaugeMetricFamily,
+        "iln_drift",
+        "Mean |error| of about the last 50 events over that of the last 1000; about 1 if steady.",
+        _of_mixture(lambda mixture: mixture.drift),
     ),
     _Family(
         CounterMetricFamily,

@@ -7,7 +7,7 @@ from typing import Any
 
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter, MalformedError, decode, one_hot, payload_bytes
-from iln_stream.learners import find_shrinking_gradient
+from iln_stream.learners import find_infinite_layer, find_shrinking_gradient
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import Step
@@ -57,6 +57,7 @@ class PrequentialLoop:
         self.recent_ids = recent_ids
         self.max_failures_in_a_row = max_failures_in_a_row
         self._algorithm_1 = find_shrinking_gradient(learner)
+        self._mixture = find_infinite_layer(learner)
         self._last_offset = -1
         self._failures_in_a_row = 0
         self._stopping = False
@@ -142,11 +143,15 @@ class PrequentialLoop:
         )
 
     def _score(self, y_pred: float, y: float) -> tuple[float, bool]:
-        """The step's loss, and whether alpha was shrunk."""
-        if self._algorithm_1 is not None and (update := self._algorithm_1.last_update):
-            return update.loss, update.shrunk
+        """The step's loss on the learner's own scale of targets, and whether alpha was shrunk."""
+        update = None if self._algorithm_1 is None else self._algorithm_1.last_update
+        shrunk = update is not None and update.shrunk
+        if self._mixture is None and update is not None:
+            return update.loss, shrunk
         error = y_pred - y
-        return error * error / 2, False  # a product overflows to inf, where ** raises
+        if self._mixture is not None:
+            error /= self._mixture.target_unit
+        return error * error / 2, shrunk  # a product overflows to inf, where ** raises
 
     def _bury(self, record: Record, reason: str) -> None:
         letter = DeadLetter.of(

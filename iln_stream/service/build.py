@@ -3,13 +3,20 @@
 import importlib
 import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from river import base, datasets
 
 from iln_stream.errors import SourceError
-from iln_stream.learners import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.learners import (
+    InfiniteLayerRegressor,
+    Pool,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
 from iln_stream.service.partitions import first_partition
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink, TransactionalSink
@@ -28,7 +35,7 @@ BOUNDED: dict[str, Any] = {"budget": 1000, "variance": 0.005, "max_draws": 5000}
 
 
 def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
-    """Return the service's default learner: Algorithm 1 behind online scaling of x and y."""
+    """Return the paper's learner: Algorithm 1 behind online scaling of x and y."""
     return ScaledTarget(
         WinsorisedScaler() | ShrinkingGradient(**{**BOUNDED, "seed": seed, **options})
     )
@@ -45,7 +52,11 @@ def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
     )
 
 
-NAMED = {"shrinking-gradient": shrinking_gradient, "pool": pool}
+NAMED: dict[str, Callable[..., base.Regressor]] = {
+    "infinite-layer": InfiniteLayerRegressor,
+    "shrinking-gradient": shrinking_gradient,
+    "pool": pool,
+}
 """The learners that a setting can name."""
 
 

@@ -101,15 +101,16 @@ class Settings(BaseSettings):
         "is an event of its own.",
     )
     learner: str = Field(
-        default="shrinking-gradient",
-        description="`shrinking-gradient`, the paper's; `pool`, its steps on features that are "
-        "kept: faster and mostly more accurate, without Theorem 1; or `package.module:attribute` "
-        "of a River regressor or pipeline, or of a function that makes one.",
+        default="infinite-layer",
+        description="`infinite-layer`, the most accurate, with nothing to tune; "
+        "`shrinking-gradient`, the paper's; `pool`, its steps on features that are kept: fast, "
+        "without Theorem 1; or `package.module:attribute` of a River regressor or pipeline, or of "
+        "a function that makes one.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
-        description="Arguments of the learner, such as `norm_bound` and `budget`, or a pool's "
-        "`size` and `step`.",
+        description="Arguments of the learner, such as `profile` (`fast`) of `infinite-layer`, "
+        "`norm_bound` and `budget`, or a pool's `size` and `step`.",
     )
     seed: int = Field(default=1, ge=0, description="Seed of the learner's and the streams' draws.")
     model: str = Field(default="iln", description="Value of the metrics' label `model`.")

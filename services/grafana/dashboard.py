@@ -85,6 +85,41 @@ PREDICTIONS = (
     ),
 )
 
+MIXTURE = (
+    Graph(
+        "Weights of the experts",
+        "What the prediction is made of, of a learner that mixes experts; they sum to "
+        "one.\n\nHealthy: settles on a few. A change of leaders is a change of the stream: one "
+        "that forgets (tracker, linear-fast, last) gains when it drifts, level when nothing can "
+        "be learned.",
+        PercentUnit,
+        (Query(selected("iln_expert_weight"), f"{LEARNER} {{{{expert}}}}"),),
+    ),
+    Graph(
+        "Relevance of the inputs",
+        "Share of each input in how the learned function varies, of the twenty most relevant.\n\n"
+        "Healthy: settles after some hundreds of events. One that falls to nothing: look at "
+        "whoever sends it.",
+        PercentUnit,
+        (Query(selected("iln_input_relevance"), f"{LEARNER} {{{{input}}}}"),),
+    ),
+    Graph(
+        "Drift",
+        "Mean |error| of about the last 50 events over that of about the last 1000.\n\nHealthy: "
+        "about 1. A peak: what was learned no longer holds; it falls back as the new is learned.",
+        Short,
+        (Query(selected("iln_drift")),),
+    ),
+    Graph(
+        "Hidden units redrawn",
+        "Events learned when an expert's hidden units were last drawn from what was learned about "
+        "the inputs.\n\nHealthy: steps at 64, 128, .. 2048 events. Later steps: the stream has "
+        "changed what it depends on.",
+        Short,
+        (Query(selected("iln_units_redrawn_at"), f"{LEARNER} {{{{expert}}}}"),),
+    ),
+)
+
 ALGORITHM_1 = (
     Graph(
         "Shrink frequency",
@@ -178,6 +213,21 @@ STREAM = (
         (Query(selected("iln_dead_letters_total")),),
     ),
     Graph(
+        "Repeated events",
+        "Events so far that were passed over, as one with the same id was among the latest. 0 "
+        "without a window of ids.\n\nHealthy: flat. A step: a sender sent again what it was not "
+        "sure had arrived.",
+        Short,
+        (Query(selected("iln_repeated_events_total")),),
+    ),
+    Graph(
+        "Source connected",
+        "1 while the source is there, 0 while the broker is away and the learner waits.\n\n"
+        "Healthy: 1.",
+        Short,
+        (Query(selected("iln_source_connected")),),
+    ),
+    Graph(
         "Standing still",
         "Time since the learner last took a record or found none to take.\n\nHealthy: below a "
         "second. Rising steadily: it hangs, though it still answers scrapes.",
@@ -188,8 +238,9 @@ STREAM = (
 
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS,)),
+    ("What are they made of?", (MIXTURE,)),
     ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
-    ("Does the learner keep up?", (STREAM[:3], STREAM[3:])),
+    ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),
 )
 
 

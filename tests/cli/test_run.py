@@ -67,7 +67,7 @@ def test_variable_and_file(command, tmp_path, monkeypatch):
     """The file may be named by a variable, and a flag beats what stands in it."""
     (tmp_path / "run.toml").write_text(
         'source = "synthetic:Friedman"\nlimit = 30\nmetrics_port = 0\n'
-        "[learner_options]\nbudget = 5\n"
+        '[learner_options]\nprofile = "fast"\n'
     )
     monkeypatch.setenv("ILN_CONFIG", "run.toml")
     assert "30 events, 0 dead letters" in command("run").err

@@ -8,7 +8,7 @@ from river import datasets, linear_model
 
 from iln_stream.errors import SinkError, SourceError
 from iln_stream.events import decode
-from iln_stream.learners import ScaledTarget, find_shrinking_gradient
+from iln_stream.learners import InfiniteLayerRegressor, ScaledTarget, find_shrinking_gradient
 from iln_stream.service import (
     BOUNDED,
     Settings,
@@ -27,8 +27,15 @@ def settings(**values):
 
 
 def test_default_learner():
-    """By default Algorithm 1 learns behind scalers, seeded, in bounded memory and time."""
+    """By default the learner that takes raw streams as they are, seeded."""
     model = build_learner(settings(seed=7))
+    assert isinstance(model, InfiniteLayerRegressor)
+    assert (model.profile, model.seed) == ("accurate", 7)
+
+
+def test_the_papers_learner():
+    """By its name Algorithm 1 learns behind scalers, seeded, in bounded memory and time."""
+    model = build_learner(settings(learner="shrinking-gradient", seed=7))
     assert isinstance(model, ScaledTarget)
     algorithm_1 = find_shrinking_gradient(model)
     assert algorithm_1.seed == 7
@@ -38,7 +45,9 @@ def test_default_learner():
 def test_learner_options():
     """Options reach Algorithm 1 and beat the service's own choices, the seed's among them."""
     options = {"budget": 5, "norm_bound": 3.5, "seed": 11}
-    algorithm_1 = find_shrinking_gradient(build_learner(settings(learner_options=options)))
+    algorithm_1 = find_shrinking_gradient(
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
+    )
     assert (algorithm_1.budget, algorithm_1.norm_bound, algorithm_1.seed) == (5, 3.5, 11)
     assert algorithm_1.max_draws == BOUNDED["max_draws"]
 
@@ -51,7 +60,7 @@ def test_learner_options():
 def test_wrong_learner_options(options, said):
     """An option that the learner refuses is told with the setting's name."""
     with pytest.raises(SettingsError, match=f"learner_options: .*{said}"):
-        build_learner(settings(learner_options=options))
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
 
 
 def test_river_learner():

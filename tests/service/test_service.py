@@ -14,10 +14,11 @@ import pytest
 from river import datasets, evaluate, metrics
 from support.command_line import COMMAND, environment
 
+from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import IlnError, SinkError
 from iln_stream.events import DeadLetter, Prediction
 from iln_stream.prequential import Listener
-from iln_stream.service import Service, Settings, shrinking_gradient
+from iln_stream.service import Service, Settings
 
 
 def service(**values):
@@ -53,7 +54,8 @@ def test_end_to_end(tmp_path):
     assert [p.offset for p in predictions] == list(range(len(data)))
     assert [p.y for p in predictions] == [y for _, y in data]
     assert {p.stream for p in predictions} == {"TrumpApproval"}
-    theirs = evaluate.progressive_val_score(data, shrinking_gradient(seed=1), metrics.MAE()).get()
+    learner = InfiniteLayerRegressor(seed=1)
+    theirs = evaluate.progressive_val_score(data, learner, metrics.MAE()).get()
     ours = sum(abs(p.y_pred - p.y) for p in predictions) / len(predictions)
     assert ours == pytest.approx(theirs, rel=1e-12)
     assert running.lanes[0].watched.scores.running_mae == pytest.approx(theirs, rel=1e-12)

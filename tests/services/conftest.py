@@ -21,8 +21,11 @@ from iln_stream.sources import RiverDatasetSource
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
-HEALTHY: dict[str, Any] = {"norm_bound": 1.0, "budget": 200}
-SHRINKING: dict[str, Any] = {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50}
+HEALTHY: dict[str, Any] = {}
+SHRINKING: dict[str, Any] = {
+    "learner": "shrinking-gradient",
+    "learner_options": {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50},
+}
 """A step far too big for so small a bound: every few events |E_t| reaches 16 B."""
 
 
@@ -34,14 +37,14 @@ class Breather(Listener):
 
 
 class LearnersAtWork:
-    """A healthy and a shrinking learner, each in a thread of its own, behind one /metrics."""
+    """The default learner and a shrinking one, each in a thread, behind one /metrics."""
 
     def __init__(self) -> None:
         registry = CollectorRegistry()
         metrics = Metrics(registry, window=200)
         self._loops = [
-            _loop(metrics, model, partition, options)
-            for partition, (model, options) in enumerate(
+            _loop(metrics, model, partition, chosen)
+            for partition, (model, chosen) in enumerate(
                 [("healthy", HEALTHY), ("shrinking", SHRINKING)]
             )
         ]
@@ -69,8 +72,8 @@ class LearnersAtWork:
         self._server.server_close()
 
 
-def _loop(metrics: Metrics, model: str, partition: int, options: dict[str, Any]) -> PrequentialLoop:
-    learner = build_learner(Settings(learner_options=options))
+def _loop(metrics: Metrics, model: str, partition: int, chosen: dict[str, Any]) -> PrequentialLoop:
+    learner = build_learner(Settings(**chosen))
     source = RiverDatasetSource(_events_with_garbage(), model, limit=10**9)
     source.partition = partition
     return PrequentialLoop(source, learner, [metrics.watch(learner, source, model), Breather()])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.drift import Drift
+from iln_stream.learners.infinite_layer.first_order import FirstOrder
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
@@ -33,15 +34,17 @@ LINEAR = (
     RidgeExpert("linear-recent", None, recent=True, forgetting=0.995),
 )
 RIDGES = tuple(expert.name for expert in RANDOM + LINEAR)
-FIRST_LEVEL = (*RIDGES, "tracker", "level", "last")
+FIRST_LEVEL = (*RIDGES, "tracker", "first-order", "level", "last")
 SECOND_LEVEL = ("mean", "median", "neighbours")
 DENSE, SHARP = 0, 2
-TRACKER, LEVEL, LAST = (FIRST_LEVEL.index(name) for name in ("tracker", "level", "last"))
+TRACKER, FIRST_ORDER, LEVEL, LAST = (
+    FIRST_LEVEL.index(name) for name in ("tracker", "first-order", "level", "last")
+)
 
 
 PARTS = (
-    "inputs", "target", "ridges", "linear", "tracker", "mean", "final", "memory", "redraws",
-    "intervals", "drift_means",
+    "inputs", "target", "ridges", "linear", "tracker", "first_order", "mean", "final", "memory",
+    "redraws", "intervals", "drift_means",
 )  # fmt: skip
 
 
@@ -66,6 +69,7 @@ class Engine(Part):
         self.ridges = Ridges(RANDOM, SIZE, N_LAGS)
         self.linear = Ridges(LINEAR, 0, N_LAGS)
         self.tracker = Tracker(SIZE + 1 + N_LAGS, 0.999)
+        self.first_order = FirstOrder(SIZE, int(key[1]))
         self.mean = ExpertRule(len(FIRST_LEVEL), squared=True)
         self.final = ExpertRule(len(SECOND_LEVEL), squared=False)
         self.memory = Memory(MEMORY, N_LAGS, K)
@@ -87,6 +91,11 @@ class Engine(Part):
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
         return self.inputs.columns.n_overflowed
+
+    @property
+    def unit(self) -> float:
+        """What is 1 on the scale that targets are learned on."""
+        return self.target.unit
 
     @property
     def drift(self) -> float:
@@ -159,6 +168,7 @@ class Engine(Part):
         self.ridges.predict(self._v, p[:K])
         self.linear.predict(self._v, p[K:TRACKER])
         p[TRACKER] = self.tracker.predict(self.ridges.phi[DENSE])
+        p[FIRST_ORDER] = self.first_order.predict(self._v)
         p[LEVEL] = 0.0
         p[LAST] = self._v[0] / 3.0
         q[:] = self.mean.mix(p)
@@ -199,6 +209,7 @@ class Engine(Part):
         """Let every expert learn y."""
         t, p, K = self.target.scaled(y), self._p, len(RANDOM)
         self.tracker.learn(t, p[TRACKER])
+        self.first_order.learn(self._v, t)
         self.ridges.learn(t, p[:K])
         self.linear.learn(t, p[K:TRACKER])
         self.ridges.sense(1.0 / min(1.0 + self.memory.n / 4.0, 500.0))
@@ -220,7 +231,8 @@ class Engine(Part):
         weights = self.mean.weights[: len(RANDOM)] + 1e-9
         total = weights @ diagonals
         shares = total / total.sum() if total.sum() > 0.0 else total
-        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+        # Not strict: a scrape may ask from its thread just as a column comes.
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=False))
 
     def redrawn_at(self) -> dict[str, int]:
         """Return after how many events each expert's units were last drawn."""

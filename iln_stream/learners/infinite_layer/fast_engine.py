@@ -50,6 +50,8 @@ class FastEngine(Part):
 
     """
 
+    first_order = None
+
     kept = (
         "key", "target", "record", "table", "linear", "omega", "b", "P", "theta",
         "errors", "outer", "columns", "lags", "y", "next_at", "cursor", "redrawn", "frame_stats",
@@ -89,6 +91,11 @@ class FastEngine(Part):
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
         return self.inputs.columns.n_overflowed
+
+    @property
+    def unit(self) -> float:
+        """What is 1 on the scale that targets are learned on."""
+        return float(kernels.center_and_unit(self.target)[1]) if self.n else 1.0
 
     @property
     def drift(self) -> float:
@@ -204,7 +211,7 @@ class FastEngine(Part):
         diagonal = np.diag(self.outer)[N_LAGS:]
         total = diagonal.sum()
         shares = diagonal / total if total > 0.0 else diagonal
-        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=False))  # see `Engine`
 
     def redrawn_at(self) -> dict[str, int]:
         """Return after how many events the units were last drawn."""

@@ -9,6 +9,7 @@ from river import base
 
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import Form, Tree
 
 _FORM = Form("InfiniteLayerRegressor", 1)
@@ -26,8 +27,9 @@ class InfiniteLayerRegressor(base.Regressor):
     2. **Experts** predict. Four are ridge regressions on 256 random hidden units each, solved
        exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
        4 inputs; `sharp`, cosines of these; `recent`, cosines that also see the last two targets.
-       Then `tracker`, which forgets, on dense's units; `linear`, `linear-fast` and
-       `linear-recent`; the running mean, `level`; and the `last` target.
+       Then `tracker`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
+       cosines; `linear`, `linear-fast` and `linear-recent`; the running mean, `level`; and the
+       `last` target.
     3. A **rule** weighs them by their regrets (`ExpertRule`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
        errors, weighs that mean, the `median` target where this mean was predicted before, and the
@@ -165,6 +167,17 @@ class InfiniteLayerRegressor(base.Regressor):
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of 1000; about 1 while steady."""
         return self._engine.drift
+
+    @property
+    def first_order(self) -> ShrinkingGradient | None:
+        """The expert that is Algorithm 1, with its ||alpha||_1 and shrinks; None if "fast"."""
+        expert = self._engine.first_order
+        return None if expert is None else expert.learner
+
+    @property
+    def target_unit(self) -> float:
+        """What is 1 on the scale that targets are learned on, in units of y: 3 running sd."""
+        return self._engine.unit
 
     @property
     def redrawn_at(self) -> dict[str, int]:
