@@ -74,7 +74,7 @@ class Engine(Part):
         self.final = ExpertRule(len(SECOND_LEVEL), squared=False)
         self.memory = Memory(MEMORY, N_LAGS, K)
         self.redraws = Redraws(key, K)
-        self.intervals = Intervals(N_LAGS)
+        self.intervals = Intervals()
         self.drift_means = Drift()
         self.lags = np.zeros(N_LAGS)
         self.metric = np.zeros(0)
@@ -115,7 +115,7 @@ class Engine(Part):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` returned."""
         d = state["inputs"]["stats"].shape[1]
-        for part in (self.ridges, self.linear, self.tracker, self.memory, self.intervals):
+        for part in (self.ridges, self.linear, self.tracker, self.memory):
             part.widen(d)
         super().restore(state)
         for name in PARTS:
@@ -132,7 +132,7 @@ class Engine(Part):
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         center = self.predict(x)
-        half = self.target.unit * self.intervals.half_width(self._v, level)
+        half = self.target.unit * self.intervals.half_width(level)
         return center - half, center + half
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
@@ -147,7 +147,7 @@ class Engine(Part):
         self._learn(y)
 
     def _widen(self, n_columns: int) -> None:
-        for part in (self.ridges, self.linear, self.tracker, self.memory, self.intervals):
+        for part in (self.ridges, self.linear, self.tracker, self.memory):
             part.widen(n_columns)
         if self.memory.n == 0:
             for k in range(len(RANDOM)):
@@ -194,7 +194,7 @@ class Engine(Part):
         before = target.raw(self._q[0])
         predictions = target.center + target.unit * self._p[: len(RANDOM)]
         error = abs(y - target.raw(self._t)) / target.unit
-        self.intervals.learn(self._v, error)
+        self.intervals.learn(error)
         self.drift_means.learn(error)
         self.inputs.join(x)
         target.join(y)

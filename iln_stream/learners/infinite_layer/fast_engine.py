@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from iln_stream.kernels import fast_event as kernels
 from iln_stream.kernels.standardise import ABSENT
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
-from iln_stream.learners.infinite_layer.intervals import LEVELS, WINDOW, score_at
+from iln_stream.learners.infinite_layer.intervals import LEVELS, Intervals
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import Prior
 from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
@@ -55,7 +55,7 @@ class FastEngine(Part):
     kept = (
         "key", "target", "record", "table", "linear", "omega", "b", "P", "theta",
         "errors", "outer", "columns", "lags", "y", "next_at", "cursor", "redrawn", "frame_stats",
-        "frame_scale", "ring", "ordered", "effective",
+        "frame_scale",
     )  # fmt: skip
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
@@ -70,9 +70,7 @@ class FastEngine(Part):
         self.columns = np.zeros((0, MEMORY))
         self.lags = np.zeros((MEMORY, N_LAGS))
         self.y = np.zeros(MEMORY)
-        self.ring = np.zeros(WINDOW)
-        self.ordered = np.full(WINDOW, 1e300)
-        self.effective = LEVELS.copy()
+        self.intervals = Intervals()
         self.next_at = FIRST
         self.cursor = 0
         self.redrawn = 0  # after how many events the units were last drawn
@@ -120,12 +118,10 @@ class FastEngine(Part):
         return self._look(row)
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
-        """Return the interval for x; its width does not depend on x."""
+        """Return the interval for x."""
         center = self.predict(x)
-        half = 1.0
-        if self.n > 0:
-            score = score_at(level, self.ordered, self.effective, min(self.n, WINDOW))
-            half = score * float(kernels.center_and_unit(self.target)[1])
+        unit = float(kernels.center_and_unit(self.target)[1])
+        half = unit * self.intervals.half_width(level)
         return center - half, center + half
 
     def _look(self, row: NDArray[np.float64]) -> float:
@@ -142,12 +138,15 @@ class FastEngine(Part):
         if row.tobytes() != self._seen:
             self._look(row)
         self._seen = None
+        intervals = self.intervals
         kernels.learn_event(
             row, y, self.inputs.stats, self.target, self.record, self.table, self.omega,
             self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
             self.errors, self._k, self.outer, self.columns, self.lags, self.y,
-            self.ring, self.ordered, self.effective, LEVELS, FORGETTING, RIDGE, HUBER,
+            intervals.ring, intervals.ordered, intervals.effective, LEVELS,
+            FORGETTING, RIDGE, HUBER,
         )  # fmt: skip
+        intervals.n += 1
         if self._newborn is not None or self.record[0] >= self.next_at:
             self._redraw()
 
@@ -221,12 +220,17 @@ class FastEngine(Part):
         """Return the state, with the ridge that is being built."""
         new = self._newborn
         newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
-        return super().state() | {"inputs": self.inputs.state(), "newborn": newborn}
+        return super().state() | {
+            "inputs": self.inputs.state(),
+            "intervals": self.intervals.state(),
+            "newborn": newborn,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` returned."""
         super().restore(state)
         self.inputs.restore(state["inputs"])
+        self.intervals.restore(state["intervals"])
         new = state["newborn"]
         self._newborn = None if new is None else Newborn(**{k: v.copy() for k, v in new.items()})
         self._make_scratch()

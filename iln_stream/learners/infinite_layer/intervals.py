@@ -1,27 +1,22 @@
 """Prediction intervals that hold their coverage, by adaptive conformal inference."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.kernels import conformal as kernels
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
 
 WINDOW = 500
 LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
+LARGEST_ERROR = 1e6
 
 
 class Intervals(Part):
-    """Intervals around the prediction, from the last 500 scores |y - yhat| / spread(x).
+    """Intervals around the prediction from the last 500 errors |y - yhat|.
 
-    spread(x) is a linear ridge regression of |y - yhat| on the inputs, in units of the target's
-    scale. Which quantile of the scores is taken adapts online [^1]: for coverage 1 - a it moves up
-    by .02 (1 - a) after a miss and down by .02 a otherwise, so over T events the coverage is within
-    51 / T of 1 - a whatever the data, as long as no interval would have to be infinite; in its
-    place the largest score of the window is taken.
+    Errors are in units of the target's scale. Which quantile of them is taken adapts online [^1]:
+    for coverage 1 - a it moves up by .02 (1 - a) after a miss and down by .02 a otherwise, so over
+    T events the coverage is within 51 / T of 1 - a whatever the data, as long as no interval would
+    have to be infinite; in its place the largest error of the window is taken.
 
     Levels .5, .8, .9, .95 and .99 adapt; those between are interpolated.
 
@@ -31,54 +26,23 @@ class Intervals(Part):
 
     """
 
-    kept = ("ring", "ordered", "effective", "n", "mean_error")
+    kept = ("ring", "ordered", "effective", "n")
 
-    def __init__(self, n_lags: int) -> None:
-        self._spread = Ridges((RidgeExpert("spread", None, recent=True),), 0, n_lags)
+    def __init__(self) -> None:
         self.ring = np.zeros(WINDOW)
         self.ordered = np.full(WINDOW, 1e300)
         self.effective = LEVELS.copy()
         self.n = 0
-        self.mean_error = 0.0
-        self._p = np.zeros(1)
 
-    def state(self) -> dict[str, Any]:
-        """Return the state."""
-        return super().state() | {"spread": self._spread.state()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
-        super().restore(state)
-        self._spread.restore(state["spread"])
-
-    def widen(self, n_columns: int) -> None:
-        """Make room for columns."""
-        self._spread.widen(n_columns)
-
-    def spread(self, v: NDArray[np.float64]) -> float:
-        """Return the expected |error| at v (d,), in units of the target's scale; positive."""
-        self._spread.predict(v, self._p)
-        return max(float(self._p[0]), 0.2 * self.mean_error, 1e-12)
-
-    def half_width(self, v: NDArray[np.float64], level: float) -> float:
-        """Return half the width of the interval at v, in units of the target's scale."""
+    def half_width(self, level: float) -> float:
+        """Return half the width of an interval, in units of the target's scale; 1 at first."""
         if self.n == 0:
             return 1.0
-        score = score_at(level, self.ordered, self.effective, min(self.n, WINDOW))
-        return score * self.spread(v)
+        adapted = float(np.interp(level, [0.0, *LEVELS, 1.0], [0.0, *self.effective, 1.0]))
+        return float(kernels.quantile(self.ordered, min(self.n, WINDOW), adapted))
 
-    def learn(self, v: NDArray[np.float64], error: float) -> None:
-        """Let |error| at v, in units of the target's scale, join the scores."""
-        score = min(error / self.spread(v), 1e6)
-        kernels.remember_score(self.ring, self.ordered, self.effective, LEVELS, self.n, score)
-        self._spread.learn(min(error, 2.0), self._p)
+    def learn(self, error: float) -> None:
+        """Let |error|, in units of the target's scale, adapt the levels and join the window."""
+        error = min(error, LARGEST_ERROR)
+        kernels.remember_score(self.ring, self.ordered, self.effective, LEVELS, self.n, error)
         self.n += 1
-        self.mean_error += (min(error, 2.0) - self.mean_error) / min(self.n, 1000)
-
-
-def score_at(
-    level: float, ordered: NDArray[np.float64], effective: NDArray[np.float64], n: int
-) -> float:
-    """Return the score that covers at `level`, levels between the adapted ones interpolated."""
-    adapted = float(np.interp(level, [0.0, *LEVELS, 1.0], [0.0, *effective, 1.0]))
-    return float(kernels.quantile(ordered, n, adapted))

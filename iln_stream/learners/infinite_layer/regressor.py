@@ -42,7 +42,7 @@ class InfiniteLayerRegressor(base.Regressor):
     Predictions assume that labels come before the next prediction where the last targets are of
     use; with labels that are late those experts lose their weight.
 
-    Time and memory an event are bounded: O(R^2) for R = 256 units, and about 8 MB at 10 inputs. All
+    Time and memory an event are bounded: O(R^2) for R = 256 units, and about 2 MB at 10 inputs. All
     randomness is a function of the seed and of the number of events learned.
 
     The profile `"fast"` makes do with one ridge on 64 sparse cosines whose covariance is kept in

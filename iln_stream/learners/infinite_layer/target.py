@@ -17,21 +17,16 @@ class Target(Part):
     """Takes targets to t = (y - mean) / (3 sd), |t| <= 2, by running winsorised statistics."""
 
     def __init__(self) -> None:
-        self._moments = Moments()
+        self._set(Moments())
 
-    @property
-    def center(self) -> float:
-        """The target at which t = 0."""
-        return self._moments.mean
-
-    @property
-    def unit(self) -> float:
-        """Difference in y that is 1 in t; positive, 1 while all targets agree."""
-        return WIDTH * self._moments.sd or 1.0
+    def _set(self, moments: Moments) -> None:
+        self._moments = moments
+        self.center = moments.mean  # y where t = 0
+        self.unit = WIDTH * moments.sd or 1.0  # what is 1 in t; 1 while all targets agree
 
     def join(self, y: float) -> None:
         """Let y join the statistics."""
-        self._moments = self._moments.updated(y)
+        self._set(self._moments.updated(y))
 
     def scaled(self, y: float) -> float:
         """Return y as t."""
@@ -49,4 +44,4 @@ class Target(Part):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` returned."""
-        self._moments = Moments(state["n"], state["mean"], state["variance"])
+        self._set(Moments(state["n"], state["mean"], state["variance"]))

@@ -26,36 +26,21 @@ def test_quantile_is_the_conformal_one():
 def test_coverage_holds_through_a_change_of_noise(level):
     """Noise that grows tenfold amid the stream: coverage over 6,000 events is within 1.5 %."""
     rng = np.random.default_rng(1)
-    intervals = Intervals(n_lags=0)
+    intervals = Intervals()
     held = 0
-    v = np.zeros(0)
     for n in range(6_000):
         error = abs(rng.normal()) * (0.01 if n < 3_000 else 0.1)
-        held += error <= intervals.half_width(v, level)
-        intervals.learn(v, error)
+        held += error <= intervals.half_width(level)
+        intervals.learn(error)
     assert held / 6_000 == pytest.approx(level, abs=0.015)
-
-
-def test_width_follows_the_inputs():
-    """Where errors are ten times larger the interval is several times wider."""
-    rng = np.random.default_rng(2)
-    intervals = Intervals(n_lags=0)
-    intervals.widen(1)
-    for _ in range(2_000):
-        loud = rng.random() < 0.5
-        intervals.learn(
-            np.array([1.0 if loud else -1.0]), abs(rng.normal()) * (0.1 if loud else 0.01)
-        )
-    narrow, wide = (intervals.half_width(np.array([side]), 0.9) for side in (-1.0, 1.0))
-    assert wide > 3.0 * narrow
 
 
 def test_wider_for_more():
     """Higher levels are never narrower, those between the adapted ones included."""
     rng = np.random.default_rng(3)
-    intervals = Intervals(n_lags=0)
+    intervals = Intervals()
     for _ in range(500):
-        intervals.learn(np.zeros(0), abs(rng.normal()))
-    widths = [intervals.half_width(np.zeros(0), level) for level in np.linspace(0.01, 0.999, 200)]
+        intervals.learn(abs(rng.normal()))
+    widths = [intervals.half_width(level) for level in np.linspace(0.01, 0.999, 200)]
     assert len(LEVELS) == 5
     assert widths == sorted(widths)
