@@ -23,7 +23,7 @@ THIRD_PARTIES = {
     "numba": {"kernels"},
     "numpy": {"features", "kernels", "learners", "snapshots", "state"},
     "prometheus_client": {"listeners", "service", "demo"},
-    "pydantic": {"events", "service"},
+    "pydantic": {"cli", "events", "service"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
     "river": {"learners", "service", "demo"},

@@ -78,6 +78,32 @@ def inspect(
     show_snapshots(path, Console())
 
 
+dead_letters = typer.Typer(
+    help="What could not be learned, and why.", no_args_is_help=True, rich_markup_mode="markdown"
+)
+app.add_typer(dead_letters, name="dead-letters")
+
+Reason = Annotated[str, typer.Option(help="Only letters whose reason holds these words.")]
+
+
+@dead_letters.command("list")
+@with_settings
+def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
+    """Show the dead letters of a run with these settings."""
+    from iln_stream.cli.dead_letters import list_letters
+
+    list_letters(settings, reason, Console())
+
+
+@dead_letters.command("replay")
+@with_settings
+def replay_dead_letters(settings: Settings, reason: Reason = "") -> None:
+    """Append what is in the dead letters to the topic again, to be learned where that can be."""
+    from iln_stream.cli.dead_letters import replay_letters
+
+    replay_letters(settings, reason, console)
+
+
 @app.command()
 def replay(
     source: Annotated[
