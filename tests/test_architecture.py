@@ -18,6 +18,7 @@ FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
+    "confluent_kafka": {"sources"},
     "kafka": {"brokers", "sources", "sinks"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
