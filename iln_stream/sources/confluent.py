@@ -20,6 +20,7 @@ from iln_stream.sources.kafka_partition import (
 )
 
 _DEFAULTS: dict[str, Any] = {
+    "log_level": 0,  # its own lines are for its developers; we tell what matters
     "reconnect.backoff.max.ms": 1_000,  # its own 10 s would outlast most outages
     "message.max.bytes": 1_000_000_000,
     "receive.message.max.bytes": 1_200_000_000,
@@ -111,10 +112,8 @@ class ConfluentSource(KafkaPartition):
         self._failed: SourceError | None = None
         self._unverified: tuple[list[Record], int] | None = None
         try:
-            self._admin = AdminClient(connection)
-            self._consumer = Consumer(
-                {**_DEFAULTS, **connection, **_OURS, "stats_cb": self._heard}, logger=_Silent()
-            )
+            self._admin = AdminClient({"log_level": 0, **connection})
+            self._consumer = Consumer({**_DEFAULTS, **connection, **_OURS, "stats_cb": self._heard})
         except KafkaException as error:
             raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
         try:
@@ -149,8 +148,9 @@ class ConfluentSource(KafkaPartition):
 
     def _consume(self, timeout: float) -> tuple[list[Record], int, int]:
         records, position = self._unverified or self._next(timeout)
-        if records and not self._is_same_topic():
+        if records and not self._is_same_topic(max(timeout, 0.1)):
             self._unverified = records, position
+            self._connected = False
             return [], self._position, self._end
         self._unverified = None
         _, end = self._consumer.get_watermark_offsets(self._place(), cached=True)
@@ -180,17 +180,18 @@ class ConfluentSource(KafkaPartition):
         if error.code() not in _WAITED_OUT and not error.retriable():
             raise SourceError(f"topic {self.stream}: {error}")
 
-    def _is_same_topic(self) -> bool:
+    def _is_same_topic(self, timeout: float = ANSWER_WITHIN_SECONDS) -> bool:
         """Tell whether what was read is of the topic that we began with; False: nobody answers.
 
         librdkafka would read on in a topic that was deleted and created anew, without a word.
         """
         topics = TopicCollection([self.stream])
-        asked = self._admin.describe_topics(topics, request_timeout=ANSWER_WITHIN_SECONDS)
+        asked = self._admin.describe_topics(topics, request_timeout=timeout)
         try:
             found = asked[self.stream].result()
         except KafkaException:
             return False
+        self._connected = True
         self._check_same_topic(_as_text(found.topic_id), len(found.partitions))
         return True
 
@@ -228,13 +229,6 @@ class ConfluentSource(KafkaPartition):
             [self._place(milliseconds)], timeout=ANSWER_WITHIN_SECONDS
         )
         return None if found.offset < 0 else int(found.offset)
-
-
-class _Silent:
-    """A logger that says nothing: librdkafka's own lines are for its developers."""
-
-    def log(self, level: int, message: str, *args: Any) -> None:
-        pass
 
 
 def _as_text(found: Any) -> str:
