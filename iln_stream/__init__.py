@@ -3,6 +3,7 @@
 from iln_stream import features
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
+from iln_stream.frozen import FrozenNetwork, freeze
 from iln_stream.learners import (
     Estimate,
     Pool,
@@ -14,6 +15,7 @@ from iln_stream.learners import (
 
 __all__ = [
     "Estimate",
+    "FrozenNetwork",
     "IlnError",
     "IlnWarning",
     "Pool",
@@ -23,4 +25,5 @@ __all__ = [
     "WinsorisedScaler",
     "__version__",
     "features",
+    "freeze",
 ]

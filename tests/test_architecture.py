@@ -22,12 +22,13 @@ THIRD_PARTIES = {
     "kafka": {"brokers", "sources", "sinks"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
-    "numpy": {"features", "kernels", "learners", "snapshots", "state"},
+    "numpy": {"features", "frozen", "kernels", "learners", "snapshots", "state"},
+    "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"cli", "events", "service"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
-    "river": {"learners", "service", "demo"},
+    "river": {"frozen", "learners", "service", "demo"},
     "typer": {"cli"},
 }
 """Which folders may import what we depend on; so the learners run without Kafka or a server."""
@@ -111,7 +112,9 @@ def test_nobody_imports_the_front_door():
 def test_front_door_opens_on_learners():
     """`import iln_stream` brings the learners, and none of the streaming around them."""
     ours = {name for name, _ in imports(MODULES["iln_stream"]) if name.startswith("iln_stream")}
-    assert {name.split(".")[1] for name in ours} <= {"features", "learners", "errors", "_version"}
+    assert {name.split(".")[1] for name in ours} <= {
+        *("features", "learners", "frozen", "errors", "_version")
+    }
 
 
 @pytest.mark.parametrize("name", sorted(FOR_ALL | {"_version"}))
@@ -143,9 +146,13 @@ def test_no_import_circle():
         pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
 
 
-def test_demo_works_without_its_extra():
-    """Only the picture needs matplotlib, and it is imported only when it is drawn."""
-    users = {name for name, file in MODULES.items() for n, _ in imports(file) if "matplotlib" in n}
-    assert users == {"iln_stream.demo.picture"}
-    needing = {n for n, f in MODULES.items() if ("iln_stream.demo.picture", True) in imports(f)}
+@pytest.mark.parametrize(
+    ("extra", "only"),
+    [("matplotlib", "iln_stream.demo.picture"), ("onnx", "iln_stream.frozen.onnx_model")],
+)
+def test_all_works_without_its_extras(extra, only):
+    """What an extra brings is needed by one module, which is imported only when it is used."""
+    users = {n for n, f in MODULES.items() for m, _ in imports(f) if m.split(".")[0] == extra}
+    assert users == {only}
+    needing = {n for n, f in MODULES.items() if (only, True) in imports(f)}
     assert needing == set()

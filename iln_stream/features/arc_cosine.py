@@ -75,11 +75,14 @@ class ArcCosine(RidgeFeatures):
         u /= np.sqrt(np.vecdot(u, u))[:, np.newaxis]
         return Ridges(np.ascontiguousarray(u[:, :d]), u[:, d] * math.sqrt(0.5))
 
+    def reach(self, d: int) -> float:
+        """Return the radius for inputs of d columns."""
+        return 2.0 * math.sqrt(max(d, 1)) if self.radius is None else self.radius
+
     def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return x / (sqrt(2) max(radius, ||x||)) for x of shape (d,) or (n, d)."""
-        radius = 2.0 * math.sqrt(max(x.shape[-1], 1)) if self.radius is None else self.radius
         norm = np.sqrt(np.vecdot(x, x))
-        scaled: NDArray[np.float64] = x / np.maximum(radius, norm)[..., np.newaxis]
+        scaled: NDArray[np.float64] = x / np.maximum(self.reach(x.shape[-1]), norm)[..., np.newaxis]
         scaled *= math.sqrt(0.5)
         return scaled
 

@@ -1,6 +1,6 @@
 """Whole models, pipelines included, from their states."""
 
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 from river import base, compose
 
@@ -10,26 +10,17 @@ from iln_stream.state import Form, Tree
 _PIPELINE = Form("Pipeline", 1)
 
 
-class Restorable(Protocol):
-    """What has a state: restored from it, it goes on bit for bit as it would have."""
-
-    def state(self) -> Tree:
-        """Return all that this is, as plain values and arrays."""
-        ...
-
-    @classmethod
-    def from_state(cls, state: Tree) -> Self:
-        """Return what has this state."""
-        ...
-
-
 C = TypeVar("C", bound=type)
 
 _CLASSES: dict[str, Any] = {}
 
 
 def restorable(cls: C) -> C:
-    """Let `model_of` know a class by its name; a class decorator."""
+    """Let `model_of` know a class by its name; a class decorator.
+
+    The class has `state(self) -> Tree`, all that an instance is, sharing no memory with it, and
+    `from_state(cls, state) -> Self`, which goes on from there bit for bit.
+    """
     _CLASSES[cls.__name__] = cls
     return cls
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-from river import base, linear_model
+from river import base
 
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.restoring import model_of, restorable, state_of
@@ -58,6 +58,11 @@ class ScaledTarget(base.Regressor):
         p = max(-1.0, min(float(self.regressor.predict_one(x)), 1.0))
         return self._moments.mean + self.width * self._moments.sd * p
 
+    @property
+    def moments(self) -> Moments:
+        """The label's statistics so far."""
+        return self._moments
+
     def scaled(self, y: float) -> float:
         """Return y on the regressor's scale, in [-1, 1]."""
         sd = self._moments.sd
@@ -88,4 +93,6 @@ class ScaledTarget(base.Regressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model  # brings all of scipy.stats, which takes a second
+
         yield {"regressor": linear_model.LinearRegression()}

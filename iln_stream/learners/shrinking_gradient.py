@@ -1,29 +1,32 @@
 """Algorithm 1, SHRINKING_GRADIENT, as a River regressor."""
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
-from inspect import signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import IlnWarning, StateError
 from iln_stream.features import DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
+    Averages,
     Draws,
     Estimate,
+    EstimatesWithin,
     Estimator,
     Given,
+    HiddenLayer,
+    Iterate,
+    Layered,
     Policy,
     Pool,
     estimator_of,
 )
-from iln_stream.learners.parts import part_of, state_of_part
+from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
+from iln_stream.learners.watch import Watch
 from iln_stream.state import Form, Tree
 from iln_stream.theory import LARGEST_STEP
 
@@ -87,6 +90,7 @@ class ShrinkingGradient(base.Regressor):
         How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
         fresh draws from the support; `draws` to `max_draws` are its parameters. `"pool"`, or
         `Pool(512)`, is far faster, and more accurate on most streams, but outside of Theorem 1.
+        `"averaged"`: as sampled, and keeps the average of all f_t for `estimate_average`.
     norm_bound
         B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
         number otherwise.
@@ -183,20 +187,18 @@ class ShrinkingGradient(base.Regressor):
         self._f = estimator_of(estimator).start(self._given())
         self._n_seen = 0
         self._n_shrinks = 0
-        self._n_capped = 0
-        self._n_outside = 0
+        self._watch = Watch(norm_bound, variance, max_draws)
         self._last: Update | None = None
         self._latest_estimate: tuple[bytes, Estimate] | None = None
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = _finite(y)
+        y_t = _target(y)
         x_t = self._columns.learn(x)  # from here on the event is accepted
-        self._watch(y_t)
-        y_t = max(-LARGEST_TARGET, min(y_t, LARGEST_TARGET))
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2
+        self._watch.event(y_t, E_t, self._f)
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
             self._f.append(x_t, eta * (y_t - E_t.value))
@@ -215,6 +217,64 @@ class ShrinkingGradient(base.Regressor):
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
         """Return E with its standard error; the same E that learning x next would use."""
         return self._estimate(self._columns.row(x))
+
+    def estimate_within(self, x: Mapping[Any, float], eps: float, delta: float) -> Estimate:
+        """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that this took.
+
+        As many as `theory.draws_for` says: the prediction part of Theorem 1, with the paper's
+        Eq. 19 corrected and for the ||alpha||_1 there is. They may be many, and take memory of a
+        bounded size. f is the learned function, on the scale of the targets as they were learned.
+
+        Parameters
+        ----------
+        x
+            The inputs.
+        eps
+            Error, positive.
+        delta
+            Probability of a larger error, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            When eps or delta lies outside its range, or the estimator promises no accuracy.
+
+        """
+        f = self._current()
+        if not isinstance(f, EstimatesWithin):
+            raise ValueError(
+                f"estimator = {self.estimator!r} can't promise an accuracy: the bound is for "
+                "independent draws, those of 'sampled'"
+            )
+        return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
+
+    def estimate_average(self, x: Mapping[Any, float]) -> Estimate:
+        """Return the estimate of f_S(x), f_S = (1/T) sum_t f_t over all T events so far.
+
+        The average of Corollary 1, which `estimator="averaged"` keeps. Each call takes O(n) time
+        for n support points beside its draws.
+
+        Raises
+        ------
+        ValueError
+            When the estimator does not keep the average.
+
+        """
+        return self._average().estimate(self._columns.row(x), self._n_seen)
+
+    def hidden_layer(
+        self, size: int | None = None, *, seed: int = 0, average: bool = False
+    ) -> HiddenLayer:
+        """Return f over finitely many units, for `freeze`, whose arguments these are."""
+        f = self._average() if average else self._current()
+        if not isinstance(f, Layered):
+            raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
+        return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
+
+    @property
+    def input_names(self) -> tuple[Any, ...]:
+        """Names of the inputs that have a column, in its order."""
+        return tuple(self._columns.place)
 
     @property
     def alpha_l1(self) -> float:
@@ -239,12 +299,28 @@ class ShrinkingGradient(base.Regressor):
     @property
     def n_capped(self) -> int:
         """Number of events on which `max_draws` kept E_t from its tolerated variance."""
-        return self._n_capped
+        return self._watch.n_capped
 
     @property
     def n_outside(self) -> int:
         """Number of targets outside [-1, 1], of which Theorem 1 says nothing."""
-        return self._n_outside
+        return self._watch.n_outside
+
+    @property
+    def n_diverging(self) -> int:
+        """Number of events on which the noise was no smaller than the targets; healthy is 0.
+
+        See `theory.diverging`. A warning is given of the first.
+        """
+        return self._watch.n_diverging
+
+    @property
+    def noise(self) -> float:
+        """||alpha||_1 sqrt(q / m) of the last E_t, a bound on its standard deviation.
+
+        0 for a pool, which takes no fresh draws, and before the first event.
+        """
+        return self._watch.noise
 
     @property
     def n_overflowed(self) -> int:
@@ -266,17 +342,14 @@ class ShrinkingGradient(base.Regressor):
 
         Of a family or an estimator that is not iln_stream's only the name is told.
         """
-        parameters = {
-            **self._get_params(),
-            "features": state_of_part(self.features),
-            "estimator": state_of_part(self.estimator),
-        }
         return _FORM.write(
-            parameters=parameters,
+            parameters=state_of_parameters(self),
             key=self._key.copy(),
             columns=self._columns.state(),
             f=self._f.state(),
-            counts=[self._n_seen, self._n_shrinks, self._n_capped, self._n_outside],
+            n_seen=self._n_seen,
+            n_shrinks=self._n_shrinks,
+            watch=self._watch.state(),
             last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
         )
 
@@ -304,21 +377,15 @@ class ShrinkingGradient(base.Regressor):
             When the state is another class's or version's, or lacks a part that is not given.
 
         """
-        parameters, key, columns, f, counts, last = _FORM.read(
-            state, "parameters", "key", "columns", "f", "counts", "last"
+        parameters, key, columns, f, n_seen, n_shrinks, watch, last = _FORM.read(
+            state, "parameters", "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
         )
-        if parameters.keys() != signature(cls).parameters.keys():
-            odd = ", ".join(sorted(parameters.keys() ^ signature(cls).parameters.keys()))
-            raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
-        parts = {
-            "features": part_of(parameters["features"], "features", features),
-            "estimator": part_of(parameters["estimator"], "estimator", estimator),
-        }
-        learner = cls(**{**parameters, **parts})
+        learner = cls(**parameters_of(parameters, cls, features=features, estimator=estimator))
         learner._key = key.copy()
         learner._columns = Columns.from_state(columns)
         learner._f = estimator_of(learner.estimator).restore(learner._given(), f)
-        learner._n_seen, learner._n_shrinks, learner._n_capped, learner._n_outside = counts
+        learner._n_seen, learner._n_shrinks = n_seen, n_shrinks
+        learner._watch = learner._watch.continued(watch)
         if last is not None:
             learner._last = Update(Estimate(*last[:3]), *last[3:])
         return learner
@@ -342,24 +409,6 @@ class ShrinkingGradient(base.Regressor):
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
 
-    def _watch(self, y_t: float) -> None:
-        """Count what voids the guarantee, and warn of its first occurrence."""
-        if abs(y_t) > 1:
-            self._n_outside += 1
-            if self._n_outside == 1:
-                _warn(
-                    f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
-                    "wrap the model in ScaledTarget"
-                )
-        if (wanted := self._f.draws_wanted) is not None:
-            self._n_capped += 1
-            if self._n_capped == 1:
-                _warn(
-                    f"max_draws = {self.max_draws} binds: ||alpha||_1 = {self.alpha_l1:.3g} asks "
-                    f"for {math.ceil(wanted)} draws to keep the variance of E below "
-                    f"{self.variance:g}; raise max_draws, or lower norm_bound or step"
-                )
-
     def _estimate(self, x_t: NDArray[np.float64]) -> Estimate:
         """Algorithm 2 at x_t; a prediction's E is kept for learning the same point next."""
         content = x_t.tobytes()
@@ -368,6 +417,18 @@ class ShrinkingGradient(base.Regressor):
         estimate = self._f.estimate(x_t, self._n_seen)
         self._latest_estimate = content, estimate
         return estimate
+
+    def _current(self) -> Iterate:
+        """f_t alone."""
+        return self._f.current if isinstance(self._f, Averages) else self._f
+
+    def _average(self) -> Iterate:
+        """f_S."""
+        if not isinstance(self._f, Averages):
+            raise ValueError(
+                f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
+            )
+        return self._f.average()
 
     def _given(self) -> Given:
         family = GaussianFourier() if self.features is None else self.features
@@ -380,15 +441,11 @@ def _key_of(seed: int | None) -> NDArray[np.uint64]:
     return words.astype(np.uint64)
 
 
-def _finite(y: float) -> float:
+def _target(y: float) -> float:
     y = float(y)
     if not math.isfinite(y):
         raise ValueError(f"y is {y}: a target must be a finite number")
-    return y
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, IlnWarning, stacklevel=4)
+    return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))
 
 
 def _require(**numbers: float | None) -> None:

@@ -52,6 +52,10 @@ class WinsorisedScaler(base.Transformer):
         self.max_columns = max_columns
         self._moments: dict[Any, Moments] = {}
 
+    def moments(self, name: Any) -> Moments:
+        """Return the statistics of an input so far; of one never seen, those of nothing."""
+        return self._moments.get(name, _NOTHING_SEEN)
+
     @property
     def _supervised(self) -> bool:
         return True
@@ -109,7 +113,7 @@ class WinsorisedScaler(base.Transformer):
         return [name for name in x if name not in refused]
 
     def _with(self, name: Any, value: float) -> Moments:
-        return self._moments.get(name, _NOTHING_SEEN).updated(float(value))
+        return self.moments(name).updated(float(value))
 
 
 _NOTHING_SEEN = Moments()

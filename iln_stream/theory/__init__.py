@@ -18,6 +18,7 @@ from iln_stream.theory.noise import (
     kappa,
 )
 from iln_stream.theory.one_estimate import draws_for, draws_for_variance, tail_bound
+from iln_stream.theory.plans import Plan, plan
 from iln_stream.theory.steps import LARGEST_STEP, anytime_step, step_size, sum_of_steps
 from iln_stream.theory.theorem_1 import (
     draws_of_theorem_1,
@@ -31,6 +32,7 @@ __all__ = [
     "HEALTHY_KAPPA",
     "LARGEST_STEP",
     "SATURATED_NOISE",
+    "Plan",
     "anytime_step",
     "diverging",
     "draws_for",
@@ -38,6 +40,7 @@ __all__ = [
     "draws_of_theorem_1",
     "kappa",
     "lemma_2_bound",
+    "plan",
     "regret_bound",
     "step_size",
     "sum_of_steps",

@@ -13,8 +13,8 @@ from river import compose, linear_model, preprocessing
 from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler, features
 from iln_stream.errors import StateError
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.estimators import Sampled
-from iln_stream.learners.parts import FAMILIES
+from iln_stream.learners.estimators import Averaged, Sampled
+from iln_stream.learners.parameters import FAMILIES
 from iln_stream.state import pack, unpack
 
 
@@ -62,6 +62,7 @@ SAMPLED = st.fixed_dictionaries(
         "max_draws": st.integers(16, 60),
     }
 )
+AVERAGED = st.fixed_dictionaries({"estimator": st.sampled_from(["averaged", Averaged()])})
 POOLED = st.fixed_dictionaries({"estimator": st.just("pool") | st.builds(Pool, st.integers(2, 40))})
 COMMON = st.fixed_dictionaries(
     {
@@ -72,7 +73,7 @@ COMMON = st.fixed_dictionaries(
         "seed": st.none() | st.integers(0, 2**70),
     }
 )
-PARAMETERS = st.builds(lambda a, b: a | b, COMMON, SAMPLED | POOLED)
+PARAMETERS = st.builds(lambda a, b: a | b, COMMON, SAMPLED | AVERAGED | POOLED)
 NAMES = st.sampled_from(["a", "", 'b"', 1, 2.5, None, ("t", 1), "€"])
 
 
@@ -254,7 +255,7 @@ def classes_in(state, path=()):
     )
 
 
-@pytest.mark.parametrize("estimator", [Sampled(), Pool(4)])
+@pytest.mark.parametrize("estimator", [Sampled(), Averaged(), Pool(4)])
 @pytest.mark.parametrize(("field", "value"), [("version", 99), ("class", "Unheard"), ("odd", 1)])
 def test_a_state_of_another_release_is_refused(estimator, field, value):
     """An unknown class, version or field, at any depth, is an error and never a guess."""

@@ -158,7 +158,7 @@ class TestDraws:
         model = ShrinkingGradient(step=0.5, max_draws=20, min_draws=20, seed=0)
         with pytest.warns(IlnWarning, match="max_draws = 20 binds") as caught:
             learned(model, 200)
-        assert len(caught) == 1
+        assert len([w for w in caught if "binds" in str(w.message)]) == 1
         assert model.n_capped > 100
         assert model.last_update.estimate.draws == 20
 

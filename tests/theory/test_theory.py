@@ -495,6 +495,17 @@ def test_errors_name_the_argument(call, name):
         call()
 
 
+@given(st.floats(1.0, 5.0), st.integers(1601, 10**7), st.none() | st.integers(1, 10**15))
+def test_a_plan_is_all_of_it(B, horizon, draws):
+    """A plan says what each function says, and promises no regret for fewer draws than proved."""
+    plan = theory.plan(B, horizon, draws)
+    proofs = theory.draws_of_theorem_1(B, horizon)
+    assert plan.step == theory.step_size(B, horizon)
+    assert plan.draws == (proofs if draws is None else draws)
+    assert plan.kappa == pytest.approx(B * math.sqrt(horizon) / (2 * math.sqrt(plan.draws)))
+    assert plan.regret == (theory.regret_bound(B, horizon) if plan.draws >= proofs else None)
+
+
 def test_too_many_draws_to_count_is_an_overflow():
     """An error far below what doubles can tell is refused, not answered with nonsense."""
     with pytest.raises(OverflowError):

@@ -1,5 +1,12 @@
 """Ways to hold f_t and to estimate it at a point."""
 
+from iln_stream.learners.estimators.abilities import (
+    Averages,
+    EstimatesWithin,
+    Layered,
+    Reweighs,
+)
+from iln_stream.learners.estimators.averaged import Averaged
 from iln_stream.learners.estimators.base import (
     Draws,
     Estimate,
@@ -8,10 +15,15 @@ from iln_stream.learners.estimators.base import (
     Iterate,
     Policy,
 )
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
-ESTIMATORS: dict[str, type[Estimator]] = {"sampled": Sampled, "pool": Pool}
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "sampled": Sampled,
+    "pool": Pool,
+    "averaged": Averaged,
+}
 """The estimators that a name stands for, with their parameters as they are if not told."""
 
 
@@ -33,13 +45,19 @@ def estimator_of(chosen: Estimator | str) -> Estimator:
 
 __all__ = [
     "ESTIMATORS",
+    "Averaged",
+    "Averages",
     "Draws",
     "Estimate",
+    "EstimatesWithin",
     "Estimator",
     "Given",
+    "HiddenLayer",
     "Iterate",
+    "Layered",
     "Policy",
     "Pool",
+    "Reweighs",
     "Sampled",
     "estimator_of",
 ]

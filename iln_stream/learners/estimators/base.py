@@ -100,6 +100,13 @@ class Iterate(Protocol):
         """Draws that the tolerated variance asks for, if they are more than the most allowed."""
         ...
 
+    def noise(self, draws: int) -> float:
+        """Return a bound on the standard deviation of E from so many draws, f_t being given.
+
+        0 where an E is no mean of fresh draws, or where no bound is near the truth.
+        """
+        ...
+
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return E at x, shape (d,), with the randomness of event t."""
         ...

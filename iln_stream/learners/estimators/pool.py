@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import GaussianRidgeFeatures, as_gaussian_ridges
+from iln_stream.features import GaussianRidgeFeatures, Ridges, as_gaussian_ridges
 from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.state import Form, Tree
 
 _FORM = Form("PoolIterate", 1)
@@ -80,6 +81,10 @@ class PoolIterate:
         self.alpha_l1 = 0.0
         self.n_support = 0  # the pool stands in for the support
 
+    def noise(self, draws: int) -> float:
+        """Return 0: the units are drawn once, so E is no mean of fresh draws."""
+        return 0.0
+
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the pool's value at x, the same at every t."""
         if self._units is None:
@@ -87,6 +92,16 @@ class PoolIterate:
         size = len(self._theta)
         mean, square = self._units.mean_and_square(self._theta, x)
         return Estimate(mean, math.sqrt(max(square - mean * mean, 0.0) / (size - 1)), size)
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return the pool itself."""
+        own = len(self._theta)
+        if size not in (None, own):
+            raise ValueError(f"size = {size} is not the pool's, {own}, which is frozen as it is")
+        units = self._units or CosineUnits(own, self._family.scale(d), self._key)
+        return HiddenLayer(
+            self._family, units.ridges(d), self._theta.copy(), False, np.empty((0, d))
+        )
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """theta_r += alpha psi(x; w_r)."""
@@ -149,6 +164,13 @@ class CosineUnits:
     def add(self, theta: NDArray[np.float64], x: NDArray[np.float64], alpha: float) -> None:
         """theta_r += alpha psi(x; w_r)."""
         self._kernels.add(theta, self._psi_at(x), alpha)
+
+    def ridges(self, d: int) -> Ridges:
+        """Return the units for d columns, in radians."""
+        if d > len(self._omega):
+            self._widen(d)
+        omega = 2.0 * math.pi * self._omega[:d].T.astype(np.float64)
+        return Ridges(omega, 2.0 * math.pi * self._b.astype(np.float64))
 
     def _psi_at(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
         content = x.tobytes()

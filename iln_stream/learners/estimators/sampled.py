@@ -1,5 +1,6 @@
 """f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,11 @@ from numpy.typing import NDArray
 
 from iln_stream.features import Features
 from iln_stream.learners.estimators.base import Draws, Estimate, Given
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import Form, Tree
+from iln_stream.theory import draws_for
 
 _FORM = Form("SampledIterate", 1)
 
@@ -66,10 +69,29 @@ class SampledIterate:
         wanted = self._draws.wanted(self._features.q, self.alpha_l1)
         return wanted if self._draws.fixed is None and wanted > self._draws.most else None
 
+    def noise(self, draws: int) -> float:
+        """Return ||alpha||_1 sqrt(q / m)."""
+        return self.alpha_l1 * math.sqrt(self._features.q / draws) if draws else 0.0
+
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return Algorithm 2's estimate at x."""
         m = self._draws.m(self._features.q, self.alpha_l1)
         return est_scalar_prod(self.support, x, m, self._features, self._rng(t))
+
+    def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
+        """Return E at x from as many draws as the corrected bound asks for."""
+        m = draws_for(eps, delta, self.alpha_l1, self._features.q)
+        return est_scalar_prod(self.support, x, m, self._features, self._rng(t))
+
+    def reweighed(self, alpha: NDArray[np.float64]) -> "SampledIterate":
+        """Return the same points with other alpha, shape (n,)."""
+        iterate = SampledIterate(self._features, self._draws, None, self._key)
+        iterate.support = self.support.reweighed(alpha)
+        return iterate
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return f over fresh units."""
+        return of_support(self.support, self._features, size, d, rng)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """Let x join the support."""

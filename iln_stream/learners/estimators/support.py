@@ -87,6 +87,19 @@ class Support:
         i: NDArray[np.intp] = np.minimum(np.searchsorted(ends, u, side="right"), len(self) - 1)
         return i
 
+    def reweighed(self, alpha: NDArray[np.float64]) -> "Support":
+        """Return the same points with other coefficients, shape (n,), and no budget."""
+        if len(alpha) != len(self):
+            raise ValueError(f"{len(alpha)} coefficients were given for {len(self)} points")
+        support = Support()
+        # Shared: what is in the window is never written again, and a full array is replaced.
+        support._rows = self._rows[self._first : self._last]
+        support._alpha = np.array(alpha)
+        support._prefix = np.zeros(len(alpha) + 1)
+        support._last = len(alpha)
+        support._resum()
+        return support
+
     def state(self) -> Tree:
         """Return the points, and how they lie in their arrays: it decides when sums are redone."""
         window = slice(self._first, self._last)

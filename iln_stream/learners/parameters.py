@@ -1,9 +1,11 @@
-"""The families and estimators that a learner was given, as states."""
+"""What a learner was given, families and estimators included, as a state."""
 
 from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import numpy as np
+from river import base
 
 from iln_stream import features
 from iln_stream.errors import StateError
@@ -34,37 +36,49 @@ class _NotOursError(Exception):
     pass
 
 
-def state_of_part(part: Any) -> Tree | str | None:
-    """Return the state of a family or estimator: its class's name and its parameters.
+def state_of_parameters(model: base.Estimator) -> Tree:
+    """Return the arguments of a model's constructor, by name.
 
-    A name or None is its own state. Of what is not ours only the name of its class is told.
+    A family or estimator is told by its class's name and its parameters; of one that is not ours
+    only the name of its class is told.
     """
-    if part is None or isinstance(part, str):
-        return part
-    try:
-        return _written(part)  # type: ignore[no-any-return]
-    except _NotOursError:
-        return _SOMEONES.write(name=type(part).__qualname__)
+    return {name: _told(value) for name, value in model._get_params().items()}
 
 
-def part_of(state: Tree | str | None, parameter: str, own: Any = None) -> Any:
-    """Return the family or estimator that has this state.
+def parameters_of(state: Tree, cls: type, **own: Any) -> dict[str, Any]:
+    """Return the arguments for the constructor of `cls` that have this state.
 
     Parameters
     ----------
     state
-        Of `state_of_part`.
-    parameter
-        What the learner calls the part, for messages.
+        Of `state_of_parameters`.
+    cls
+        The model's class.
     own
-        The part itself, if it is not ours.
+        Arguments that are not ours, which the state can't tell.
 
     Raises
     ------
     StateError
-        When the part is not ours and not given, or another than the given one.
+        When the class has other parameters, or an argument is not ours and not given, or another
+        than the given one.
 
     """
+    names = signature(cls).parameters.keys()
+    if state.keys() != names:
+        odd = ", ".join(sorted(state.keys() ^ names))
+        raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
+    return {name: _argument(value, name, own.get(name)) for name, value in state.items()}
+
+
+def _told(argument: Any) -> Any:
+    try:
+        return _written(argument)
+    except _NotOursError:
+        return _SOMEONES.write(name=type(argument).__qualname__)
+
+
+def _argument(state: Any, parameter: str, own: Any) -> Any:
     if isinstance(state, dict) and state.get("class") == _SOMEONES.name:
         (name,) = _SOMEONES.read(state, "name")
         if own is None:
@@ -75,10 +89,10 @@ def part_of(state: Tree | str | None, parameter: str, own: Any = None) -> Any:
         if type(own).__qualname__ != name:
             raise StateError(f"{parameter} = {own!r} was given, but the state is of a {name}")
         return own
-    part = _read(state, parameter)
-    if own is not None and own != part:
-        raise StateError(f"{parameter} = {own!r} was given, but the state has {part!r}")
-    return part
+    argument = _read(state, parameter)
+    if own is not None and own != argument:
+        raise StateError(f"{parameter} = {own!r} was given, but the state has {argument!r}")
+    return argument
 
 
 def _written(value: Any) -> Any:

@@ -1,0 +1,177 @@
+"""One hidden layer with fixed weights, from raw inputs to the label's units."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iln_stream.errors import StateError
+from iln_stream.features import Activation
+from iln_stream.features.ridge import activate
+from iln_stream.state import Form, name_of, pack, text_of, unpack
+
+_FORM = Form("FrozenNetwork", 1)
+
+_TEXT = "json"
+"""The file's entry that holds what is no array."""
+
+_NUMBERS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenNetwork:
+    """A function of raw inputs that learns no more, made by `freeze`.
+
+        z = (x - centre) / deviation, clipped to +-clip; 0 where an input is absent
+        p = sum_r weights_r sigma(omega_r.z + b_r), clipped to +-bound
+        y = offset + gain p
+
+    Parameters
+    ----------
+    names
+        The d inputs, in the order of columns. Inputs of other names are not looked at.
+    centre, deviation
+        Shape (d,), in the inputs' units. A deviation is infinite where an input never varied.
+    clip
+        Largest |z|.
+    radius
+        If not None, the units see z / (sqrt(2) max(radius, ||z||)), as those of `ArcCosine`.
+    activation
+        The name of sigma: cos, erf, tanh, sigmoid or relu.
+    omega, b, weights
+        Shapes (R, d), (R,) and (R,).
+    offset, gain
+        In the label's units.
+    bound
+        Largest |p|; may be infinite.
+    standard_error
+        Of y beside the learned function's value, from having R units only: root mean square over
+        some points, in the label's units. 0 where the learned function has just these units.
+
+    """
+
+    names: tuple[Any, ...]
+    centre: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    clip: float
+    radius: float | None
+    activation: Activation
+    omega: NDArray[np.float64]
+    b: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    offset: float
+    gain: float
+    bound: float
+    standard_error: float
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return y for a dict of inputs, as the learner took them; absent ones may be left out.
+
+        Raises
+        ------
+        ValueError
+            When an input is not finite.
+
+        """
+        row = [float(x.get(name, 0.0)) for name in self.names]
+        if not np.isfinite(row).all():
+            name, value = next(
+                (n, v) for n, v in zip(self.names, row, strict=True) if not np.isfinite(v)
+            )
+            raise ValueError(
+                f"x[{name!r}] is {value}: inputs must be finite numbers; leave out what is unknown"
+            )
+        absent = [name not in x for name in self.names]
+        return float(self.predict_many(np.where(absent, np.nan, row)[np.newaxis])[0])
+
+    def predict_many(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return y for many points, shape (n,).
+
+        Parameters
+        ----------
+        X
+            Shape (n, d), the columns in the order of `names`; nan where an input is absent.
+
+        Raises
+        ------
+        ValueError
+            When the shape is another, or an entry infinite.
+
+        """
+        X = np.asarray(X, np.float64)
+        if X.ndim != 2 or X.shape[1] != len(self.names):
+            raise ValueError(f"X has shape {X.shape}: it must be (n, {len(self.names)})")
+        if np.isinf(X).any():
+            raise ValueError("X has infinite entries: use nan for what is absent")
+        block = max(1, _NUMBERS_AT_ONCE // len(self.weights))
+        parts = [self._values(X[start : start + block]) for start in range(0, len(X), block)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return z for points X, both of shape (n, d)."""
+        z = (np.where(np.isnan(X), self.centre, X) - self.centre) / self.deviation
+        return np.clip(z, -self.clip, self.clip)
+
+    def terms(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weights_r sigma(omega_r.z_i + b_r), shape (n, R), whose sum over r is p."""
+        if self.radius is not None:
+            norm = np.sqrt(np.vecdot(z, z))
+            z = z / (np.sqrt(2.0) * np.maximum(norm, self.radius))[:, np.newaxis]
+        a = z @ self.omega.T + self.b
+        return self.weights * activate(self.activation, a.ravel()).reshape(a.shape)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to one npz file, which holds numbers and JSON and no pickle."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays, text = pack(_FORM.write(**{**values, "names": [text_of(n) for n in self.names]}))
+        arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
+        with Path(path).open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> "FrozenNetwork":
+        """Return the network that `save` wrote.
+
+        Raises
+        ------
+        StateError
+            When the file is not one of `save`'s.
+
+        """
+        try:
+            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            text = arrays.pop(_TEXT).tobytes().decode()
+        except (TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise StateError(f"{path} is no file of a frozen network: {error}") from error
+        names, *values = _FORM.read(unpack(arrays, text), *(field.name for field in fields(cls)))
+        return cls(tuple(map(name_of, names)), *values)
+
+    def save_onnx(self, path: str | Path) -> None:
+        """Write the network as an ONNX model, in double precision.
+
+        Its input `x`, shape (n, d), and output `y`, shape (n,), are those of `predict_many`; the
+        names are in the model's metadata, as a JSON array under `names`. Needs the package onnx:
+        `pip install 'iln-stream[onnx]'`.
+
+        Raises
+        ------
+        ImportError
+            When onnx is not installed.
+
+        """
+        try:
+            from iln_stream.frozen.onnx_model import onnx_model
+        except ImportError as error:
+            raise ImportError("save_onnx needs onnx: pip install 'iln-stream[onnx]'") from error
+        Path(path).write_bytes(onnx_model(self))
+
+    def _values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        p = self.terms(self.scaled(X)).sum(axis=1)
+        values: NDArray[np.float64] = self.offset + self.gain * np.clip(p, -self.bound, self.bound)
+        return values

@@ -1,0 +1,55 @@
+"""Drawn units of a family as one layer of ridges, where they are that."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from iln_stream.features import (
+    Activation,
+    ArcCosine,
+    Features,
+    Mixture,
+    RidgeFeatures,
+    Ridges,
+    as_ridges,
+)
+
+
+class OneLayer(NamedTuple):
+    """sigma(omega.z + b), with z in a ball if it has a radius; see `FrozenNetwork`."""
+
+    activation: Activation
+    radius: float | None
+    ridges: Ridges
+
+
+def one_layer(family: Features[Any], w: Any, d: int) -> OneLayer:
+    """Return the units w that a family drew for d columns.
+
+    Raises
+    ------
+    ValueError
+        When the family's units are not ridges of one kind; the message says whose are.
+
+    """
+    if isinstance(family, Mixture):
+        layers = [one_layer(group.family, group.w, d) for group in w]
+        if len({layer[:2] for layer in layers}) > 1:
+            raise ValueError(
+                f"{family!r} can't be frozen: its components have different units; "
+                "a mixture of one family with several bandwidths can"
+            )
+        omega = np.concatenate([layer.ridges.omega for layer in layers])
+        return layers[0]._replace(
+            ridges=Ridges(omega, np.concatenate([layer.ridges.b for layer in layers]))
+        )
+    ridges = as_ridges(family)
+    if ridges is not None and type(ridges).inputs is RidgeFeatures.inputs:
+        return OneLayer(ridges.activation, None, w)
+    if isinstance(ridges, ArcCosine) and type(ridges).inputs is ArcCosine.inputs:
+        return OneLayer(ridges.activation, ridges.reach(d), w)
+    raise ValueError(
+        f"{family!r} can't be frozen: its units are no sigma(omega.x + b). Those of "
+        "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid and ArcCosine are, "
+        "and of any RidgeFeatures whose inputs are x itself"
+    )

@@ -1,0 +1,50 @@
+"""What some iterates can do beyond what Algorithm 1 asks of each."""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.estimators.base import Estimate, Iterate
+from iln_stream.learners.estimators.hidden_layer import HiddenLayer
+
+
+@runtime_checkable
+class EstimatesWithin(Iterate, Protocol):
+    """Can promise an accuracy."""
+
+    def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
+        """Return an E with P(|E - f(x)| > eps) <= delta given f, with event t's randomness."""
+        ...
+
+
+@runtime_checkable
+class Reweighs(Iterate, Protocol):
+    """Keeps every point that was appended, in that order."""
+
+    def reweighed(self, alpha: NDArray[np.float64]) -> Iterate:
+        """Return sum_i alpha_i Phi(x_i) with other alpha, shape (n,), over the same points."""
+        ...
+
+
+@runtime_checkable
+class Averages(Iterate, Protocol):
+    """Keeps the average of all f_t."""
+
+    @property
+    def current(self) -> Iterate:
+        """f_t alone."""
+        ...
+
+    def average(self) -> Iterate:
+        """Return (1/T) sum_t f_t."""
+        ...
+
+
+@runtime_checkable
+class Layered(Iterate, Protocol):
+    """Can be written as one layer of finitely many units."""
+
+    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
+        """Return f over `size` units (None: as many as suit) for inputs of d columns."""
+        ...

@@ -1,0 +1,103 @@
+"""What of a run deserves a look: counted on each event, warned of at its first occurrence."""
+
+import math
+import warnings
+from typing import Self
+
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.estimators import Estimate, Iterate
+from iln_stream.state import Form, Tree
+from iln_stream.theory import SATURATED_NOISE
+
+_FORM = Form("Watch", 1)
+
+_SETTLED_FROM = 10
+"""Targets after which their root mean square is taken for what it will be."""
+
+
+class Watch:
+    """Counts events that Theorem 1 does not cover, and those on which noise drowns the targets.
+
+    Parameters
+    ----------
+    norm_bound, variance, max_draws
+        As in `ShrinkingGradient`.
+
+    """
+
+    def __init__(self, norm_bound: float, variance: float, max_draws: int) -> None:
+        self._norm_bound = norm_bound
+        self._saturated = SATURATED_NOISE * norm_bound
+        self._variance = variance
+        self._max_draws = max_draws
+        self.n_outside = 0
+        self.n_capped = 0
+        self.n_diverging = 0
+        self.noise = 0.0  # bound on the standard deviation of the last E_t
+        self._n = 0
+        self._mean_square = 0.0  # of the targets
+
+    def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> None:
+        """Look at an event before f_t moves."""
+        self._outside(y_t)
+        self._capped(f_t)
+        self._diverging(y_t, f_t.noise(E_t.draws))
+
+    def state(self) -> Tree:
+        """Return what was counted."""
+        return _FORM.write(
+            counts=[self.n_outside, self.n_capped, self.n_diverging, self._n],
+            noise=self.noise,
+            mean_square=self._mean_square,
+        )
+
+    def continued(self, state: Tree) -> Self:
+        """Go on from this state."""
+        counts, self.noise, self._mean_square = _FORM.read(state, "counts", "noise", "mean_square")
+        self.n_outside, self.n_capped, self.n_diverging, self._n = counts
+        return self
+
+    def _outside(self, y_t: float) -> None:
+        if abs(y_t) <= 1:
+            return
+        self.n_outside += 1
+        if self.n_outside == 1:
+            _warn(
+                f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
+                "wrap the model in ScaledTarget"
+            )
+
+    def _capped(self, f_t: Iterate) -> None:
+        wanted = f_t.draws_wanted
+        if wanted is None:
+            return
+        self.n_capped += 1
+        if self.n_capped == 1:
+            _warn(
+                f"max_draws = {self._max_draws} binds: ||alpha||_1 = {f_t.alpha_l1:.3g} asks for "
+                f"{math.ceil(wanted)} draws to keep the variance of E below {self._variance:g}; "
+                "raise max_draws, or lower norm_bound or step"
+            )
+
+    def _diverging(self, y_t: float, noise: float) -> None:
+        self.noise = noise
+        if noise == 0.0:
+            return
+        self._n += 1
+        self._mean_square += (y_t * y_t - self._mean_square) / self._n
+        # `theory.diverging`, without the checks of its arguments as this is on every event's way.
+        drowned = noise * noise > self._mean_square > 0.0 or noise > self._saturated
+        if not drowned or self._n < _SETTLED_FROM:
+            return
+        self.n_diverging += 1
+        if self.n_diverging == 1:
+            _warn(
+                f"the run is diverging: the noise of E, ||alpha||_1 sqrt(q / m) = {noise:.3g}, is "
+                f"no smaller than what is to be learned (B = {self._norm_bound:g}, the targets' "
+                f"root mean square is {math.sqrt(self._mean_square):.3g}); take more draws, or "
+                "lower norm_bound or step"
+            )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, IlnWarning, stacklevel=5)  # where learn_one was called

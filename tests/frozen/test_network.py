@@ -1,0 +1,136 @@
+"""Saving, loading, and asking a frozen network."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import onnxruntime
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream import FrozenNetwork, ScaledTarget, ShrinkingGradient, WinsorisedScaler, freeze
+from iln_stream.errors import StateError
+from iln_stream.features import ArcCosine, Erf, GaussianFourier, LaplacianFourier, Sigmoid, Tanh
+
+pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+
+FAMILIES = [GaussianFourier(), LaplacianFourier(), Erf(), Tanh(), Sigmoid(), ArcCosine()]
+NAMES = ["temperature", "sky=clear", 3]
+
+
+def learned(family=None, wrapped=True, estimator="sampled"):
+    learner = ShrinkingGradient(family, estimator, step=0.5, draws=50, seed=1)
+    model = ScaledTarget(WinsorisedScaler() | learner) if wrapped else learner
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        x = 30 * rng.normal(size=3)
+        model.learn_one(dict(zip(NAMES, x, strict=True)), math.tanh(x[0] / 30))
+    return model
+
+
+def points(wrapped=True):
+    """Some inputs are absent, and huge where a scaler clips them (no cosine has a phase there)."""
+    rng = np.random.default_rng(1)
+    X = 30 * rng.standard_normal((200, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    if wrapped:
+        X[0] = 1e300, -1e300, 0.0
+    return X
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_onnx_agrees(family, wrapped, tmp_path):
+    """onnxruntime computes what predict_many does: absent, huge and clipped inputs included."""
+    network = freeze(learned(family, wrapped), size=300)
+    network.save_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    X = points(wrapped)
+    (y,) = session.run(None, {"x": X})
+    assert y.dtype == np.float64
+    np.testing.assert_allclose(y, network.predict_many(X), rtol=1e-6, atol=1e-6)
+    names = session.get_modelmeta().custom_metadata_map["names"]
+    assert json.loads(names) == list(network.names)
+
+
+def test_onnx_of_a_pool(tmp_path):
+    """A pool goes to ONNX as any other network does."""
+    network = freeze(learned(estimator="pool"))
+    network.save_onnx(tmp_path / "pool.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "pool.onnx")
+    X = points()
+    np.testing.assert_allclose(session.run(["y"], {"x": X})[0], network.predict_many(X), atol=1e-9)
+
+
+def test_onnx_is_an_extra(tmp_path, monkeypatch):
+    """Without the package, everything but save_onnx works, and that says what to install."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "iln_stream.frozen.onnx_model", raising=False)
+    network = freeze(learned(), size=10)
+    network.save(tmp_path / "network.npz")
+    with pytest.raises(ImportError, match=r"pip install 'iln-stream\[onnx\]'"):
+        network.save_onnx(tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(FAMILIES), st.booleans())
+def test_a_file_is_the_network(tmp_path_factory, family, wrapped):
+    """What comes back from the file predicts the same, to the last bit."""
+    network = freeze(learned(family, wrapped), size=50)
+    path = tmp_path_factory.mktemp("frozen") / "network"  # as named, whatever the suffix
+    network.save(path)
+    loaded = FrozenNetwork.load(path)
+    assert loaded.names == network.names
+    assert loaded.standard_error == network.standard_error
+    X = points(wrapped)
+    assert loaded.predict_many(X).tolist() == network.predict_many(X).tolist()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04K\x01.", b"not a file of ours"])
+def test_another_file_is_refused(content, tmp_path):
+    """A file that is no network is an error that names it; a pickle is not run."""
+    path = tmp_path / "network.npz"
+    path.write_bytes(content)
+    with pytest.raises(StateError, match=r"network\.npz is no file of a frozen network"):
+        FrozenNetwork.load(path)
+    np.save(path.with_suffix(".npy"), np.zeros(3))
+    with pytest.raises(StateError, match=r"network\.npy is no file of a frozen network"):
+        FrozenNetwork.load(path.with_suffix(".npy"))
+    np.savez(path, theta=np.zeros(3))
+    with pytest.raises(StateError, match=r"network\.npz is no file of a frozen network"):
+        FrozenNetwork.load(path)
+
+
+def test_one_and_many_agree():
+    """A dict without an input is a row with nan there; other inputs are not looked at."""
+    network = freeze(learned(), size=50)
+    rows = [[1.0, 0.0, 3.0], [math.nan, 1.0, -2.0]]
+    columns = [NAMES.index(name) for name in network.names]
+    many = network.predict_many(np.array(rows)[:, columns])
+    one = network.predict_one({"temperature": 1.0, "sky=clear": 0.0, 3: 3.0, "other": math.inf})
+    absent = network.predict_one({"sky=clear": 1.0, 3: -2.0})
+    assert many.tolist() == pytest.approx([one, absent], rel=1e-12)
+    assert network.predict_many(np.empty((0, 3))).shape == (0,)
+
+
+def test_many_points_in_blocks():
+    """More points than are evaluated at once give what they give one by one."""
+    network = freeze(learned(), size=5000)
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    each = [network.predict_many(x[np.newaxis])[0] for x in X]
+    np.testing.assert_allclose(network.predict_many(X), each, rtol=1e-12)
+
+
+def test_wrong_inputs_are_named():
+    """Wrong shapes and values that are no numbers are errors that say what is wanted."""
+    network = freeze(learned(), size=50)
+    with pytest.raises(ValueError, match=r"X has shape \(3,\): it must be \(n, 3\)"):
+        network.predict_many([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="X has infinite entries"):
+        network.predict_many([[1.0, 2.0, math.inf]])
+    for value in (math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"x\['temperature'\] is (nan|inf): inputs must be"):
+            network.predict_one({"temperature": value})

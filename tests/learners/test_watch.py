@@ -1,0 +1,134 @@
+"""Whether a run is told to be diverging when it is, in time, and never when it is not."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from iln_stream import IlnWarning, Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.features import DecisionStumps, GaussianFourier
+from iln_stream.theory import diverging
+
+N = 1500
+
+
+def stream(seed, scale):
+    """Four standard normal inputs; a smooth target with a little noise, within +-scale."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, 4))
+    y = np.tanh(np.sin(X[:, 0]) + 0.5 * X[:, 1] * np.cos(X[:, 2])) + 0.1 * rng.standard_normal(N)
+    y = scale * np.clip(y, -1.0, 1.0)
+    return [
+        (dict(zip("abcd", row, strict=True)), y_t)
+        for row, y_t in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+
+
+def run(model, events):
+    """The sums of losses of E_t and of 0 after each event, and the events that warned of diverging.
+
+    The model may be a `ScaledTarget`.
+    """
+    learner = model if type(model) is ShrinkingGradient else model.regressor["ShrinkingGradient"]
+    losses, warned = [], []
+    for t, (x, y) in enumerate(events):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.learn_one(x, y)
+        warned += [t for w in caught if "the run is diverging" in str(w.message)]
+        last = learner.last_update
+        losses.append((last.loss, last.y**2 / 2))
+    return np.cumsum(losses, axis=0), warned
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+@pytest.mark.parametrize("family", [GaussianFourier(), DecisionStumps()])
+@pytest.mark.parametrize("horizon", [None, N])
+def test_a_diverging_run_is_told_in_time_and_once(family, horizon, scale):
+    """A run that ends at many times the zero predictor's loss warned at 1.5 times, or at once."""
+    model = ShrinkingGradient(family, horizon=horizon, norm_bound=2.0, draws=40, seed=1)
+    losses, warned = run(model, stream(1, scale))
+    assert losses[-1, 0] > 4 * losses[-1, 1]  # it does diverge
+    assert len(warned) == 1
+    assert warned[0] <= 10 or losses[warned[0], 0] < 1.5 * losses[warned[0], 1]
+    assert model.n_diverging > N / 3
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"features": DecisionStumps()},
+        {"draws": 5000, "horizon": N},
+        {"norm_bound": 0.5},
+        {"estimator": Pool(64), "step": 0.5},
+    ],
+)
+def test_a_healthy_run_never_warns(parameters, scale):
+    """Runs that end well below the zero predictor's loss are let alone from beginning to end."""
+    model = ShrinkingGradient(**parameters, seed=1)
+    losses, warned = run(model, stream(2, scale)[:800])
+    assert losses[-1, 0] < 0.95 * losses[-1, 1]
+    assert warned == []
+    assert model.n_diverging == 0
+
+
+def test_a_scaled_pipeline_never_warns():
+    """The default pipeline, whose first targets are scaled by statistics not yet settled."""
+    model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1))
+    events = [({k: 50 + 9 * v for k, v in x.items()}, 1e4 + 70 * y) for x, y in stream(3, 1.0)]
+    assert run(model, events)[1] == []
+
+
+def test_noise_is_the_bound_of_the_last_estimate():
+    """`noise` is ||alpha||_1 sqrt(q / m) as it was when E_t was drawn, 0 while f = 0."""
+    model = ShrinkingGradient(draws=30, seed=1)
+    assert model.noise == 0.0
+    for x, y in stream(4, 1.0)[:50]:
+        alpha_l1 = model.alpha_l1
+        model.learn_one(x, y)
+        assert model.noise == pytest.approx(alpha_l1 * math.sqrt(3 / 8 / 30))
+    assert model.noise > 0
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("norm_bound", [0.1, 2.0])
+def test_it_is_what_theory_calls_diverging(norm_bound):
+    """Events are counted by `theory.diverging`, with the root mean square of the targets so far."""
+    model = ShrinkingGradient(norm_bound=norm_bound, draws=5, seed=1)
+    expected, targets = 0, []
+    for x, y in stream(7, 1.0)[:400]:
+        alpha_l1 = model.alpha_l1
+        model.learn_one(x, y)
+        if alpha_l1 > 0:
+            targets.append(y)
+            rms = math.sqrt(np.mean(np.square(targets)))
+            told = diverging(alpha_l1, 3 / 8, 5, norm_bound, rms)
+            expected += told and len(targets) >= 10
+    assert model.n_diverging == expected > 0
+
+
+def test_a_pool_has_no_fresh_noise():
+    """However large a pool's ||alpha||_1, its value is no mean of fresh draws."""
+    model = ShrinkingGradient(estimator=Pool(8), step=1.0, seed=1)
+    run(model, stream(5, 1.0)[:200])
+    assert model.noise == 0.0
+    assert model.n_diverging == 0
+
+
+def test_targets_that_are_all_zero():
+    """Without a target's size there is nothing to compare noise with."""
+    model = ShrinkingGradient(seed=1)
+    for x, _ in stream(6, 1.0)[:60]:
+        model.learn_one(x, 0.0)
+    assert model.n_diverging == 0
+
+
+def test_a_warning_points_at_the_caller():
+    """The place shown is the user's line, not one of ours."""
+    model = ShrinkingGradient(seed=1)
+    with pytest.warns(IlnWarning) as caught:
+        model.learn_one({"a": 1.0}, 2.0)
+    assert caught[0].filename == __file__
