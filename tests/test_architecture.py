@@ -18,6 +18,7 @@ FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
+    "confluent_kafka": {"sources"},
     "kafka": {"brokers", "sources", "sinks"},
     "llvmlite": {"kernels"},
     "matplotlib": {"demo"},
@@ -25,7 +26,7 @@ THIRD_PARTIES = {
     "numpy": {"features", "frozen", "kernels", "learners", "snapshots", "state"},
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
-    "pydantic": {"events", "service"},
+    "pydantic": {"cli", "events", "service"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
     "river": {"frozen", "learners", "service", "demo"},

@@ -14,7 +14,7 @@ from support.kafka_topics import TransactionalWriter, create_topic, produce, rea
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, SnapshotError, SourceError
-from iln_stream.prequential import Listener
+from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.partitions import seed_of
 
@@ -252,3 +252,22 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
     service.lanes[1].loop.listeners = (Failing(), *service.lanes[1].loop.listeners)
     with pytest.raises(SourceError, match="no more"):
         service.run()
+
+
+def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
+    """Where a listener fails on an event that was learned already, the state isn't saved with the
+    place before it: the event would be learned twice."""
+    produce(broker.bootstrap, runs.topic, events(100))
+    service = Service(runs.settings(snapshot_events=10))
+
+    class FailingOnce(Listener):
+        def on_step(self, step: Step) -> None:
+            if step.offset == 55:
+                raise SourceError("failed after learning")
+
+    service.lanes[0].loop.listeners = (FailingOnce(), *service.lanes[0].loop.listeners)
+    with pytest.raises(SourceError, match="failed after learning"):
+        service.run()
+    assert runs.saved().n_events <= 55
+    runs.run()
+    assert runs.saved().learner == whole(runs, tmp_path / "whole").learner

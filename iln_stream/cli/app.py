@@ -79,6 +79,50 @@ def inspect(
 
 
 @app.command()
+def export(
+    path: Annotated[Path, typer.Argument(help="A snapshot, or the folder of one learner's.")],
+    out: Annotated[Path, typer.Argument(help="A file to write, `.npz` or `.onnx`.")],
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Hidden units; a pool has its own number.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the hidden units' draws.")] = 0,
+    snapshot_pickle: Annotated[
+        bool, typer.Option("--snapshot-pickle", help="Read a pickle, which runs code.")
+    ] = False,
+) -> None:
+    """Write what a snapshot's learner has learned as a network that needs none of the rest."""
+    from iln_stream.cli.export import export_network
+
+    export_network(path, out, size, seed, snapshot_pickle, console)
+
+
+dead_letters = typer.Typer(
+    help="What could not be learned, and why.", no_args_is_help=True, rich_markup_mode="markdown"
+)
+app.add_typer(dead_letters, name="dead-letters")
+
+Reason = Annotated[str, typer.Option(help="Only letters whose reason holds these words.")]
+
+
+@dead_letters.command("list")
+@with_settings
+def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
+    """Show the dead letters of a run with these settings."""
+    from iln_stream.cli.dead_letters import list_letters
+
+    list_letters(settings, reason, Console())
+
+
+@dead_letters.command("replay")
+@with_settings
+def replay_dead_letters(settings: Settings, reason: Reason = "") -> None:
+    """Append what is in the dead letters to the topic again, to be learned where that can be."""
+    from iln_stream.cli.dead_letters import replay_letters
+
+    replay_letters(settings, reason, console)
+
+
+@app.command()
 def replay(
     source: Annotated[
         str,

@@ -10,11 +10,18 @@ import typer
 from iln_stream.service import ENV_PREFIX, Settings
 
 
-def with_settings(command: Callable[[Settings], None]) -> Callable[..., None]:
-    """Turn a function of `Settings` into a typer command with a flag for every setting."""
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn a function of `Settings` into a typer command with a flag for every setting.
+
+    What else the function takes stays a parameter of the command.
+    """
+    _, *others = inspect.signature(command, eval_str=True).parameters.values()
+    others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
+    names = [each.name for each in others]
 
     def run(config: Path | None, **flags: Any) -> None:
-        command(Settings.load(config, **flags))
+        own = {name: flags.pop(name) for name in names}
+        command(Settings.load(config, **flags), **own)
 
     config = inspect.Parameter(
         "config",
@@ -24,7 +31,7 @@ def with_settings(command: Callable[[Settings], None]) -> Callable[..., None]:
             Path | None, typer.Option(envvar=f"{ENV_PREFIX}CONFIG", help="A TOML file of settings.")
         ],
     )
-    parameters = [config, *(_flag(name) for name in Settings.model_fields)]
+    parameters = [config, *others, *(_flag(name) for name in Settings.model_fields)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__ = command.__name__

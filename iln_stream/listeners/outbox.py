@@ -19,15 +19,7 @@ class PredictionWriter(Listener):
 
     def on_step(self, step: Step) -> None:
         """Send the step's prediction."""
-        prediction = Prediction(
-            stream=self._stream,
-            partition=self._partition,
-            offset=step.offset,
-            id=step.event_id,
-            y_pred=step.y_pred,
-            y=step.y,
-        )
-        self._sink.write(step.event_id, prediction.model_dump_json().encode())
+        self._sink.write(step.event_id, self._told(step))
 
     def on_idle(self) -> None:
         """Let waiting predictions out."""
@@ -36,6 +28,17 @@ class PredictionWriter(Listener):
     def flush(self) -> None:
         """Return when what was sent is stored; raise SinkError otherwise."""
         self._sink.flush()
+
+    def _told(self, step: Step) -> bytes:
+        prediction = Prediction(
+            stream=self._stream,
+            partition=self._partition,
+            offset=step.offset,
+            id=step.event_id,
+            y_pred=step.y_pred,
+            y=step.y,
+        )
+        return prediction.model_dump_json().encode()
 
 
 class TransactionalPredictionWriter(PredictionWriter):
@@ -49,8 +52,7 @@ class TransactionalPredictionWriter(PredictionWriter):
     def on_step(self, step: Step) -> None:
         """Send the step's prediction, unless it was sent before."""
         if step.offset >= self._frontier:
-            super().on_step(step)
-            self._transactions.passed(step.offset)
+            self._transactions.publish(step.offset, step.event_id, self._told(step))
 
 
 class DeadLetterWriter(Listener):

@@ -73,7 +73,9 @@ class Snapshotter(Listener):
     def _passed(self, offset: int) -> None:
         self._next_offset = offset + 1
         self._n_since += 1
-        self._save_if_due()
+        # Once an event, so in few words.
+        if self._saver.failed or self._n_since >= self._every_events or monotonic() >= self._due:
+            self._save_if_due()
 
     def _save_if_due(self) -> None:
         self._saver.check()

@@ -5,6 +5,7 @@ from iln_stream.service.build import (
     build_learner,
     build_sink,
     build_source,
+    dead_letters_address,
     pool,
     shrinking_gradient,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "build_learner",
     "build_sink",
     "build_source",
+    "dead_letters_address",
     "pool",
     "rebuild",
     "shrinking_gradient",

@@ -23,6 +23,7 @@ from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink, TransactionalSink
 from iln_stream.sources import (
     CsvSource,
     JsonLinesSource,
+    KafkaPartition,
     KafkaSource,
     RiverDatasetSource,
     Source,
@@ -92,9 +93,9 @@ def _imported(path: str, options: dict[str, Any]) -> base.Regressor:
 
 def build_log(
     settings: Settings, partition: int, start: Start | None, stop_at: int | None = None
-) -> KafkaSource:
+) -> KafkaPartition:
     """Return one partition of the topic, read from `start` on, and at most to `stop_at`."""
-    return KafkaSource(
+    return _kafka_client(settings)(
         settings.topic,
         partition,
         bootstrap=settings.bootstrap,
@@ -103,6 +104,18 @@ def build_log(
         stop_at=stop_at,
         options=settings.kafka_options,
     )
+
+
+def _kafka_client(settings: Settings) -> Callable[..., KafkaPartition]:
+    if settings.kafka_client == "kafka-python":
+        return KafkaSource
+    try:
+        from iln_stream.sources.confluent import ConfluentSource
+    except ImportError as error:
+        raise SettingsError(
+            "kafka_client = 'confluent' needs confluent-kafka: pip install 'iln-stream[confluent]'"
+        ) from error
+    return ConfluentSource
 
 
 def build_source(settings: Settings) -> Source:
@@ -159,7 +172,7 @@ def build_sink(address: str, settings: Settings) -> Sink:
     return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
 
 
-def build_transactional_sink(settings: Settings, source: KafkaSource) -> TransactionalSink:
+def build_transactional_sink(settings: Settings, source: KafkaPartition) -> TransactionalSink:
     """Return the sink of one partition's predictions."""
     assert settings.predictions is not None
     return TransactionalSink(

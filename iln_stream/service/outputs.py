@@ -10,7 +10,7 @@ from iln_stream.listeners import (
 from iln_stream.service.build import build_sink, build_transactional_sink, dead_letters_address
 from iln_stream.service.settings import Settings
 from iln_stream.sinks import Sink
-from iln_stream.sources import KafkaSource, Source
+from iln_stream.sources import KafkaPartition, Source
 
 Writers = list[DeadLetterWriter | PredictionWriter]
 
@@ -40,7 +40,7 @@ class Outputs:
         """Return the listeners that write what comes of a source."""
         writers: Writers = [DeadLetterWriter(self._letters)]
         place = source.stream, source.partition
-        if isinstance(source, KafkaSource) and self._settings.transactional:
+        if isinstance(source, KafkaPartition) and self._settings.transactional:
             sink = build_transactional_sink(self._settings, source)
             self._opened.callback(sink.close)
             writers.append(TransactionalPredictionWriter(sink, *place))

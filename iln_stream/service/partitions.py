@@ -3,7 +3,7 @@
 import hashlib
 
 from iln_stream.service.settings import Settings
-from iln_stream.sources import KafkaSource, Source
+from iln_stream.sources import KafkaPartition, Source
 
 
 def first_partition(settings: Settings) -> int:
@@ -13,7 +13,7 @@ def first_partition(settings: Settings) -> int:
 
 def other_partitions(settings: Settings, first: Source) -> list[int]:
     """Return the partitions that are named beside the first, whose source is open."""
-    if not isinstance(first, KafkaSource):
+    if not isinstance(first, KafkaPartition):
         return []
     if settings.partitions == "all":
         return list(range(1, first.n_partitions))

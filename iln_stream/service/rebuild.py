@@ -13,7 +13,7 @@ from iln_stream.service.build import build_log
 from iln_stream.service.memory import Memory
 from iln_stream.service.partitions import first_partition, other_partitions
 from iln_stream.service.settings import Settings
-from iln_stream.sources import KafkaSource
+from iln_stream.sources import KafkaPartition
 
 
 def rebuild(settings: Settings) -> list[int]:
@@ -42,7 +42,7 @@ def rebuild(settings: Settings) -> list[int]:
     return [reached, *(_rebuild_one(settings, partition)[0] for partition in others)]
 
 
-def _rebuild_one(settings: Settings, partition: int) -> tuple[int, KafkaSource]:
+def _rebuild_one(settings: Settings, partition: int) -> tuple[int, KafkaPartition]:
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
     with ExitStack() as opened:
         memory = Memory(settings.model_copy(update=at_the_end), partition, forget=True)

@@ -67,6 +67,11 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="Passed to kafka-python as they are (security_protocol, ssl_cafile, ...).",
     )
+    kafka_client: Literal["kafka-python", "confluent"] = Field(
+        default="kafka-python",
+        description="What reads from Kafka: `confluent` is faster, and an extra, "
+        "`iln-stream[confluent]`.",
+    )
     broker_wait: float = Field(
         default=30.0, ge=0, description="Seconds to wait at the start for brokers that are absent."
     )

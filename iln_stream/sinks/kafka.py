@@ -23,7 +23,7 @@ _GRACE_SECONDS = 5.0
 
 
 class KafkaSink:
-    """Appends messages to partition 0 of a topic, in order, each stored once.
+    """Appends messages to one partition of a topic, in order, each stored once.
 
     Sending goes on in the background; a message that the brokers refuse makes the next `write` or
     `flush` raise. (The producer is idempotent: its own retries neither repeat nor reorder.)
@@ -34,6 +34,8 @@ class KafkaSink:
         Name of the topic; one with a single partition is created if it does not exist.
     bootstrap
         Brokers, "host:port", comma-separated.
+    partition
+        Of the topic.
     options
         Passed to `kafka.KafkaProducer`, the connection's also to `kafka.KafkaAdminClient`.
 
@@ -45,9 +47,15 @@ class KafkaSink:
     """
 
     def __init__(
-        self, topic: str, *, bootstrap: str, options: Mapping[str, Any] | None = None
+        self,
+        topic: str,
+        *,
+        bootstrap: str,
+        partition: int = 0,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._topic = topic
+        self._partition = partition
         self._error: BaseException | None = None
         given, options = options or {}, {**_DEFAULTS, **(options or {}), **_OURS}
         delivery_ms = options.get(
@@ -85,7 +93,7 @@ class KafkaSink:
                 key=None if key is None else key.encode(),
                 value=value,
                 headers=list(headers),
-                partition=0,
+                partition=self._partition,
             ).add_errback(self._remember)
         except KafkaError as error:
             with suppress(SinkError):

@@ -101,16 +101,19 @@ class TransactionalSink(KafkaSink):
             kept = consumer.committed(
                 self._source, metadata=True, timeout_ms=int(_ANSWER_WITHIN * 1000)
             )
-            if kept is not None and kept.offset >= 0 and kept.metadata == self._topic_id:
+            if kept is not None and kept.metadata == self._topic_id:
                 return int(kept.offset)
-            return self._last_published(consumer)
+            return self._after_last_published(consumer)
         except KafkaError as error:
             raise SinkError(f"topic {self._topic}: {error}") from error
         finally:
             consumer.close()
 
-    def write(self, key: str | None, value: bytes) -> None:
-        """Queue one message; `passed` tells of which record it came."""
+    def publish(self, offset: int, key: str | None, value: bytes) -> None:
+        """Queue the message that came of the source's record at an offset.
+
+        The frontier moves with it in one: a flush by another thread sees both or neither.
+        """
         with self._lock:
             self._raise_if_failed()
             if not self._n_open:
@@ -118,14 +121,8 @@ class TransactionalSink(KafkaSink):
                 self._opened_at = monotonic()
             self._n_open += 1
             self._send(key, value, [(_TOPIC_ID, self._topic_id.encode())])
-
-    def passed(self, offset: int) -> None:
-        """Tell that the source's record at an offset has been read and its message written."""
-        with self._lock:
             self._next_offset = offset + 1
-            if self._n_open >= _LARGEST or (
-                self._n_open and monotonic() - self._opened_at > _LONGEST
-            ):
+            if self._n_open >= _LARGEST or monotonic() - self._opened_at > _LONGEST:
                 self.flush()
 
     def flush(self) -> None:
@@ -161,7 +158,7 @@ class TransactionalSink(KafkaSink):
             self._remember(failed[0])
             self._raise_if_failed()
 
-    def _last_published(self, consumer: KafkaConsumer) -> int | None:
+    def _after_last_published(self, consumer: KafkaConsumer) -> int | None:
         """Return the offset after that of the last committed message of our source."""
         here = TopicPartition(self._topic, 0)
         consumer.assign([here])

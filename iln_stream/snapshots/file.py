@@ -19,6 +19,7 @@ from iln_stream.state import Tree, pack, unpack
 MAJOR, MINOR = 1, 0
 """Of the format. A reader takes any minor version of its own major version, and no other."""
 
+_VERSION = f"{MAJOR}.{MINOR}"
 _MAGIC = b"iln-stream snapshot "
 _LONGEST_FIRST_LINE = 200
 _RECORDED = ("iln-stream", "numpy", "numba", "river")
@@ -91,7 +92,7 @@ class Snapshot(NamedTuple):
         arrays, text = pack(self.state)
         told = {**asdict(self.header), "configuration_hash": self.header.configuration_hash}
         start = file.tell()
-        file.write(_first_line(hashlib.sha256()))  # of its length; the checksum is not known yet
+        file.write(_first_line(_digest(_VERSION)))  # of its length; the sum is not known yet
         content = _Hashed(file)
         with zipfile.ZipFile(cast(IO[bytes], content), "w", zipfile.ZIP_STORED) as members:
             members.writestr("header.json", json.dumps(told, indent=1))
@@ -130,7 +131,7 @@ class _Hashed:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self.digest = hashlib.sha256()
+        self.digest = _digest(_VERSION)
 
     def write(self, data: bytes) -> int:
         self.digest.update(data)
@@ -141,7 +142,12 @@ class _Hashed:
 
 
 def _first_line(digest: "hashlib._Hash") -> bytes:
-    return b"%s%d.%d sha256:%s\n" % (_MAGIC, MAJOR, MINOR, digest.hexdigest().encode())
+    return b"%s%s sha256:%s\n" % (_MAGIC, _VERSION.encode(), digest.hexdigest().encode())
+
+
+def _digest(version: str) -> "hashlib._Hash":
+    """Begin a checksum, of which the version is part: no bit of the file is without a guard."""
+    return hashlib.sha256(version.encode())
 
 
 def _checked(data: bytes) -> bytes:
@@ -159,7 +165,9 @@ def _checked(data: bytes) -> bytes:
             f"its format has version {number}, and iln_stream {version('iln-stream')} reads "
             f"{MAJOR}.x"
         )
-    if checksum != f"sha256:{hashlib.sha256(content).hexdigest()}":
+    digest = _digest(number)
+    digest.update(content)
+    if checksum != f"sha256:{digest.hexdigest()}":
         raise CorruptSnapshotError("its checksum is not that of its contents")
     return content
 

@@ -28,6 +28,7 @@ class Saver:
         self._error: BaseException | None = None
         self.newest: Header | None = None
         self.n_saved = 0
+        self.failed = False
 
     @property
     def busy(self) -> bool:
@@ -57,7 +58,7 @@ class Saver:
         try:
             self._store(snapshot)
         except BaseException as error:  # whatever it is, the loop has to hear of it
-            self._error = error
+            self._error, self.failed = error, True
 
     def _store(self, snapshot: Snapshot) -> None:
         for flush in self._flushes:

@@ -1,6 +1,7 @@
 """`Scores` and `Window`: means that stay right however long the stream."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -81,3 +82,25 @@ def test_window_needs_an_event(window):
     """A window of nothing is refused by its value."""
     with pytest.raises(ValueError, match=f"window = {window} must be at least 1"):
         Scores(window)
+
+
+@pytest.mark.parametrize("window", [3, 5, 40])
+def test_restored_scores_go_on(window):
+    """Restored, with a window of any length, scores are what they would have been."""
+    draw = random.Random(3)
+    steps = [
+        Step(i, None, None, draw.random(), draw.random(), draw.random(), draw.random() < 0.5, 0.0)
+        for i in range(90)
+    ]
+    whole, first, second = Scores(window), Scores(40), Scores(window)
+    for step in steps:
+        whole.update(step)
+    for step in steps[:50]:
+        first.update(step)
+    second.restore(first.state())
+    for step in steps[50:]:
+        second.update(step)
+    assert second.running_loss == whole.running_loss
+    assert second.running_mae == whole.running_mae
+    assert second.window_loss.mean == pytest.approx(whole.window_loss.mean, rel=1e-12)
+    assert second.window_shrunk.mean == pytest.approx(whole.window_shrunk.mean, rel=1e-12)

@@ -1,6 +1,7 @@
 """The transactional sink, on a real broker: committed once, and known up to where."""
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from typing import Any, Protocol
@@ -49,8 +50,7 @@ def _close_quietly(sink: TransactionalSink) -> None:
 def send(sink: TransactionalSink, source: str, offsets: range, partition: int = 1) -> None:
     for offset in offsets:
         told = {"stream": source, "partition": partition, "offset": offset}
-        sink.write(None, json.dumps(told).encode())
-        sink.passed(offset)
+        sink.publish(offset, None, json.dumps(told).encode())
 
 
 def offsets(broker: KafkaBroker, topic: str) -> list[int]:
@@ -144,6 +144,32 @@ def test_another_topic_of_the_same_name(
     if forgotten:
         forget_frontier(broker, sink)
     assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").frontier() is None
+
+
+def test_a_flush_beside_the_writing_splits_nothing(
+    broker: KafkaBroker, topic: str, source: str, open_sink: Open
+) -> None:
+    """However a snapshot's thread flushes while the loop publishes, the frontier is behind the
+    last message that is committed: were it before it, that one would come again after a kill."""
+    sink = open_sink()
+    done = threading.Event()
+
+    def flush_on() -> None:
+        while not done.is_set():
+            sink.flush()
+
+    flushing = threading.Thread(target=flush_on)
+    flushing.start()
+    frontiers = []
+    for first in range(0, 300, 30):
+        send(sink, source, range(first, first + 30))
+        with sink._lock:
+            if not sink._n_open:
+                frontiers.append((sink.frontier(), offsets(broker, topic)[-1] + 1))
+    done.set()
+    flushing.join()
+    assert frontiers == [(after, after) for _, after in frontiers]
+    assert offsets(broker, topic) == list(range(300))
 
 
 def test_large_transactions_are_cut(

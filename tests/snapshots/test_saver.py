@@ -15,9 +15,15 @@ def folder(tmp_path):
 
 def test_waits_for_what_came_before(folder, make):
     """No snapshot is there before the outputs are; the loop goes on meanwhile."""
-    stored = threading.Event()
-    saver = Saver(folder, [stored.wait])
+    asked, stored = threading.Event(), threading.Event()
+
+    def flush():
+        asked.set()
+        assert stored.wait(30)
+
+    saver = Saver(folder, [flush])
     saver.save(make(epoch=1, next_offset=10))
+    assert asked.wait(30)
     assert saver.busy
     assert folder.places() == []
     stored.set()

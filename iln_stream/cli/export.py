@@ -1,0 +1,44 @@
+"""`iln-stream export`: what a snapshot's learner has learned, as a finite network."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from iln_stream.errors import SnapshotError
+from iln_stream.frozen import freeze
+from iln_stream.snapshots import SnapshotFolder, learner_of, read_snapshot
+
+
+def export_network(
+    path: Path, out: Path, size: int | None, seed: int, allow_pickle: bool, console: Console
+) -> None:
+    """Write the frozen network of a snapshot, or of a folder's newest, as `.npz` or `.onnx`.
+
+    Raises
+    ------
+    SnapshotError
+        When there is no such snapshot, its learner can't be frozen, or the file can't be written.
+
+    """
+    snapshot = read_snapshot(path) if path.is_file() else SnapshotFolder(path).newest()
+    if snapshot is None:
+        raise SnapshotError(f"there is no snapshot in {path}: name one, or one learner's folder")
+    try:
+        network = freeze(learner_of(snapshot.state["learner"], allow_pickle), size, seed=seed)
+        if out.suffix == ".onnx":
+            network.save_onnx(out)
+        elif out.suffix == ".npz":
+            network.save(out)
+        else:
+            raise SnapshotError(f"{out}: give a name that ends in .npz or .onnx")
+    except (ValueError, ImportError) as error:
+        raise SnapshotError(f"{path}: {error}") from error
+    except OSError as error:
+        raise SnapshotError(f"can't write {out}: {error.strerror}") from error
+    header = snapshot.header
+    console.print(
+        f"{out}: what was learned of {header.stream}, partition {header.partition}, before offset "
+        f"{header.next_offset}",
+        soft_wrap=True,
+        highlight=False,
+    )

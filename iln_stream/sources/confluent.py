@@ -1,0 +1,247 @@
+"""Events from one partition of a Kafka topic, by librdkafka: faster, and an extra."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+from uuid import UUID
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from iln_stream.brokers import require_known
+from iln_stream.errors import SourceError
+from iln_stream.sources.base import Record
+from iln_stream.sources.kafka_partition import (
+    ANSWER_WITHIN_SECONDS,
+    KafkaPartition,
+    Start,
+    require_start,
+    seconds,
+)
+
+_DEFAULTS: dict[str, Any] = {
+    "log_level": 0,  # its own lines are for its developers; we tell what matters
+    "reconnect.backoff.max.ms": 1_000,  # its own 10 s would outlast most outages
+    "message.max.bytes": 1_000_000_000,
+    "receive.message.max.bytes": 1_200_000_000,
+    "queued.max.messages.kbytes": 32 << 10,  # bounds memory, whatever the lag
+    "max.partition.fetch.bytes": 8 << 20,
+}
+
+_OURS: dict[str, Any] = {
+    # Order and offsets are the learner's: no commits, and never a silent jump. There is no group
+    # either; librdkafka only wants a name.
+    "group.id": "iln-stream",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "auto.offset.reset": "error",
+    "allow.auto.create.topics": False,
+    "isolation.level": "read_committed",
+    "enable.partition.eof": True,  # tells the place behind markers and aborted records
+    "statistics.interval.ms": 500,  # tells whether the broker is there
+}
+
+_TRANSLATED = {
+    "security_protocol": "security.protocol",
+    "ssl_cafile": "ssl.ca.location",
+    "ssl_certfile": "ssl.certificate.location",
+    "ssl_keyfile": "ssl.key.location",
+    "ssl_password": "ssl.key.password",
+    "sasl_mechanism": "sasl.mechanism",
+    "sasl_plain_username": "sasl.username",
+    "sasl_plain_password": "sasl.password",
+    "client_id": "client.id",
+    "max_poll_records": "queued.min.messages",
+    "fetch_min_bytes": "fetch.min.bytes",
+    "fetch_max_wait_ms": "fetch.wait.max.ms",
+    "max_partition_fetch_bytes": "max.partition.fetch.bytes",
+    "reconnect_backoff_max_ms": "reconnect.backoff.max.ms",
+}
+"""What of `kafka_options` librdkafka calls otherwise; the rest is kafka-python's own."""
+
+_FORBIDDEN = {"group_id", *(name.replace(".", "_") for name in _OURS)}
+
+_BATCH = 5_000
+
+_WAITED_OUT = {
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TRANSPORT,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,  # being deleted: what comes next tells
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+}
+
+
+class ConfluentSource(KafkaPartition):
+    """Reads a partition as `KafkaSource` does, by confluent-kafka.
+
+    Parameters
+    ----------
+    topic, partition, bootstrap, start, stop_at_end, stop_at
+        As of `KafkaSource`.
+    options
+        As of `KafkaSource`, by kafka-python's names; those of the connection and of fetching are
+        passed on, the others are for its sinks.
+
+    Raises
+    ------
+    SourceError
+        As `KafkaSource`.
+
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        partition: int = 0,
+        *,
+        bootstrap: str,
+        start: Start | None,
+        stop_at_end: bool = False,
+        stop_at: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        start = require_start(topic, start)
+        super().__init__(topic, partition)
+        connection = {"bootstrap.servers": bootstrap, **_translated(options or {})}
+        self._bootstrap = bootstrap
+        self._connected = True
+        self._failed: SourceError | None = None
+        self._unverified: tuple[list[Record], int] | None = None
+        try:
+            self._admin = AdminClient({"log_level": 0, **connection})
+            self._consumer = Consumer({**_DEFAULTS, **connection, **_OURS, "stats_cb": self._heard})
+        except KafkaException as error:
+            raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
+        try:
+            self._check_partitions(self._partitions(), bootstrap)
+            self._is_same_topic()
+            first = self._begin(start, stop_at_end, stop_at)
+            self._consumer.assign([TopicPartition(topic, partition, first)])
+        except KafkaException as error:
+            self._consumer.close()
+            raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
+        except SourceError:
+            self._consumer.close()
+            raise
+
+    @property
+    def connected(self) -> bool:
+        """Whether a broker was there when the client last told, which polling lets it do."""
+        return self._connected
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._consumer.close()
+
+    def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
+        if self._failed is not None:
+            raise self._failed  # librdkafka tells an error once, and is silent from then on
+        try:
+            return self._consume(timeout)
+        except SourceError as error:
+            self._failed = error
+            raise
+
+    def _consume(self, timeout: float) -> tuple[list[Record], int, int]:
+        records, position = self._unverified or self._next(timeout)
+        if records and not self._is_same_topic(max(timeout, 0.1)):
+            self._unverified = records, position
+            self._connected = False
+            return [], self._position, self._end
+        self._unverified = None
+        _, end = self._consumer.get_watermark_offsets(self._place(), cached=True)
+        return records, position, max(end, position)
+
+    def _next(self, timeout: float) -> tuple[list[Record], int]:
+        records, position = [], self._position
+        first = self._consumer.poll(timeout)  # `consume` would wait until its batch is full
+        for message in [first, *self._consumer.consume(_BATCH, 0)] if first else []:
+            if (error := message.error()) is None:
+                offset = message.offset()
+                records.append(Record(offset, message.value(), seconds(message.timestamp()[1])))
+                position = offset + 1
+            elif error.code() == KafkaError._PARTITION_EOF:
+                position = max(position, message.offset())
+            else:
+                self._judge(error)
+        return records, position
+
+    def _judge(self, error: KafkaError) -> None:
+        """Raise what waiting doesn't mend."""
+        if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
+            self._is_same_topic()  # another topic's offsets are out of range, too
+            raise self._out_of_range()
+        if error.code() == KafkaError._LOG_TRUNCATION:
+            raise self._not_the_same_log("now ends before our place in it")
+        if error.code() not in _WAITED_OUT and not error.retriable():
+            raise SourceError(f"topic {self.stream}: {error}")
+
+    def _is_same_topic(self, timeout: float = ANSWER_WITHIN_SECONDS) -> bool:
+        """Tell whether what was read is of the topic that we began with; False: nobody answers.
+
+        librdkafka would read on in a topic that was deleted and created anew, without a word.
+        """
+        topics = TopicCollection([self.stream])
+        asked = self._admin.describe_topics(topics, request_timeout=timeout)
+        try:
+            found = asked[self.stream].result()
+        except KafkaException:
+            return False
+        self._connected = True
+        self._check_same_topic(_as_text(found.topic_id), len(found.partitions))
+        return True
+
+    def _heard(self, statistics: str) -> None:
+        brokers = json.loads(statistics)["brokers"].values()
+        self._connected = any(b["state"] == "UP" for b in brokers if b["nodeid"] >= 0)
+
+    def _partitions(self) -> list[int]:
+        try:
+            found = self._consumer.list_topics(self.stream, timeout=10.0)
+        except KafkaException as error:
+            raise SourceError(
+                f"no Kafka broker answers at {self._bootstrap}: is it running, and are "
+                "kafka_options what it wants?"
+            ) from error
+        return list(found.topics[self.stream].partitions)
+
+    def _place(self, offset: int = 0) -> TopicPartition:
+        return TopicPartition(self.stream, self.partition, offset)
+
+    def _watermarks(self) -> tuple[int, int]:
+        found = self._consumer.get_watermark_offsets(self._place(), timeout=ANSWER_WITHIN_SECONDS)
+        if found is None:
+            raise SourceError(f"{self._here}: the broker doesn't tell where it begins and ends")
+        return cast(tuple[int, int], found)
+
+    def _first_offset(self) -> int:
+        return self._watermarks()[0]
+
+    def _end_offset(self) -> int:
+        return self._watermarks()[1]
+
+    def _offset_at(self, milliseconds: int) -> int | None:
+        (found,) = self._consumer.offsets_for_times(
+            [self._place(milliseconds)], timeout=ANSWER_WITHIN_SECONDS
+        )
+        return None if found.offset < 0 else int(found.offset)
+
+
+def _as_text(found: Any) -> str:
+    mask = (1 << 64) - 1
+    high, low = found.get_most_significant_bits() & mask, found.get_least_significant_bits() & mask
+    return str(UUID(int=high << 64 | low))
+
+
+def _translated(options: Mapping[str, Any]) -> dict[str, Any]:
+    if taken := sorted(_FORBIDDEN & options.keys()):
+        raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
+    try:
+        require_known(options)
+    except ValueError as error:
+        raise SourceError(f"kafka_options: {error}") from error
+    return {_TRANSLATED[name]: value for name, value in options.items() if name in _TRANSLATED}

@@ -1,0 +1,50 @@
+"""Waiting for brokers that aren't there yet."""
+
+import socket
+import threading
+import time
+
+from iln_stream.brokers import wait_for_brokers
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_one_of_several_is_enough():
+    """A broker that is there isn't waited for, whoever else is missing."""
+    with socket.socket() as broker:
+        broker.bind(("127.0.0.1", 0))
+        broker.listen()
+        port = broker.getsockname()[1]
+        assert wait_for_brokers(f"127.0.0.1:{free_port()}, 127.0.0.1:{port}", seconds=0)
+
+
+def test_nobody_comes():
+    """After so long it is told; nonsense is nobody's address."""
+    assert not wait_for_brokers(f"127.0.0.1:{free_port()}", seconds=0.3)
+    assert not wait_for_brokers("nonsense", seconds=0)
+
+
+def test_somebody_comes_later():
+    """A broker that comes while it is waited for is found."""
+    port = free_port()
+
+    def come():
+        time.sleep(0.3)
+        with socket.socket() as broker:
+            broker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            broker.bind(("127.0.0.1", port))
+            broker.listen()
+            done.wait(30)
+
+    done = threading.Event()
+    coming = threading.Thread(target=come)
+    coming.start()
+    try:
+        assert wait_for_brokers(f"127.0.0.1:{port}", seconds=30)
+    finally:
+        done.set()
+        coming.join()

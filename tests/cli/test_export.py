@@ -1,0 +1,37 @@
+"""`iln-stream export`: a snapshot's function, without the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from iln_stream.frozen import FrozenNetwork, freeze
+from iln_stream.snapshots import learner_of, read_snapshot
+
+GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
+
+
+def test_predicts_as_the_learner(command, tmp_path):
+    """The exported network is the saved learner's, frozen."""
+    done = command("export", str(GOLDEN), "network.npz")
+    assert done.code == 0, done.err
+    assert "what was learned of golden, partition 0, before offset 60" in done.err
+    network = FrozenNetwork.load(tmp_path / "network.npz")
+    learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
+    for x in ({"a": 0.1, "b": -0.2, "c": 0.3}, {"a": -0.4}):
+        assert network.predict_one(x) == freeze(learner).predict_one(x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "n.npz"], "nowhere"),
+        ([str(GOLDEN), "network.txt"], "give a name that ends in .npz or .onnx"),
+        ([str(GOLDEN), "nowhere/n.npz"], "can't write nowhere/n.npz: No such file"),
+    ],
+)
+def test_errors(command, arguments, said):
+    """What can't be exported is told in a sentence."""
+    done = command("export", *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
