@@ -1,6 +1,7 @@
 """What `python -m benchmarks.quality` can do."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ from benchmarks.quality.documents import DOCUMENTS, PICTURE, tables, with_tables
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.plan import cells
 from benchmarks.quality.plot import draw
-from benchmarks.quality.store import Store
+from benchmarks.quality.store import FOLDER, Store
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.tolerance import changes
 from benchmarks.quality.unavailable import UnavailableError
@@ -34,6 +35,7 @@ Learners = Annotated[
 Streams = Annotated[
     list[str] | None, typer.Option("--stream", help="Only these: ids, groups, or patterns.")
 ]
+Results = Annotated[Path, typer.Option(help="Folder of the stored results.")]
 Again = Annotated[bool, typer.Option("--again", help="Also what is stored already.")]
 TimeLimit = Annotated[float, typer.Option(help="Seconds after which a cell counts as failed.")]
 
@@ -44,9 +46,10 @@ def run(
     stream: Streams = None,
     again: Again = False,
     time_limit: TimeLimit = 1800.0,
+    results: Results = FOLDER,
 ) -> None:
     """Run the cells that are not stored yet, and store each at once."""
-    store = Store()
+    store = Store(results)
     wanted = [c for c in _chosen(learner, stream) if again or c not in store]
     for cell, figures in _measured(wanted, time_limit):
         store.put(cell, figures)
@@ -57,12 +60,13 @@ def check(
     learner: Learners = None,
     stream: Streams = None,
     time_limit: TimeLimit = 1800.0,
+    results: Results = FOLDER,
 ) -> None:
     """Run what is stored of ours afresh and fail where a figure left its tolerance.
 
     Better fails, too: what is stored shall describe the code. `run --again` stores anew.
     """
-    store = Store()
+    store = Store(results)
     chosen = learner or [c.id for c in CONTENDERS.values() if c.family in ("ours", "paper")]
     wanted = [cell for cell in _chosen(chosen, stream) if cell in store]
     found = []
