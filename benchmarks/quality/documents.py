@@ -15,6 +15,8 @@ DOCUMENTS = (ROOT / "docs" / "quality.md", ROOT / "README.md")
 def tables(store: Store) -> dict[str, table.Table]:
     """Return every table by the name that marks its place."""
     return {
+        "streams": table.streams(),
+        "learners": table.learners(),
         "overview": table.overview(store),
         "ten": table.ratios(store, TEN),
         "files": table.ratios(store, FILES),

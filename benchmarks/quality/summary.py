@@ -58,14 +58,11 @@ class Row:
 
 def rows(store: Store, streams: Sequence[str]) -> list[Row]:
     """Return the learners that have a result on each of the streams, the best mean first."""
-    found = {}
-    for learner in CONTENDERS.values():
-        cells = {
-            stream: [Cell("regression", learner.id, stream, seed) for seed in learner.seeds]
-            for stream in streams
-        }
-        if learner.task == "regression" and all(c in store for cs in cells.values() for c in cs):
-            found[learner.id] = cells
+    found = {
+        learner.id: {stream: cells_of(learner, stream) for stream in streams}
+        for learner in CONTENDERS.values()
+        if complete(store, learner, streams)
+    }
     ratios = {
         id_: {
             stream: median_ratio([store[c].get("ratio") for c in cs])
@@ -87,6 +84,18 @@ def rows(store: Store, streams: Sequence[str]) -> list[Row]:
             )
         )
     return sorted(made, key=lambda row: row.mean_ratio)
+
+
+def cells_of(learner: Contender, stream: str) -> list[Cell]:
+    """Return a regressor's cells on a stream, one a seed."""
+    return [Cell("regression", learner.id, stream, seed) for seed in learner.seeds]
+
+
+def complete(store: Store, learner: Contender, streams: Sequence[str]) -> bool:
+    """Return whether a regressor has a result on each of the streams, with each of its seeds."""
+    return learner.task == "regression" and all(
+        cell in store for stream in streams for cell in cells_of(learner, stream)
+    )
 
 
 def median_ratio(ratios: Sequence[float | None]) -> float:

@@ -8,40 +8,59 @@ from typing import NamedTuple
 from rich.table import Table as Drawn
 
 from benchmarks.quality.cell import Cell
-from benchmarks.quality.learners import CLASSIFIERS
+from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS
 from benchmarks.quality.plan import WITH_INTERVALS
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import CLASSES, FILES, HELD_OUT, TEN, Stream
-from benchmarks.quality.summary import CEILING, Row, rows
+from benchmarks.quality.streams import CLASSES, FILES, HELD_OUT, STREAMS, TEN, Stream
+from benchmarks.quality.summary import CEILING, Row, complete, rows
 
 REGRESSION = (*TEN, *FILES, *HELD_OUT)
 
 
 class Table(NamedTuple):
-    """Heads and cells, all text; the first column is to the left, the others to the right."""
+    """Heads and cells, all text; the first `n_left` columns are words, the others figures."""
 
     title: str
     heads: list[str]
     cells: list[list[str]]
+    n_left: int = 1
 
     def markdown(self) -> str:
         """As Markdown, without the title."""
-        lines = [self.heads, ["---", *["--:"] * (len(self.heads) - 1)], *self.cells]
+        rule = ["---" if i < self.n_left else "--:" for i in range(len(self.heads))]
+        lines = [self.heads, rule, *self.cells]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
     def drawn(self) -> Drawn:
         """For a terminal."""
         table = Drawn(title=self.title)
         for i, head in enumerate(self.heads):
-            table.add_column(head.replace("**", ""), justify="right" if i else "left")
+            table.add_column(head.replace("**", ""), justify="left" if i < self.n_left else "right")
         for line in self.cells:
             table.add_row(*(cell.replace("**", "") for cell in line))
         return table
 
 
+def streams() -> Table:
+    """One row a stream: what it is."""
+    lines = [[f"`{s.id}`", s.group, s.about] for s in STREAMS.values()]
+    return Table("streams", ["id", "group", "what"], lines, n_left=3)
+
+
+def learners() -> Table:
+    """One row a learner: how it is set."""
+    lines = [[f"`{c.id}`", c.title, c.settings] for c in CONTENDERS.values()]
+    return Table("learners", ["id", "learner", "settings"], lines, n_left=3)
+
+
 def overview(store: Store) -> Table:
-    """One row a learner: geometric means by group, ranks, speed, memory."""
+    """One row a learner: geometric means by group; ranks, speed and memory over all streams.
+
+    All: those on which every learner of the table has results.
+    """
     groups = [(TEN, "ten"), (FILES, "files"), (HELD_OUT, "held out")]
+    listed = [c for c in REGRESSORS if complete(store, c, [stream.id for stream in TEN])]
+    common = [s for s in REGRESSION if all(complete(store, c, [s.id]) for c in listed)]
     by_group = [{row.learner.id: row for row in _rows(store, group)} for group, _ in groups]
     lines = [
         [
@@ -55,7 +74,9 @@ def overview(store: Store) -> Table:
             f"{row.events_per_s:,.0f}",
             f"{row.memory_mb:,.0f}",
         ]
-        for row in _rows(store, REGRESSION)
+        for row in sorted(
+            _rows(store, common), key=lambda row: by_group[0][row.learner.id].mean_ratio
+        )
     ]
     heads = ["learner", *(name for _, name in groups), "rank", "exploded", "events/s", "MB"]
     return Table("geometric mean of MAE over the running mean's MAE", heads, lines)
@@ -116,7 +137,7 @@ def _rows(store: Store, group: Sequence[Stream]) -> list[Row]:
 
 
 def _name(row: Row) -> str:
-    title = row.learner.title + (" *" if row.learner.family == "batch" else "")
+    title = row.learner.title + (" (batch)" if row.learner.family == "batch" else "")
     return f"**{title}**" if row.learner.family == "ours" else title
 
 
