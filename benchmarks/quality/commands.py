@@ -17,12 +17,12 @@ from rich.progress import (
 
 from benchmarks.quality import cell as process
 from benchmarks.quality.cell import Cell
-from benchmarks.quality.documents import DOCUMENTS, PICTURE, tables, with_tables
+from benchmarks.quality.documents import DOCUMENTS, PICTURE, all_tables, with_tables
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.plan import cells
 from benchmarks.quality.plot import draw
 from benchmarks.quality.store import FOLDER, Store
-from benchmarks.quality.table import learners, streams
+from benchmarks.quality.tables import learners, streams
 from benchmarks.quality.tolerance import changes
 from benchmarks.quality.unavailable import UnavailableError
 
@@ -88,7 +88,7 @@ def check(
 def report() -> None:
     """Print the tables of what is stored, and renew them and the picture in the documents."""
     store = Store()
-    filled = tables(store)
+    filled = all_tables(store)
     for name, one in filled.items():
         if name not in ("streams", "learners"):  # those are `list`'s
             console.print(one.drawn())
