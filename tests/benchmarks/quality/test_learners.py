@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+import iln_stream
 from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS
 from benchmarks.quality.learners.scikit_learn_peers import History
 from benchmarks.quality.streams import STREAMS
@@ -43,6 +44,15 @@ def test_ids_are_unique_and_tasks_are_told():
     assert len(CONTENDERS) == len(REGRESSORS) + len(CLASSIFIERS)
     assert {c.task for c in REGRESSORS} == {"regression"}
     assert {c.task for c in CLASSIFIERS} == {"classification"}
+
+
+@pytest.mark.parametrize("id_", ["iln-accurate", "iln-fast", "iln-classifier"])
+def test_ours_are_looked_up_by_name(id_, monkeypatch):
+    """An iln_stream without the learner leaves it out, and says what is missing."""
+    for name in ("InfiniteLayerRegressor", "InfiniteLayerClassifier"):
+        monkeypatch.delattr(iln_stream, name, raising=False)
+    with pytest.raises(UnavailableError, match="has no InfiniteLayer"):
+        CONTENDERS[id_].make(1)
 
 
 def test_history_keeps_every_row():
