@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka chaos bench bench-memory clean
+.PHONY: demo test test-stack lint docs kafka chaos bench bench-memory quality clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -47,6 +47,12 @@ bench: $(VENV)/bench
 bench-memory: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed.memory --out out/bench
 
+# Ours against what is stored, then what is not stored yet, then tables and picture: docs/quality.md.
+quality: $(VENV)/quality
+	$(BIN)/python -m benchmarks.quality check
+	$(BIN)/python -m benchmarks.quality run
+	$(BIN)/python -m benchmarks.quality report
+
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
 
@@ -66,12 +72,16 @@ $(VENV)/bench: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+$(VENV)/quality: $(VENV)/dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,quality]'
+	@touch $@
+
 # The tests run against the built wheel, as a user would install it.
 $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench
+	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality
 	@touch $@
 
 FORCE:

@@ -1,0 +1,114 @@
+"""One learner on one stream with one seed: a cell of the table, in a process of its own.
+
+A process of its own, since its memory can be told apart there, a crash ends it alone, and a Java
+virtual machine starts once in it.
+"""
+
+import gc
+import multiprocessing
+import os
+import warnings
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.measures import classification, intervals, regression
+from benchmarks.quality.streams import STREAMS, Event, checksum
+from benchmarks.quality.unavailable import UnavailableError
+
+MEASURES = {
+    "regression": regression,
+    "classification": classification,
+    "intervals": intervals,
+}
+N_WARMING = 40
+"""Events on which a twin of the learner compiles and loads what it needs, before the clock runs."""
+
+
+class Cell(NamedTuple):
+    """What to run: permanent ids of the measure, the learner and the stream, and a seed."""
+
+    measure: str
+    learner: str
+    stream: str
+    seed: int
+
+
+class StreamChangedError(Exception):
+    """The events are not those that the id stands for."""
+
+
+def run(cell: Cell, time_limit: float) -> dict[str, Any]:
+    """Return the cell's figures, or what ended it as `failed`.
+
+    Raises
+    ------
+    UnavailableError
+        If the learner or the stream is not to be had here.
+
+    """
+    # Forking from a process that has threads is unsafe; the fork server has none.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(cell, sending))
+    process.start()
+    sending.close()
+    try:
+        if not receiving.poll(time_limit):
+            process.kill()
+            return {"failed": f"took longer than {time_limit:g} s"}
+        figures: dict[str, Any] | UnavailableError = receiving.recv()
+    except EOFError:
+        process.join()
+        return {"failed": f"its process ended with code {process.exitcode}"}
+    finally:
+        process.join(timeout=10)
+    if isinstance(figures, UnavailableError):
+        raise figures
+    return figures
+
+
+def _work(cell: Cell, sending: Connection) -> None:
+    try:
+        sending.send(measured(cell))
+    except UnavailableError as reason:
+        sending.send(reason)
+    except Exception as error:  # whatever a learner does is a finding, not our end
+        sending.send({"failed": f"{type(error).__name__}: {error}"[:200]})
+    sending.close()
+    # A Java virtual machine that is asked to leave politely may stay.
+    os._exit(0)
+
+
+def measured(cell: Cell) -> dict[str, Any]:
+    """Run the cell here, in this process."""
+    warnings.simplefilter("ignore")
+    stream, make = STREAMS[cell.stream], CONTENDERS[cell.learner].make
+    events = stream.events()
+    if checksum(events) != stream.checksum:
+        raise StreamChangedError(
+            f"{stream.id} has checksum {checksum(events)}, not {stream.checksum}"
+        )
+    measure = MEASURES[cell.measure]
+    _warm(make(cell.seed), measure, events)
+    model = make(cell.seed)
+    before = _resident_mb()
+    figures = measure(model, events)
+    return {**figures, "memory_mb": round(max(_resident_mb() - before, 0.0), 1)}
+
+
+def _warm(model: Any, measure: Any, events: Sequence[Event]) -> None:
+    # The last events: the first, learned twice, would look better than they are to any cache.
+    measure(model, events[-N_WARMING:])
+
+
+def _resident_mb() -> float:
+    """Memory that this process holds, in MB; 0 where that isn't told."""
+    gc.collect()
+    status = Path("/proc/self/statm")
+    if not status.exists():
+        return 0.0
+    return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

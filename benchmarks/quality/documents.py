@@ -1,0 +1,42 @@
+"""Puts the tables where the documents mark a place for them."""
+
+import re
+from pathlib import Path
+
+from benchmarks.quality import tables
+from benchmarks.quality.store import Store
+from benchmarks.quality.streams import FILES, HELD_OUT, TEN
+
+ROOT = Path(__file__).parents[2]
+PICTURE = ROOT / "docs" / "images" / "quality.png"
+DOCUMENTS = (ROOT / "docs" / "quality.md", ROOT / "README.md")
+
+
+def all_tables(store: Store) -> dict[str, tables.Table]:
+    """Return every table by the name that marks its place."""
+    return {
+        "streams": tables.streams(),
+        "learners": tables.learners(),
+        "overview": tables.overview(store),
+        "against-peers": tables.against_peers(store),
+        "ten": tables.ratios(store, TEN),
+        "files": tables.ratios(store, FILES),
+        "held-out": tables.ratios(store, HELD_OUT),
+        "classification": tables.classification(store),
+        "intervals": tables.intervals(store),
+    }
+
+
+def with_tables(text: str, filled: dict[str, tables.Table]) -> str:
+    """Return a document's text with its tables renewed."""
+    for name, filling in filled.items():
+        begin, end = f"<!-- quality:{name}:begin -->", f"<!-- quality:{name}:end -->"
+        body = filling.markdown() if filling.cells else "(No results yet.)"
+        replacement = f"{begin}\n{body}\n{end}"
+        text = re.sub(
+            f"{re.escape(begin)}.*?{re.escape(end)}",
+            lambda _, new=replacement: new,
+            text,
+            flags=re.DOTALL,
+        )
+    return text

@@ -1,0 +1,17 @@
+"""What there is: streams and learners."""
+
+from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.streams import STREAMS
+from benchmarks.quality.tables.table import Table
+
+
+def streams() -> Table:
+    """One row a stream: what it is."""
+    lines = [[f"`{s.id}`", s.group, s.about] for s in STREAMS.values()]
+    return Table("streams", ["id", "group", "what"], lines, n_left=3)
+
+
+def learners() -> Table:
+    """One row a learner: how it is set."""
+    lines = [[f"`{c.id}`", c.title, c.settings] for c in CONTENDERS.values()]
+    return Table("learners", ["id", "learner", "settings"], lines, n_left=3)

@@ -1,0 +1,73 @@
+"""Learners: each can be made from a seed, and says the same with the same seed."""
+
+import itertools
+
+import pytest
+
+import iln_stream
+from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS
+from benchmarks.quality.learners.scikit_learn_peers import History
+from benchmarks.quality.streams import STREAMS
+from benchmarks.quality.unavailable import UnavailableError
+
+
+def made(contender, seed=1):
+    try:
+        return contender.make(seed)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
+
+
+def predictions(contender):
+    stream = "phishing" if contender.task == "classification" else "chick-weights"
+    model, found = made(contender), []
+    for t, (x, y) in enumerate(itertools.islice(STREAMS[stream].events(), 60)):
+        if t:
+            found.append(
+                model.predict_proba_one(x)
+                if contender.task == "classification"
+                else model.predict_one(x)
+            )
+        model.learn_one(x, y)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("contender", CONTENDERS.values(), ids=lambda contender: contender.id)
+def test_same_seed_same_predictions(contender):
+    """A stored result can be had again: no learner draws from the system's entropy."""
+    assert predictions(contender) == predictions(contender)
+
+
+def test_ids_are_unique_and_tasks_are_told():
+    """An id is one learner's, and each takes part in one task."""
+    assert len(CONTENDERS) == len(REGRESSORS) + len(CLASSIFIERS)
+    assert {c.task for c in REGRESSORS} == {"regression"}
+    assert {c.task for c in CLASSIFIERS} == {"classification"}
+
+
+@pytest.mark.parametrize("id_", ["iln-accurate", "iln-fast", "iln-classifier"])
+def test_ours_are_looked_up_by_name(id_, monkeypatch):
+    """An iln_stream without the learner leaves it out, and says what is missing."""
+    for name in ("InfiniteLayerRegressor", "InfiniteLayerClassifier"):
+        monkeypatch.delattr(iln_stream, name, raising=False)
+    with pytest.raises(UnavailableError, match="has no InfiniteLayer"):
+        CONTENDERS[id_].make(1)
+
+
+def test_history_keeps_every_row():
+    """Growing loses and reorders nothing."""
+    history = History()
+    for t in range(200):
+        history.append({"a": float(t), "b": -1.0}, 2.0 * t)
+    assert history.rows.tolist() == [[float(t), -1.0, 2.0 * t] for t in range(200)]
+
+
+def test_refitted_predicts_the_mean_until_its_first_fit():
+    """Behind the scaling a batch model starts as the running mean, and leaves it at event 32."""
+    model = CONTENDERS["batch-kernel-ridge"].make(1)
+    for t in range(31):
+        model.learn_one({"a": float(t)}, float(t))
+    assert model.predict_one({"a": 30.0}) == pytest.approx(15.0)
+    model.learn_one({"a": 31.0}, 31.0)
+    assert model.predict_one({"a": 30.0}) == pytest.approx(30.0, abs=3.0)
