@@ -7,6 +7,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from river import base
 
+from iln_stream.learners.moments import LARGEST_VALUE
+
 
 def features_wanted(n_events: int) -> int:
     """Return about how many random features n events can make use of: sqrt(n) log n.
@@ -144,7 +146,8 @@ class RandomFeatureRidge(base.Regressor):
         y = float(y)
         if not math.isfinite(y):
             raise ValueError(f"y is {y}: targets must be finite numbers")
-        self._learned.learn(x, y)
+        # Beyond this a square would overflow.
+        self._learned.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
 
     @property
     def relevance(self) -> dict[Any, float]:

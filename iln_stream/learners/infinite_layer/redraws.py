@@ -10,7 +10,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
-from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.target import FENCE, Target
 
 FIRST = 64
 """The first redraw comes after so many events."""
@@ -109,7 +109,7 @@ class Redraws(Part):
         self.cursor = last
         if first >= self.judged_from:
             i = np.arange(first, last) % len(memory.y)
-            old = np.abs(memory.predictions[i, k] - memory.y[i]) / self.scale[1]
+            old = np.abs(self._scaled(memory.predictions[i, k]) - self._scaled(memory.y[i]))
             self.lost += old.sum(), error
         if last < memory.n:
             return None
@@ -119,6 +119,11 @@ class Redraws(Part):
         ridges.put(k, new)
         self.replaced_at[k] = memory.n
         return k
+
+    def _scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return targets on the scale of the newborn, clipped as its own are."""
+        center, unit = self.scale
+        return np.clip((y - center) / unit, -FENCE, FENCE)
 
     def state(self) -> dict[str, Any]:
         """Return the state, with the expert that is being built."""

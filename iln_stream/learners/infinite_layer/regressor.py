@@ -7,6 +7,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from river import base
 
+from iln_stream.learners.moments import LARGEST_VALUE
+
 
 class InfiniteLayerRegressor(base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
@@ -128,7 +130,8 @@ class InfiniteLayerRegressor(base.Regressor):
         y = float(y)
         if not math.isfinite(y):
             raise ValueError(f"y is {y}: targets must be finite numbers")
-        self._engine.learn(x, y)
+        # Beyond this a square would overflow.
+        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
 
     @property
     def n_learned(self) -> int:
