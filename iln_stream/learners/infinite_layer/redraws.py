@@ -29,10 +29,11 @@ class Redraws(Part):
     memory, 64 events of it at each event that comes, until it has caught up and takes the place of
     the old one. One expert is built at a time.
 
-    Once the memory has left history behind, a newborn expert knows less than the old one, but may
-    know it of the right inputs or of the right time. An expert that is marked `renewed` is built
-    again each time the memory holds other events; the newborn takes over only if it predicts the
-    later half of the memory better, as it learns it, than the old one did.
+    Once the memory has lost history, a newborn expert knows less than the old one, but may know it
+    of the right inputs or of the right time: it takes over only if it predicts the later half of
+    the memory better, as it learns it, than the old one did. So it is for most experts at the last
+    doubling, as their turn comes some events after it; and an expert that is marked `renewed` is
+    built again each time the memory holds other events.
 
     Parameters
     ----------
