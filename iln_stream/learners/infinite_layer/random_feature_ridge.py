@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from river import base
 
+from iln_stream.learners.moments import LARGEST_VALUE
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
 from iln_stream.state import Form, Tree
@@ -152,7 +153,8 @@ class RandomFeatureRidge(base.Regressor):
         y = float(y)
         if not math.isfinite(y):
             raise ValueError(f"y is {y}: targets must be finite numbers")
-        self._learned.learn(x, y)
+        # Beyond this a square would overflow.
+        self._learned.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
 
     @property
     def relevance(self) -> dict[Any, float]:

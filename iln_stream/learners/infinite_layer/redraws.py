@@ -10,7 +10,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
-from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.target import FENCE, Target
 
 FIRST = 64
 """The first redraw comes after so many events."""
@@ -29,10 +29,11 @@ class Redraws(Part):
     memory, 64 events of it at each event that comes, until it has caught up and takes the place of
     the old one. One expert is built at a time.
 
-    Once the memory has left history behind, a newborn expert knows less than the old one, but may
-    know it of the right inputs or of the right time. An expert that is marked `renewed` is built
-    again each time the memory holds other events; the newborn takes over only if it predicts the
-    later half of the memory better, as it learns it, than the old one did.
+    Once the memory has lost history, a newborn expert knows less than the old one, but may know it
+    of the right inputs or of the right time: it takes over only if it predicts the later half of
+    the memory better, as it learns it, than the old one did. So it is for most experts at the last
+    doubling, as their turn comes some events after it; and an expert that is marked `renewed` is
+    built again each time the memory holds other events.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ class Redraws(Part):
         self.cursor = last
         if first >= self.judged_from:
             i = np.arange(first, last) % len(memory.y)
-            old = np.abs(memory.predictions[i, k] - memory.y[i]) / self.scale[1]
+            old = np.abs(self._scaled(memory.predictions[i, k]) - self._scaled(memory.y[i]))
             self.lost += old.sum(), error
         if last < memory.n:
             return None
@@ -119,6 +120,11 @@ class Redraws(Part):
         ridges.put(k, new)
         self.replaced_at[k] = memory.n
         return k
+
+    def _scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return targets on the scale of the newborn, clipped as its own are."""
+        center, unit = self.scale
+        return np.clip((y - center) / unit, -FENCE, FENCE)
 
     def state(self) -> dict[str, Any]:
         """Return the state, with the expert that is being built."""

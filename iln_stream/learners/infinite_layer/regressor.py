@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from river import base
 
+from iln_stream.learners.moments import LARGEST_VALUE
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -137,7 +138,8 @@ class InfiniteLayerRegressor(base.Regressor):
         y = float(y)
         if not math.isfinite(y):
             raise ValueError(f"y is {y}: targets must be finite numbers")
-        self._engine.learn(x, y)
+        # Beyond this a square would overflow.
+        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
 
     @property
     def n_learned(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.moments import LARGEST_VALUE, Moments
+from iln_stream.learners.moments import Moments
 
 WIDTH = 3.0
 """Standard deviations that make one unit of the scale."""
@@ -30,7 +30,6 @@ class Target(Part):
 
     def scaled(self, y: float) -> float:
         """Return y as t."""
-        y = max(-LARGEST_VALUE, min(y, LARGEST_VALUE))
         return max(-FENCE, min((y - self.center) / self.unit, FENCE))
 
     def raw(self, t: float) -> float:

@@ -142,6 +142,19 @@ def test_outliers_do_not_carry_it_off():
 
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_the_largest_numbers_there_are(profile):
+    """Inputs and targets as large as a double can be, from the first event on, stay harmless."""
+    model = InfiniteLayerRegressor(profile, seed=1)
+    xs, ys = interaction(300, 0)
+    for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        huge = 1.7e308 * (-1) ** k if k % 50 < 2 else None
+        x, y = ({"a": huge, **x, "b": huge}, huge) if huge else (x, y)
+        assert math.isfinite(model.predict_one(x))
+        assert all(map(math.isfinite, model.predict_interval(x)))
+        model.learn_one(x, y)
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_names_may_come_and_go(profile):
     """New names, missing ones and events without any are learned without a word."""
     model = InfiniteLayerRegressor(profile, seed=1)

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.prior import Prior
+from iln_stream.learners.infinite_layer.redraws import FIRST, SLICE, Redraws
+from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
+from iln_stream.learners.infinite_layer.target import Target
+
+KEY = np.array([1, 2], dtype=np.uint64)
+SIZE = 256  # of the memory
+
+
+class Stand:
+    """One expert, and what its redraws need."""
+
+    def __init__(self, renewed):
+        expert = RidgeExpert("sharp", Prior("cos", 3.0, sparse=True), renewed=renewed)
+        self.inputs, self.target = Inputs(2), Target()
+        self.ridges = Ridges((expert,), 32, n_lags=0)
+        self.memory, self.redraws = Memory(SIZE, 0, 1), Redraws(KEY, 1)
+        self.ridges.widen(2)
+        self.memory.widen(2)
+        self.ridges.put(0, self.ridges.newborn(self.ridges.drawn(0, self.redraws.rng(0, 0))))
+        self.replaced = []
+
+    def learn(self, a, y, predicted):
+        """An event whose prediction, by the expert in place, is given."""
+        row = self.inputs.admit({"a": a, "b": 1.0})
+        self.inputs.join(row)
+        self.target.join(y)
+        self.memory.put(row, np.zeros(0), y, 0.0, np.array([predicted]))
+        if self.redraws.work(self.ridges, self.inputs, self.target, self.memory) is not None:
+            self.replaced.append(self.memory.n)
+
+
+def replaced(renewed, n, error):
+    """When the expert was replaced, if its predictions always erred by `error`."""
+    stand = Stand(renewed)
+    rng = np.random.default_rng(0)
+    for a in rng.normal(size=n).tolist():
+        stand.learn(a, a, a + error)
+    return stand.replaced
+
+
+def test_all_history_is_learned_again_at_each_doubling():
+    """While the memory holds all events, a newborn takes over without being judged."""
+    doublings = [FIRST, 2 * FIRST, 4 * FIRST]
+    # A newborn that needs more events than one slice holds takes over a few events later.
+    wanted = [n + (n - 1) // SLICE for n in doublings]
+    assert replaced(renewed=False, n=1_200, error=0.0) == pytest.approx(wanted, abs=1)
+
+
+def test_later_a_newborn_takes_over_only_if_it_is_better():
+    """A renewed expert that errs is replaced each time the memory is new; a good one stays."""
+    early = 3
+    assert len(replaced(renewed=True, n=1_400, error=0.0)) == early
+    assert len(replaced(renewed=True, n=1_400, error=5.0)) >= early + 3
+
+
+def test_draws_are_a_function_of_the_event():
+    """The same event and expert give the same draws; another event others."""
+    redraws = Redraws(KEY, 2)
+    draws = [redraws.rng(n, k).random() for n, k in ((64, 0), (64, 0), (128, 0), (64, 1))]
+    assert draws[0] == draws[1]
+    assert len(set(draws)) == 3
+
+
+def test_a_new_column_starts_a_redraw_over():
+    """What is being built when a column comes is too narrow: it is built anew, and the rest too."""
+    stand = Stand(renewed=False)
+    rng = np.random.default_rng(0)
+    for a in rng.normal(size=2 * FIRST).tolist():
+        stand.learn(a, a, a)
+    stand.redraws.columns_came(stand.memory.n)
+    assert stand.redraws.state()["newborn"] is None
+    assert stand.redraws.next_at <= 3 * FIRST

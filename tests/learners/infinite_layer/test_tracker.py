@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from iln_stream.kernels.recursive_ridge import learn
+from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE, covariance, nothing_pending
+from iln_stream.learners.infinite_layer.tracker import BLOCK, Tracker
+
+
+def stream(n, D, seed, weights):
+    """Rows of D features and noisy targets."""
+    rng = np.random.default_rng(seed)
+    phi = rng.normal(size=(n, D))
+    return phi, phi @ weights + 0.01 * rng.normal(size=n)
+
+
+def test_one_block_is_exact():
+    """Features that fit into one block are learned by exact least squares, where nothing fades."""
+    D = BLOCK
+    weights = np.random.default_rng(9).normal(size=D) / 10
+    tracker = Tracker(D, forgetting=1.0)
+    P, pending, theta, record = covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2)
+    for phi, t in zip(*stream(300, D, 0, weights), strict=True):
+        p = tracker.predict(phi)
+        tracker.learn(float(t), p)
+        learn(P, pending, theta, record, phi, np.zeros(D), t, p, 1.0, RIDGE, HUBER)
+        assert tracker.theta == pytest.approx(theta, abs=1e-9)
+
+
+def test_follows_drift():
+    """After the weights turn over, 600 events are enough to predict well again."""
+    D = 40
+    weights = np.random.default_rng(9).normal(size=D) / 20
+    tracker = Tracker(D, forgetting=0.99)
+    errors = []
+    for sign in (1.0, -1.0):
+        for phi, t in zip(*stream(1_500, D, 0, sign * weights), strict=True):
+            p = tracker.predict(phi)
+            errors.append(abs(p - t))
+            tracker.learn(float(t), p)
+    assert np.mean(errors[2_100:]) < 0.1 * np.mean(errors[1_500:1_510])
+
+
+def test_starts_from_what_it_follows():
+    """Right after it was told to follow, it predicts what the other expert does."""
+    D = 70
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(D, D))
+    P = (root @ root.T)[np.tril_indices(D)]
+    theta = rng.normal(size=D) / 100
+    tracker = Tracker(D, forgetting=0.999)
+    tracker.follow(theta, P)
+    phi = rng.normal(size=D)
+    assert tracker.predict(phi) == pytest.approx(theta @ phi)
+    last = (root @ root.T)[64:, 64:]
+    assert tracker.P[2, :6, :6] == pytest.approx(last)
+    assert (tracker.P[2, 6:, 6:] == np.eye(BLOCK - 6) / RIDGE).all()
+
+
+def test_constant_input_does_not_wind_up():
+    """20,000 events of one constant feature leave the covariance of the others near the prior's."""
+    tracker = Tracker(BLOCK + 3, forgetting=0.99)
+    phi = np.eye(BLOCK + 3)[0]
+    for _ in range(20_000):
+        tracker.learn(1.0, tracker.predict(phi))
+    n = len(tracker.P) * BLOCK
+    assert np.isfinite(tracker.P).all()
+    assert tracker.P.max() < 1.0 / (RIDGE * 0.99**n)
