@@ -18,7 +18,7 @@ from iln_stream.kernels.lanes import LANES, lanes, minus, no_lanes, plus_product
 from iln_stream.kernels.prefetch import prefetch
 from iln_stream.kernels.wide import widest_vectors
 
-_NORMALS_AT_ONCE = 1024
+_NORMALS_AT_ONCE = 4096
 _BITS = 512  # and the numbers that they are made of
 _MOST = 256  # draws of a tile
 _CACHED = 1 << 18  # numbers in rows that are near anyway

@@ -48,7 +48,7 @@ TILE = 256
 
 def at_once(normals_a_draw: int) -> int:
     """Draws whose normals are made at once."""
-    return max(1, 1024 // max(normals_a_draw, 1))
+    return max(1, 4096 // max(normals_a_draw, 1))
 
 
 def products(support, x, family, key: int, t: int, m: int, units: str) -> np.ndarray:
