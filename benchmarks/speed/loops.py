@@ -8,8 +8,9 @@ Randomness is splitmix64: a counter that is mixed, as the estimators' own.
 from functools import cache
 
 import numpy as np
-from numba import float32, int32, int64, njit, types, uint32, uint64
-from numba.extending import intrinsic
+from numba import float32, int32, int64, njit, uint32, uint64
+
+from iln_stream.kernels.wide import widest_vectors
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -22,21 +23,6 @@ _L = tuple(np.float32([0.99999994, -0.50000363, 0.33335114, -0.2497007]))
 _L += tuple(np.float32([0.19898565, -0.17247013, 0.1623419, -0.10134057]))
 _LN_2 = np.float32(np.log(2.0))
 _SQRT_HALF_BITS = np.int32(0x3F3504F3)
-
-
-@intrinsic
-def widest_vectors(typing_context):
-    """Let the loops of the function that calls this use 512-bit vectors, where there are any.
-
-    LLVM prefers 256 bits on most machines that have both; here 512 take about half the time.
-    """
-
-    def generate(context, builder, signature, arguments):
-        # llvmlite's own `add` knows only the attributes that have no value.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.none(), generate
 
 
 @njit(inline="always")

@@ -19,6 +19,7 @@ import numpy as np
 from numba import float32, njit
 
 from iln_stream.kernels.compiled import FAST
+from iln_stream.kernels.wide import widest_vectors
 
 COS, ERF, TANH, SIGMOID, RELU = range(5)
 
@@ -92,7 +93,11 @@ def erf(z):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=FAST, error_model="numpy")  # a division that raises would not be vectorised
 def activate(code, z, psi):  # type: ignore[no-untyped-def]
-    """Set psi to sigma(z), entry by entry; psi may be z itself. `code` is of `CODES`."""
+    """Set psi to sigma(z), entry by entry; `code` is of `CODES`.
+
+    psi may be z itself, but then entries are done one by one, at several times the cost.
+    """
+    widest_vectors()
     half = float32(0.5)
     if code == COS:
         for k in range(z.shape[0]):

@@ -6,9 +6,10 @@ C. Flood. Fast Splittable Pseudorandom Number Generators. OOPSLA 2014.)
 """
 
 import numpy as np
-from numba import float32, float64, njit, uint64
+from numba import float32, float64, int32, njit, uint64
 
 from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.wide import widest_vectors
 
 # All of it in uint64 by name: one Python int among them and numba falls back to floats.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -80,6 +81,7 @@ def counter_of(t):  # type: ignore[no-untyped-def]
 @compiled
 def fill_uniforms(key, counter, n, r):  # type: ignore[no-untyped-def]
     """r[:n] ~ U[0, 1) of 53 bits, from the n numbers after `counter`."""
+    widest_vectors()
     state = key + _GOLDEN * counter
     for k in range(n):
         state += _GOLDEN
@@ -89,6 +91,7 @@ def fill_uniforms(key, counter, n, r):  # type: ignore[no-untyped-def]
 @compiled
 def fill_uniform_pairs(key, counter, n, r, phase):  # type: ignore[no-untyped-def]
     """r[:n] of 40 bits and phase[:n] of 24, both U[0, 1), from the n numbers after `counter`."""
+    widest_vectors()
     state = key + _GOLDEN * counter
     for k in range(n):
         state += _GOLDEN
@@ -98,34 +101,38 @@ def fill_uniform_pairs(key, counter, n, r, phase):  # type: ignore[no-untyped-de
 
 
 @compiled
-def fill_normals(key, counter, pairs, bits):  # type: ignore[no-untyped-def]
-    """Return 2 `pairs` normals made in place of bits (int32), from the numbers after `counter`.
+def fill_normals(key, counter, pairs, bits, normals):  # type: ignore[no-untyped-def]
+    """normals[: 2 pairs] ~ N(0, 1), from the numbers after `counter`.
 
     Box-Muller: each number's halves are the radius and the angle of two normals, which are
-    `pairs` apart. Their largest size is 6.6, as 31 bits have it.
+    `pairs` apart. Their largest size is 6.6, as 31 bits have it. Numbers are made in blocks, as
+    many as `bits` (uint64) has room for, because two loops vectorise better than one.
     """
+    widest_vectors()
     state = key + _GOLDEN * counter
-    for p in range(pairs):
-        state += _GOLDEN
-        z = _finalise(state)
-        bits[p] = np.int32(z >> _32)
-        bits[pairs + p] = np.int32(z)
-    normals = bits.view(np.float32)
-    for p in range(pairs):
-        high = bits[p]
-        u = (float32(high & _NOT_SIGN) + float32(0.5)) * _2_31
-        of_u = np.float32(u).view(np.int32)
-        exponent = (of_u - _ROOT_HALF) >> _23
-        m = np.int32(of_u - (exponent << _23)).view(np.float32) - float32(1.0)
-        log = m * (_L0 + m * (_L1 + m * (_L2 + m * (_L3 + m * (_L4 + m * (_L5 + m * _L6))))))
-        log += float32(exponent) * _LN_2
-        radius = np.sqrt(float32(-2.0) * log)
-        # Half a turn of angles, and the bit that is left as the sign of the cosine.
-        a = float32(bits[pairs + p]) * _2_32
-        s = a * a
-        cos = _C0 + s * (_C1 + s * (_C2 + s * (_C3 + s * (_C4 + s * _C5))))
-        sin = a * (_S0 + s * (_S1 + s * (_S2 + s * (_S3 + s * _S4))))
-        signed = np.int32(np.float32(radius).view(np.int32) ^ (high & _SIGN)).view(np.float32)
-        normals[p] = signed * cos
-        normals[pairs + p] = radius * sin
-    return normals
+    halves = bits.view(np.int32)
+    for start in range(0, pairs, len(bits)):
+        n = min(len(bits), pairs - start)
+        for k in range(n):
+            state += _GOLDEN
+            bits[k] = _finalise(state)
+        cosines, sines = normals[start:], normals[pairs + start :]
+        for k in range(n):
+            low, high = halves[2 * k], halves[2 * k + 1]
+            u = (float32(int32(high & _NOT_SIGN)) + float32(0.5)) * _2_31
+            of_u = np.float32(u).view(np.int32)
+            exponent = int32(int32(of_u - _ROOT_HALF) >> _23)
+            m = np.int32(of_u - int32(exponent << _23)).view(np.float32) - float32(1.0)
+            log = m * (_L0 + m * (_L1 + m * (_L2 + m * (_L3 + m * (_L4 + m * (_L5 + m * _L6))))))
+            log += float32(exponent) * _LN_2
+            radius = np.sqrt(float32(-2.0) * log)
+            # Half a turn of angles, and the bit that is left as the sign of the cosine.
+            a = float32(low) * _2_32
+            s = a * a
+            cos = _C0 + s * (_C1 + s * (_C2 + s * (_C3 + s * (_C4 + s * _C5))))
+            sin = a * (_S0 + s * (_S1 + s * (_S2 + s * (_S3 + s * _S4))))
+            signed = np.int32(np.float32(radius).view(np.int32) ^ int32(high & _SIGN)).view(
+                np.float32
+            )
+            cosines[k] = signed * cos
+            sines[k] = radius * sin

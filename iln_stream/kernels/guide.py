@@ -7,9 +7,12 @@ table, and draws are still right, in logarithmic time.
 """
 
 import numpy as np
-from numba import int64, njit
+from numba import int64, njit, uint64
 
 from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.wide import widest_vectors
+
+_ONE = np.uint64(1)
 
 
 @njit(inline="always")
@@ -40,6 +43,7 @@ def extend(prefix, first, last, table, filled, origin, per_unit):  # type: ignor
 @compiled
 def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: ignore[no-untyped-def]
     """p[k] <- the p with prefix[p] <= u < prefix[p + 1], u being the share r[k] of the sums."""
+    widest_vectors()
     below = prefix[first]
     share = prefix[last] - below
     highest = np.nextafter(prefix[last], 0.0)  # rounding may push u onto the total
@@ -47,13 +51,16 @@ def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: i
         u = min(below + r[k] * share, highest)
         r[k] = u
         p[k] = _bucket(u, origin, per_unit, table)
+    # Without branches, whose outcome would be random, and which would wait for memory.
     for k in range(n):
         u = r[k]
-        i = int64(table[p[k]])
-        # Without branches, whose outcome would be random; prefix[last] > u ends it.
-        i += prefix[i + 1] <= u
-        i += prefix[i + 1] <= u
-        if prefix[i + 1] <= u:
+        i = uint64(table[uint64(p[k])])
+        i += uint64(prefix[i + _ONE] <= u)
+        i += uint64(prefix[i + _ONE] <= u)
+        p[k] = i
+    for k in range(n):
+        u, i = r[k], p[k]
+        if prefix[uint64(i + 1)] <= u:  # prefix[last] > u ends it
             low, high = i + 1, last - 1
             step = 1
             while low + step < high and prefix[low + step] <= u:
@@ -65,5 +72,4 @@ def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: i
                     low = middle + 1
                 else:
                     high = middle
-            i = low
-        p[k] = min(i, last - 1)
+            p[k] = low

@@ -14,26 +14,27 @@ from iln_stream.kernels.activations import activate, cos_turns
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.counter_rng import counter_of, fill_normals, fill_uniform_pairs
 from iln_stream.kernels.guide import positions
+from iln_stream.kernels.lanes import LANES, lanes, minus, no_lanes, plus_product, sum_of
 from iln_stream.kernels.prefetch import prefetch
+from iln_stream.kernels.wide import widest_vectors
 
-_LANES = 8
-"""Rows are looked at in steps of as many numbers; past their last column they hold zeros."""
-_NORMALS_AT_ONCE = 8192  # of a tile: they stay in the first cache
-_FEWEST, _MOST = 16, 256
+_NORMALS_AT_ONCE = 4096
+_BITS = 512  # and the numbers that they are made of
+_MOST = 256  # draws of a tile
 _CACHED = 1 << 18  # numbers in rows that are near anyway
 _LINE = 16  # numbers that come at once
 
 
 @njit(inline="always")
-def draws_in_tile(normals_a_draw):  # type: ignore[no-untyped-def]
-    """Return how many draws are made at once."""
-    return max(_FEWEST, min(_MOST, _NORMALS_AT_ONCE // max(normals_a_draw, 1)))
+def draws_at_once(normals_a_draw):  # type: ignore[no-untyped-def]
+    """Return how many draws' normals are made at once."""
+    return max(1, _NORMALS_AT_ONCE // max(normals_a_draw, 1))
 
 
 @compiled
 def padded(x):  # type: ignore[no-untyped-def]
     """Return x in single precision, with zeros up to a whole number of lanes."""
-    wide = np.zeros((len(x) + _LANES - 1) // _LANES * _LANES, np.float32)
+    wide = np.zeros((len(x) + LANES - 1) // LANES * LANES, np.float32)
     for j in range(len(x)):
         wide[j] = x[j]
     return wide
@@ -45,15 +46,21 @@ def direct(  # type: ignore[no-untyped-def]
     x, scale, bias, normal_bias, activation, key, t, m,
 ):  # fmt: skip
     """Each draw's omega has d normals, as Algorithm 2 is written."""
+    widest_vectors()
     d = len(x)
     x = padded(x)
+    flat, width = rows.reshape(-1), rows.shape[1]
+    seen = min(width, len(x))  # columns that rows have
     stride = d + 1 if normal_bias else d
-    tile = min(draws_in_tile(stride), m)
+    tile = min(_MOST, m)
+    at_once = min(draws_at_once(stride), tile)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
     z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)  # finite behind the last draw
+    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    bits = np.empty(_BITS, np.uint64)
+    normals = np.zeros(at_once * stride + 1 + LANES, np.float32)  # finite behind the last draw
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     total = 0.0
@@ -64,20 +71,24 @@ def direct(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
-        _fetch(rows, slots, n)
-        pairs = (n * stride + 1) // 2
-        normals = fill_normals(key, counter, pairs, bits)
-        counter += np.uint64(pairs)
-        _projections(normals, stride, n, slots, rows, x, z_i, z)
-        if normal_bias:
-            for k in range(n):
-                phase[k] = normals[k * stride + d]
-        for k in range(n):
-            z_i[k] = scale * z_i[k] + bias * phase[k]
-            z[k] = scale * z[k] + bias * phase[k]
-        activate(activation, z_i[:n], z_i[:n])
-        activate(activation, z[:n], z[:n])
-        tile_total, tile_squares = _sums(sign, z_i, z, n)
+        _fetch(rows, slots, 0, min(at_once, n))
+        for a in range(0, n, at_once):
+            b = min(a + at_once, n)
+            _fetch(rows, slots, b, min(b + at_once, n))
+            pairs = ((b - a) * stride + 1) // 2
+            fill_normals(key, counter, pairs, bits, normals)
+            counter += np.uint64(pairs)
+            if normal_bias:
+                for k in range(a, b):
+                    phase[k] = normals[(k - a) * stride + d]
+            for k in range(a, b):
+                z[k] = scale * _product(normals, (k - a) * stride, x, 0, len(x)) + bias * phase[k]
+            for k in range(a, b):
+                at_row = _product(normals, (k - a) * stride, flat, slots[k] * width, seen)
+                z_i[k] = scale * at_row + bias * phase[k]
+        activate(activation, z_i[:n], psi_i[:n])
+        activate(activation, z[:n], psi[:n])
+        tile_total, tile_squares = _sums(sign, psi_i, psi, n)
         total += tile_total
         squares += tile_squares
     return total / m, squares / m
@@ -93,6 +104,7 @@ def two_normals(  # type: ignore[no-untyped-def]
     With delta = x_i - x, a part of it along x and the rest across: as differences, they keep
     their digits where x_i is near x.
     """
+    widest_vectors()
     x = padded(x)
     norm = np.sqrt(_square(x, 0))
     per_norm = float32(1.0) / norm if norm > 0 else float32(0.0)
@@ -101,7 +113,8 @@ def two_normals(  # type: ignore[no-untyped-def]
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
     z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits = np.empty(3 * tile, np.int32)
+    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    bits, normals = np.empty(_BITS, np.uint64), np.empty(3 * tile, np.float32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     total = 0.0
@@ -112,9 +125,9 @@ def two_normals(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
-        _fetch(rows, slots, n)
+        _fetch(rows, slots, 0, n)
         pairs = (3 * n + 1) // 2 if normal_bias else n
-        normals = fill_normals(key, counter, pairs, bits)
+        fill_normals(key, counter, pairs, bits, normals)
         counter += np.uint64(pairs)
         _differences(n, slots, rows, x, z_i, z)
         if normal_bias:
@@ -127,9 +140,9 @@ def two_normals(  # type: ignore[no-untyped-def]
             at_row = at_x + along * normals[k] + across * normals[n + k]
             z_i[k] = scale * at_row + bias * phase[k]
             z[k] = scale * at_x + bias * phase[k]
-        activate(activation, z_i[:n], z_i[:n])
-        activate(activation, z[:n], z[:n])
-        tile_total, tile_squares = _sums(sign, z_i, z, n)
+        activate(activation, z_i[:n], psi_i[:n])
+        activate(activation, z[:n], psi[:n])
+        tile_total, tile_squares = _sums(sign, psi_i, psi, n)
         total += tile_total
         squares += tile_squares
     return total / m, squares / m
@@ -143,13 +156,15 @@ def phase_integrated(  # type: ignore[no-untyped-def]
 
     `scale` in turns.
     """
+    widest_vectors()
     x = padded(x)
     tile = min(_MOST, m)
     r = np.empty(tile)
     slots = np.empty(tile, np.int64)
     sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
     z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits = np.empty(tile + 1, np.int32)
+    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
+    bits, normals = np.empty(_BITS, np.uint64), np.empty(tile + 1, np.float32)
     scale = float32(scale)
     counter = counter_of(t)
     total = 0.0
@@ -160,15 +175,15 @@ def phase_integrated(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
-        _fetch(rows, slots, n)
+        _fetch(rows, slots, 0, n)
         pairs = (n + 1) // 2
-        normals = fill_normals(key, counter, pairs, bits)
+        fill_normals(key, counter, pairs, bits, normals)
         counter += np.uint64(pairs)
         _differences(n, slots, rows, x, z_i, z)
         for k in range(n):
-            z_i[k] = cos_turns(scale * np.sqrt(z[k]) * normals[k])
-            z[k] = float32(0.5)
-        tile_total, tile_squares = _sums(sign, z_i, z, n)
+            psi_i[k] = cos_turns(scale * np.sqrt(z[k]) * normals[k])
+            psi[k] = float32(0.5)
+        tile_total, tile_squares = _sums(sign, psi_i, psi, n)
         total += tile_total
         squares += tile_squares
     return total / m, squares / m
@@ -183,15 +198,20 @@ def block(  # type: ignore[no-untyped-def]
 
     A tile is of whole units. A unit's phase is that of its first point.
     """
+    widest_vectors()
     d = len(x)
     x = padded(x)
+    flat, width = rows.reshape(-1), rows.shape[1]
+    seen = min(width, len(x))  # columns that rows have
     stride = d + 1 if normal_bias else d
-    tile = max(1, draws_in_tile(stride) // points)
+    tile = max(1, min(_MOST, draws_at_once(stride)) // points)
     r = np.empty(tile * points)
     slots = np.empty(tile * points, np.int64)
     sign, phase = np.empty(tile * points, np.float32), np.empty(tile * points, np.float32)
     z_i, z = np.empty(tile * points, np.float32), np.empty(tile, np.float32)
-    bits = np.zeros(tile * stride + 1 + 2 * _LANES, np.int32)
+    psi_i, psi = np.empty(tile * points, np.float32), np.empty(tile, np.float32)
+    bits = np.empty(_BITS, np.uint64)
+    normals = np.zeros(tile * stride + 1 + LANES, np.float32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     for start in range(0, len(terms), tile):
@@ -201,32 +221,23 @@ def block(  # type: ignore[no-untyped-def]
         counter += np.uint64(n)
         positions(r, n, prefix, first, last, table, origin, per_unit, slots)
         _signed_slots(slots, n, entry, sign)
-        _fetch(rows, slots, n)
+        _fetch(rows, slots, 0, n)
         pairs = (units * stride + 1) // 2
-        normals = fill_normals(key, counter, pairs, bits)
+        fill_normals(key, counter, pairs, bits, normals)
         counter += np.uint64(pairs)
         for u in range(units):
-            omega = normals[u * stride : u * stride + len(x)]
             b = bias * (normals[u * stride + d] if normal_bias else phase[u * points])
-            z[u] = scale * _product(omega, x, len(x)) + b
+            z[u] = scale * _product(normals, u * stride, x, 0, len(x)) + b
             for k in range(u * points, (u + 1) * points):
-                row = rows[slots[k]]
-                z_i[k] = scale * _product(omega, row, min(len(row), len(x))) + b
-        activate(activation, z_i[:n], z_i[:n])
-        activate(activation, z[:units], z[:units])
+                at_row = _product(normals, u * stride, flat, slots[k] * width, seen)
+                z_i[k] = scale * at_row + b
+        activate(activation, z_i[:n], psi_i[:n])
+        activate(activation, z[:units], psi[:units])
         for u in range(units):
             total = float32(0.0)
             for k in range(u * points, (u + 1) * points):
-                total += sign[k] * z_i[k]
-            terms[start + u] = z[u] * total / points
-
-
-@compiled
-def _product(omega, row, width):  # type: ignore[no-untyped-def]
-    product = float32(0.0)
-    for j in range(width):
-        product += omega[j] * row[j]
-    return product
+                total += sign[k] * psi_i[k]
+            terms[start + u] = psi[u] * total / points
 
 
 @compiled
@@ -238,50 +249,42 @@ def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
         p[k] = ~e if e < 0 else e
 
 
-@compiled
-def _fetch(rows, slots, n):  # type: ignore[no-untyped-def]
+@njit(inline="always")
+def _fetch(rows, slots, a, b):  # type: ignore[no-untyped-def]
     """Ask for rows that will be looked at, so that they come while normals are made."""
     if rows.size > _CACHED:
         width = rows.shape[1]
         flat = rows.reshape(-1)
-        for k in range(n):
+        for k in range(a, b):
             for j in range(0, width, _LINE):
                 prefetch(flat, slots[k] * width + j)
 
 
-@compiled
-def _projections(normals, stride, n, slots, rows, x, z_i, z):  # type: ignore[no-untyped-def]
-    """z_i[k] and z[k] <- the k-th normals' products with row slots[k] and with x."""
-    width = min(rows.shape[1], len(x))
-    for k in range(n):
-        row = rows[slots[k]]
-        omega = normals[k * stride : k * stride + len(x)]
-        at_row = float32(0.0)
-        at_x = float32(0.0)
-        for j in range(width):
-            at_row += omega[j] * row[j]
-            at_x += omega[j] * x[j]
-        for j in range(width, len(x)):  # columns that no row has
-            at_x += omega[j] * x[j]
-        z_i[k] = at_row
-        z[k] = at_x
+@njit(inline="always")
+def _product(a, i, b, j, width):  # type: ignore[no-untyped-def]
+    """The product of a[i : i + width] and b[j : j + width], in whole lanes."""
+    product = no_lanes()
+    for k in range(0, width, LANES):
+        product = plus_product(product, lanes(a, i + k), lanes(b, j + k))
+    return sum_of(product)
 
 
 @compiled
 def _differences(n, slots, rows, x, along, square):  # type: ignore[no-untyped-def]
     """along[k] <- <x, delta> and square[k] <- |delta|^2 with delta = row slots[k] - x."""
-    width = min(rows.shape[1], len(x))
-    unseen = _square(x, width)  # columns that no row has
+    flat, width = rows.reshape(-1), rows.shape[1]
+    seen = min(width, len(x))
+    unseen = _square(x, seen)  # of columns that no row has
     for k in range(n):
-        row = rows[slots[k]]
-        on_x = float32(0.0)
-        on_itself = float32(0.0)
-        for j in range(width):
-            delta = row[j] - x[j]
-            on_x += x[j] * delta
-            on_itself += delta * delta
-        along[k] = on_x - unseen
-        square[k] = on_itself + unseen
+        on_x = no_lanes()
+        on_itself = no_lanes()
+        for j in range(0, seen, LANES):
+            at_x = lanes(x, j)
+            delta = minus(lanes(flat, slots[k] * width + j), at_x)
+            on_x = plus_product(on_x, at_x, delta)
+            on_itself = plus_product(on_itself, delta, delta)
+        along[k] = sum_of(on_x) - unseen
+        square[k] = sum_of(on_itself) + unseen
 
 
 @compiled

@@ -39,8 +39,11 @@ class Watch:
 
     def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> None:
         """Look at an event before f_t moves."""
-        self._outside(y_t)
-        self._capped(f_t)
+        if abs(y_t) > 1:
+            self._outside(y_t)
+        wanted = f_t.draws_wanted
+        if wanted is not None:
+            self._capped(f_t, wanted)
         self._diverging(y_t, f_t.noise(E_t.draws))
 
     def state(self) -> Tree:
@@ -58,8 +61,6 @@ class Watch:
         return self
 
     def _outside(self, y_t: float) -> None:
-        if abs(y_t) <= 1:
-            return
         self.n_outside += 1
         if self.n_outside == 1:
             _warn(
@@ -67,10 +68,7 @@ class Watch:
                 "wrap the model in ScaledTarget"
             )
 
-    def _capped(self, f_t: Iterate) -> None:
-        wanted = f_t.draws_wanted
-        if wanted is None:
-            return
+    def _capped(self, f_t: Iterate, wanted: float) -> None:
         self.n_capped += 1
         if self.n_capped == 1:
             _warn(

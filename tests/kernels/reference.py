@@ -42,9 +42,13 @@ class Counter:
         return np.concatenate([sign * radius * np.cos(angle), radius * np.sin(angle)])
 
 
-def tile(normals_a_draw: int) -> int:
-    """Draws that are made at once."""
-    return max(16, min(256, 8192 // max(normals_a_draw, 1)))
+TILE = 256
+"""Draws whose i and phase are made at once."""
+
+
+def at_once(normals_a_draw: int) -> int:
+    """Draws whose normals are made at once."""
+    return max(1, 4096 // max(normals_a_draw, 1))
 
 
 def products(support, x, family, key: int, t: int, m: int, units: str) -> np.ndarray:
@@ -57,20 +61,21 @@ def products(support, x, family, key: int, t: int, m: int, units: str) -> np.nda
     normal_bias = b_law.name == "normal"
     stride = d + normal_bias
     counter, terms = Counter(key, t), []
-    at_once = tile(stride) if units == "direct" else 256
     sigma = {
         "cos": np.cos,
         "erf": np.vectorize(math.erf),
         "tanh": np.tanh,
         "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
     }[family.activation]
-    for start in range(0, m, at_once):
-        n = min(at_once, m - start)
+    for start in range(0, m, TILE):
+        n = min(TILE, m - start)
         u, phase = counter.uniform_pairs(n)
         i = np.searchsorted(ends, u, side="right")
         x_i, sign = X[i], np.sign(alpha[i])
         if units == "direct":
-            omega = counter.normals(n * stride)[: n * stride].reshape(n, stride)
+            parts = [min(at_once(stride), n - k) for k in range(0, n, at_once(stride))]
+            omega = np.concatenate([counter.normals(k * stride)[: k * stride] for k in parts])
+            omega = omega.reshape(n, stride)
             b = b_law.scale * (omega[:, d] if normal_bias else phase)
             at_row = scale * np.vecdot(omega[:, :d], x_i)
             at_x = scale * omega[:, :d] @ x
@@ -99,9 +104,9 @@ def block_terms(support, x, family, key: int, t: int, R: int, S: int) -> np.ndar
     X, alpha = support.rows(d), support.alpha
     ends = np.cumsum(np.abs(alpha)) / np.abs(alpha).sum()
     counter, terms = Counter(key, t), []
-    at_once = max(1, tile(d) // S)
-    for start in range(0, R, at_once):
-        units = min(at_once, R - start)
+    tile = max(1, min(TILE, at_once(d)) // S)
+    for start in range(0, R, tile):
+        units = min(tile, R - start)
         u, phase = counter.uniform_pairs(units * S)
         i = np.searchsorted(ends, u, side="right").reshape(units, S)
         omega = family.scale(d) * counter.normals(units * d)[: units * d].reshape(units, d)

@@ -8,6 +8,14 @@ from iln_stream.kernels import counter_rng
 KEYS = (0, 1, 2**63, 2**64 - 1)
 
 
+def made_normals(key: int, t: int, pairs: int) -> np.ndarray:
+    """The first normals of event t, from blocks of 48 numbers."""
+    normals = np.empty(2 * pairs, np.float32)
+    bits = np.empty(48, np.uint64)
+    counter_rng.fill_normals(np.uint64(key), np.uint64(t << 32), pairs, bits, normals)
+    return normals
+
+
 def test_splitmix64():
     """The reference is splitmix64: the first numbers of its sequence from the seed 1234567."""
     state, golden, mask = 1234567, 0x9E3779B97F4A7C15, 2**64 - 1
@@ -28,15 +36,14 @@ def test_equals_the_reference(key, t):
     expected = Counter(key, t).uniform_pairs(n)
     assert (r == expected[0]).all()
     assert (phase == expected[1]).all()
-    normals = counter_rng.fill_normals(np.uint64(key), counter, n, np.empty(2 * n, np.int32))
+    normals = made_normals(key, t, n)
     np.testing.assert_allclose(normals, Counter(key, t).normals(2 * n), rtol=2e-5, atol=2e-6)
 
 
 def test_normals_are_normal():
     """A million of them: Kolmogorov-Smirnov at 1e-6, kurtosis, independence within a pair."""
     n = 500_000
-    bits = np.empty(2 * n, np.int32)
-    z = counter_rng.fill_normals(np.uint64(99), np.uint64(0), n, bits).astype(float)
+    z = made_normals(99, 0, n).astype(float)
     assert stats.kstest(z, "norm").pvalue > 1e-6
     assert abs((z**4).mean() - 3) < 5 * np.sqrt(96 / (2 * n))
     for f in (lambda v: v, np.abs, np.square):
@@ -47,9 +54,6 @@ def test_normals_are_normal():
 def test_events_and_keys_share_nothing():
     """Neighbouring events and keys are uncorrelated (5 sigma)."""
     n = 100_000
-    of = [
-        counter_rng.fill_normals(np.uint64(k), np.uint64(t << 32), n, np.empty(2 * n, np.int32))
-        for k, t in ((5, 0), (5, 1), (6, 0), (6, 1))
-    ]
+    of = [made_normals(k, t, n) for k, t in ((5, 0), (5, 1), (6, 0), (6, 1))]
     correlations = np.corrcoef(np.array(of, dtype=float))[np.triu_indices(4, 1)]
     assert np.abs(correlations).max() < 5 / np.sqrt(2 * n)

@@ -90,8 +90,10 @@ class SampledIterate(Supported):
     @property
     def draws_wanted(self) -> float | None:
         """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        if self._draws.fixed is not None:
+            return None
         wanted = self._draws.wanted(self._q, self.alpha_l1)
-        return wanted if self._draws.fixed is None and wanted > self._draws.most else None
+        return wanted if wanted > self._draws.most else None
 
     def noise(self, draws: int) -> float:
         """Return ||alpha||_1 sqrt(q / m)."""
@@ -99,7 +101,8 @@ class SampledIterate(Supported):
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return Algorithm 2's estimate at x."""
-        return self._estimate(x, self._draws.m(self._q, self.alpha_l1), t)
+        m = self._draws.fixed or self._draws.m(self._q, self.alpha_l1)
+        return self._estimate(x, m, t)
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
         """Return E at x from as many draws as the corrected bound asks for."""
@@ -122,6 +125,7 @@ class SampledRidgesIterate(SampledIterate):
         super().__init__(given)
         self._law = LawOfColumns(family)
         self._units = units
+        self._seed = given.key[0]
         if units == "phase integrated":
             self._q = 0.25  # of cos(omega.(x_i - x)) / 2
 
@@ -130,7 +134,7 @@ class SampledRidgesIterate(SampledIterate):
         alpha_l1 = support.alpha_l1
         if alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
-        law, seed = self._law(len(x)), (self._key[0], t, m)
+        law, seed = self._law(len(x)), (self._seed, t, m)
         if self._units == "phase integrated":
             mean, square = _kernels().phase_integrated(*support.drawable(), x, law.scale, *seed)
         elif self._units == "direct":

@@ -85,7 +85,8 @@ class Support:
     @property
     def alpha_l1(self) -> float:
         """||alpha||_1."""
-        return self.scale * float(self.prefix[self.last] - self.prefix[self.first])
+        sums = self.prefix.item  # a Python float, in half the time
+        return self.scale * (sums(self.last) - sums(self.first))
 
     def rows(self, d: int) -> NDArray[np.float64]:
         """Points, shape (n, d), oldest first.
