@@ -1,6 +1,6 @@
 """Running scores of a stream of steps."""
 
-from array import array
+from collections import deque
 
 from iln_stream.prequential.step import Step
 from iln_stream.state import Tree
@@ -10,14 +10,9 @@ class Window:
     """The last `size` values of a series."""
 
     def __init__(self, size: int) -> None:
-        self._values = array("d", bytes(8 * size))
-        self._size = size
-        self._n = 0
-
-    def append(self, value: float) -> None:
-        """Let `value` in; the oldest leaves when the window is full."""
-        self._values[self._n % self._size] = value
-        self._n += 1
+        self._values: deque[float] = deque(maxlen=size)
+        self.append = self._values.append
+        """Let a value in; the oldest leaves when the window is full."""
 
     @property
     def mean(self) -> float:
@@ -25,15 +20,12 @@ class Window:
 
         Summed afresh at each call: running sums would collect rounding errors for ever.
         """
-        n = min(self._n, self._size)
-        return sum(self._values[:n]) / n if n else float("nan")
+        values = self.values()
+        return sum(values) / len(values) if values else float("nan")
 
     def values(self) -> list[float]:
-        """Return the values in the window, oldest first."""
-        if self._n <= self._size:
-            return self._values[: self._n].tolist()
-        first = self._n % self._size
-        return (self._values[first:] + self._values[:first]).tolist()
+        """Return the values in the window, oldest first. Safe while another thread appends."""
+        return list(self._values)
 
 
 _TOTALS = ("n_events", "n_labelled", "total_loss", "total_absolute_error")
