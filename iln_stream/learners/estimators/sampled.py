@@ -125,7 +125,6 @@ class SampledRidgesIterate(SampledIterate):
         super().__init__(given)
         self._law = LawOfColumns(family)
         self._units = units
-        self._seed = given.key[0]
         if units == "phase integrated":
             self._q = 0.25  # of cos(omega.(x_i - x)) / 2
 
@@ -134,7 +133,7 @@ class SampledRidgesIterate(SampledIterate):
         alpha_l1 = support.alpha_l1
         if alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
-        law, seed = self._law(len(x)), (self._seed, t, m)
+        law, seed = self._law(len(x)), (self._key[0], t, m)
         if self._units == "phase integrated":
             mean, square = _kernels().phase_integrated(*support.drawable(), x, law.scale, *seed)
         elif self._units == "direct":
