@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 from river import base, datasets, dummy, linear_model, neighbors, preprocessing, stats, tree
 
+from iln_stream.learners import InfiniteLayerRegressor
 from iln_stream.service import pool, shrinking_gradient
 
-OURS = "ShrinkingGradient"
+OURS = "InfiniteLayerRegressor"
+OUR_ALGORITHM_1 = "ShrinkingGradient"
 OUR_POOL = "pool of 512 features"
 
 
@@ -35,9 +37,10 @@ def streams(seed: int) -> list[DemoStream]:
 
 
 def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
-    """Return makers of our two learners and of what a River user would try first."""
+    """Return makers of our learners and of what a River user would try first."""
     return {
-        OURS: lambda: shrinking_gradient(seed),
+        OURS: lambda: InfiniteLayerRegressor(seed=seed),
+        OUR_ALGORITHM_1: lambda: shrinking_gradient(seed),
         OUR_POOL: lambda: pool(seed),
         "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
         "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),

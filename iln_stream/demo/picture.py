@@ -6,10 +6,11 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iln_stream.demo.contenders import OUR_POOL, OURS
+from iln_stream.demo.contenders import OUR_ALGORITHM_1, OUR_POOL, OURS
 from iln_stream.demo.trajectory import Trajectory
 
-_OUR_COLOUR, _POOL_COLOUR, _SHRINK_COLOUR = "#d62728", "#9467bd", "#7f7f7f"
+_OUR_COLOURS = {OURS: "#d62728", OUR_ALGORITHM_1: "#e377c2", OUR_POOL: "#9467bd"}
+_SHRINK_COLOUR = "#7f7f7f"
 _OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#7f7f7f")
 _FROM_EVENT = 20
 """Means of fewer errors say nothing."""
@@ -43,7 +44,7 @@ def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]
     others = iter(_OTHER_COLOURS)
     for model, trajectory in trajectories.items():
         losses = trajectory.running_loss[_FROM_EVENT:]
-        colour = {OURS: _OUR_COLOUR, OUR_POOL: _POOL_COLOUR}.get(model)
+        colour = _OUR_COLOURS.get(model)
         panel.plot(
             range(_FROM_EVENT, _FROM_EVENT + len(losses)),
             losses,
@@ -57,7 +58,7 @@ def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]
 
 
 def _draw_shrinking(panel: Axes, trajectory: Trajectory) -> None:
-    panel.plot(trajectory.alpha_l1, color=_OUR_COLOUR, linewidth=1.2)
+    panel.plot(trajectory.alpha_l1, color=_OUR_COLOURS[OUR_ALGORITHM_1], linewidth=1.2)
     for event in trajectory.shrinks:
         panel.axvline(event, color=_SHRINK_COLOUR, linewidth=0.5, alpha=0.5, zorder=1)
     panel.set(

@@ -107,6 +107,8 @@ def test_metrics_are_kept(shown):
     assert {model: float(n) for model, n in events.items()} == {
         "demo-TrumpApproval": 1001,
         "demo-FriedmanDrift": 3000,
+        "algorithm-1-TrumpApproval": 1001,
+        "algorithm-1-FriedmanDrift": 3000,
         "pool-TrumpApproval": 1001,
         "pool-FriedmanDrift": 3000,
         "shrinking-FriedmanDrift": 3000,
