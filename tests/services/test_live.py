@@ -26,6 +26,8 @@ FOUR_SCRAPES = "2s"
 
 TYPES = {
     "iln_alpha_l1": "gauge",
+    "iln_repeated_events_total": "counter",
+    "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
     "iln_dead_letters_total": "counter",
     "iln_draws": "gauge",
