@@ -131,16 +131,10 @@ class PrequentialLoop:
         if y is not None:
             self.learner.learn_one(x, y)
             loss, shrunk = self._score(y_pred, y)
-        return Step(
-            offset=record.offset,
-            event_id=event.id,
-            timestamp=event.timestamp.timestamp() if event.timestamp else record.timestamp,
-            y=y,
-            y_pred=y_pred,
-            loss=loss,
-            shrunk=shrunk,
-            seconds=perf_counter() - started,
-        )
+        timestamp = event.timestamp.timestamp() if event.timestamp else record.timestamp
+        seconds = perf_counter() - started
+        # In the order of its fields: by name it would take twice as long.
+        return Step(record.offset, event.id, timestamp, y, y_pred, loss, shrunk, seconds)
 
     def _score(self, y_pred: float, y: float) -> tuple[float, bool]:
         """The step's loss on the learner's own scale of targets, and whether alpha was shrunk."""

@@ -95,7 +95,8 @@ def _garbage(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> li
     )
     whole = coped.n_learned + coped.n_predicted_only + coped.n_dead_letters == coped.n_sent
     stored = coped.n_letters_stored == coped.n_dead_letters
-    return [] if whole and stored else ["payloads were lost"]
+    blamed = [f"{n} letters blame the learner"] if (n := coped.n_blamed_on_the_learner) else []
+    return blamed if whole and stored else ["payloads were lost", *blamed]
 
 
 if __name__ == "__main__":

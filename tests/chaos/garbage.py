@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka import KafkaProducer, TopicPartition
-from kafka.consumer import KafkaConsumer
-from support.kafka_topics import create_topic, unique_topic
+from kafka import KafkaProducer
+from support.kafka_topics import create_topic, read_topic, unique_topic
 
 from iln_stream.service import Service, Settings
 
@@ -92,6 +91,7 @@ class Coped(NamedTuple):
     n_predicted_only: int
     n_dead_letters: int
     n_letters_stored: int
+    n_blamed_on_the_learner: int
 
 
 def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:
@@ -119,19 +119,12 @@ def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:
     service.run()
     watched = service.lanes[0].watched
     scores = watched.scores
+    letters = read_topic(bootstrap, f"{topic}-dead-letters")
     return Coped(
         count,
         scores.n_labelled,
         scores.n_events - scores.n_labelled,
         watched.n_dead_letters,
-        _n_records(bootstrap, f"{topic}-dead-letters"),
+        len(letters),
+        sum(b"the learner failed" in (letter.value or b"") for letter in letters),
     )
-
-
-def _n_records(bootstrap: str, topic: str) -> int:
-    here = TopicPartition(topic, 0)
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap)
-    try:
-        return int(consumer.end_offsets([here])[here])
-    finally:
-        consumer.close()

@@ -29,6 +29,8 @@ OF_MIXTURES = ("iln_drift", "iln_expert_weight", "iln_input_relevance", "iln_uni
 TYPES = {
     **dict.fromkeys(OF_MIXTURES, "gauge"),
     "iln_alpha_l1": "gauge",
+    "iln_repeated_events_total": "counter",
+    "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
     "iln_dead_letters_total": "counter",
     "iln_draws": "gauge",
