@@ -60,7 +60,7 @@ def freeze(
     >>> network.omega.shape, network.names
     ((4096, 1), ('a',))
     >>> round(network.predict_one({"a": 0.5}), 1), round(network.standard_error, 2)
-    (11.8, 0.05)
+    (11.9, 0.05)
 
     """
     parts = _taken_apart(model)

@@ -47,7 +47,7 @@ class Averaged:
     ...     a = random.Random(model.n_seen).gauss(0.0, 1.0)
     ...     model.learn_one({"a": a}, 0.5)
     >>> round(model.estimate_average({"a": 0.0}).value, 1)
-    0.4
+    0.3
 
     """
 
