@@ -91,7 +91,7 @@ def erf(z):  # type: ignore[no-untyped-def]
     return min(max(c * p / q, -_ONE), _ONE)
 
 
-@njit(fastmath=FAST, error_model="numpy")  # a division that raises would not be vectorised
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")  # one that raises would not vectorise
 def activate(code, z, psi):  # type: ignore[no-untyped-def]
     """Set psi to sigma(z), entry by entry; `code` is of `CODES`.
 

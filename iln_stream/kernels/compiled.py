@@ -16,6 +16,6 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     compiles anew, a second or two, at each start.
     """
     try:
-        return njit(fastmath=FAST, cache=True)(function)  # type: ignore[no-any-return]
+        return njit(fastmath=FAST, forceinline=True, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:
-        return njit(fastmath=FAST)(function)  # type: ignore[no-any-return]
+        return njit(fastmath=FAST, forceinline=True)(function)  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ _BLOCK = 256
 """Support points that are evaluated at once: their phases stay in the innermost cache."""
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, forceinline=True)
 def _add_products(omega, x, z):  # type: ignore[no-untyped-def]
     """z_r += sum_j omega[j, r] x_j, four j at a time: z is read and written less often."""
     R = z.shape[0]

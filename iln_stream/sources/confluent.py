@@ -158,8 +158,9 @@ class ConfluentSource(KafkaPartition):
 
     def _next(self, timeout: float) -> tuple[list[Record], int]:
         records, position = [], self._position
-        first = self._consumer.poll(timeout)  # `consume` would wait until its batch is full
-        for message in [first, *self._consumer.consume(_BATCH, 0)] if first else []:
+        # `consume` would wait until its batch is full; and a message without value is false.
+        first = self._consumer.poll(timeout)
+        for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
                 offset = message.offset()
                 records.append(Record(offset, message.value(), seconds(message.timestamp()[1])))

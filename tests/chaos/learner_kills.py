@@ -52,7 +52,8 @@ def arguments(bootstrap: str, topic: str, folder: Path, predictions: str, *more:
     """A run's command line."""
     return [
         *("run", "--bootstrap", bootstrap, "--topic", topic, "--start", "earliest"),
-        *("--learner-options", QUICK, "--metrics-port", "0", "--snapshots", str(folder)),
+        *("--learner", "shrinking-gradient", "--learner-options", QUICK),
+        *("--metrics-port", "0", "--snapshots", str(folder)),
         *("--predictions", f"kafka:{predictions}", "--dead-letters", f"kafka:{topic}-letters"),
         *more,
     ]

@@ -27,7 +27,7 @@ def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 1
-    assert "1 error" in result.stdout
+    assert "2 errors" in result.stdout  # one for each client
     assert "skipped" not in result.stdout
     assert "These tests need a real Apache Kafka: install Java 17" in result.stdout
     assert DOCKER_IMAGE in result.stdout
