@@ -38,7 +38,7 @@ kafka: $(VENV)/dev
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
-# Speed: against the machine's limit, against other regressors, of the whole loop. Some ten minutes.
+# Speed: against the machine's limit, against other regressors, of the whole loop. Some six minutes.
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from iln_stream import ShrinkingGradient
-from iln_stream.service import pool, shrinking_gradient
+from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
+from iln_stream.service.build import NAMED
 
 from .candidates import COMPARED
 from .contender import Contender, river_step
@@ -25,10 +25,13 @@ def ours() -> list[Contender]:
         _plain(),
         _plain(draws=1000),
         *each,
-        Contender(
-            "`run`: scaled ShrinkingGradient", lambda: river_step(shrinking_gradient(seed=1))
+        *(
+            Contender(f"`run --learner {name}`", lambda make=make: river_step(make(seed=1)))
+            for name, make in NAMED.items()
         ),
-        Contender("`run --learner pool`: scaled pool", lambda: river_step(pool(seed=1))),
+        Contender(
+            "`run`, profile fast", lambda: river_step(InfiniteLayerRegressor("fast", seed=1))
+        ),
     ]
 
 
