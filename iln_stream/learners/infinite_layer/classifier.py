@@ -1,20 +1,17 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from river import base
 
-from iln_stream.learners.parameters import parameters_of, state_of_parameters
+from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.restoring import restorable
-from iln_stream.state import Form, Tree
-
-_FORM = Form("InfiniteLayerClassifier", 1)
 
 
 @restorable
-class InfiniteLayerClassifier(base.Classifier):
+class InfiniteLayerClassifier(Engined, base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
     The experts of `InfiniteLayerRegressor` that look at the inputs (`dense`, `sparse`, `sharp` and
@@ -55,7 +52,7 @@ class InfiniteLayerClassifier(base.Classifier):
         self.seed = seed
         self.max_columns = max_columns
         key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-        self._engine = ClassEngine(max_columns, key)
+        self._engine: ClassEngine = ClassEngine(max_columns, key)
 
     @property
     def _multiclass(self) -> bool:
@@ -102,25 +99,6 @@ class InfiniteLayerClassifier(base.Classifier):
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the classes' scores vary; they sum to one."""
         return self._engine.relevance()
-
-    def state(self) -> Tree:
-        """Return all that was learned, as nested dicts of arrays and plain values."""
-        return _FORM.write(parameters=state_of_parameters(self), learned=self._engine.state())
-
-    @classmethod
-    def from_state(cls, state: Tree) -> Self:
-        """Return a learner that goes on, bit for bit, where the one with this state stood.
-
-        Raises
-        ------
-        StateError
-            When the state is another class's or version's.
-
-        """
-        parameters, learned = _FORM.read(state, "parameters", "learned")
-        model = cls(**parameters_of(parameters, cls))
-        model._engine.restore(learned)
-        return model
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from river import base
 
+from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.moments import LARGEST_VALUE
-from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
-from iln_stream.state import Form, Tree
 
 
 def features_wanted(n_events: int) -> int:
@@ -27,11 +26,8 @@ def features_wanted(n_events: int) -> int:
     return math.ceil(math.sqrt(n_events) * math.log(n_events)) if n_events > 2 else n_events
 
 
-_FORM = Form("RandomFeatureRidge", 1)
-
-
 @restorable
-class RandomFeatureRidge(base.Regressor):
+class RandomFeatureRidge(Engined, base.Regressor):
     r"""Ridge regression on random features, by exact recursive least squares.
 
     Learns $f(x) = \\theta \\cdot \\phi(z)$, z the standardised inputs and $\\phi$ consisting of
@@ -125,7 +121,7 @@ class RandomFeatureRidge(base.Regressor):
         self.sampling = sampling
         self.seed = seed
         self.max_columns = max_columns
-        self._learned = OneRidge(
+        self._engine: OneRidge = OneRidge(
             n_features, regularization, forgetting, huber, activation, bandwidth,
             sampling == "gradient", seed, max_columns,
         )  # fmt: skip
@@ -139,7 +135,7 @@ class RandomFeatureRidge(base.Regressor):
             When an input is not a finite number.
 
         """
-        return self._learned.predict(x)
+        return self._engine.predict(x)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -154,31 +150,12 @@ class RandomFeatureRidge(base.Regressor):
         if not math.isfinite(y):
             raise ValueError(f"y is {y}: targets must be finite numbers")
         # Beyond this a square would overflow.
-        self._learned.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
+        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
 
     @property
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the function varies; they sum to one."""
-        return self._learned.relevance()
-
-    def state(self) -> Tree:
-        """Return all that was learned, as nested dicts of arrays and plain values."""
-        return _FORM.write(parameters=state_of_parameters(self), learned=self._learned.state())
-
-    @classmethod
-    def from_state(cls, state: Tree) -> Self:
-        """Return a learner that goes on, bit for bit, where the one with this state stood.
-
-        Raises
-        ------
-        StateError
-            When the state is another class's or version's.
-
-        """
-        parameters, learned = _FORM.read(state, "parameters", "learned")
-        model = cls(**parameters_of(parameters, cls))
-        model._learned.restore(learned)
-        return model
+        return self._engine.relevance()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -2,22 +2,19 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from river import base
 
+from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.moments import LARGEST_VALUE
-from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.state import Form, Tree
-
-_FORM = Form("InfiniteLayerRegressor", 1)
 
 
 @restorable
-class InfiniteLayerRegressor(base.Regressor):
+class InfiniteLayerRegressor(Engined, base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ whose $\\mu$, the law of the
@@ -185,25 +182,6 @@ class InfiniteLayerRegressor(base.Regressor):
     def redrawn_at(self) -> dict[str, int]:
         """Number of events after which each expert's hidden units were last drawn."""
         return self._engine.redrawn_at()
-
-    def state(self) -> Tree:
-        """Return all that was learned, as nested dicts of arrays and plain values."""
-        return _FORM.write(parameters=state_of_parameters(self), learned=self._engine.state())
-
-    @classmethod
-    def from_state(cls, state: Tree) -> Self:
-        """Return a learner that goes on, bit for bit, where the one with this state stood.
-
-        Raises
-        ------
-        StateError
-            When the state is another class's or version's.
-
-        """
-        parameters, learned = _FORM.read(state, "parameters", "learned")
-        model = cls(**parameters_of(parameters, cls))
-        model._engine.restore(learned)
-        return model
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
