@@ -40,3 +40,17 @@ def judge(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-unt
         total += state[WEIGHT, i]
     for i in range(K):
         state[WEIGHT, i] = state[WEIGHT, i] / total if total > 0.0 else 1.0 / K
+
+
+EVENTS, ORDINARY_ERROR = 0, 1
+"""Places in a rule's record: events judged, and the mixture's mean |error| over the last 1000."""
+
+
+@compiled
+def judge_next(state, record, p, mixture, t, squared, discount):  # type: ignore[no-untyped-def]
+    """`judge`, in units of the mixture's errors so far, which this one joins."""
+    record[EVENTS] += 1.0
+    error = abs(t - mixture)
+    record[ORDINARY_ERROR] += (error - record[ORDINARY_ERROR]) / min(record[EVENTS], 1000.0)
+    if record[ORDINARY_ERROR] > 0.0:
+        judge(state, p, mixture, t, max(record[ORDINARY_ERROR], 1e-12), squared, discount)

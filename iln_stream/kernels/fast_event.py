@@ -8,33 +8,18 @@ from iln_stream.kernels.conformal import remember_score
 from iln_stream.kernels.expert_rule import judge, mixed
 from iln_stream.kernels.hidden_units import COSINE, features, gradient
 from iln_stream.kernels.recursive_ridge import dot
-from iln_stream.kernels.standardise import join, moments_with, standardise, standardise_again
+from iln_stream.kernels.standardise import HIGH, LOW, join, standardise, standardise_again
+from iln_stream.kernels.target import FENCE, center_and_unit, join_target, scaled
 
 EVENTS, MIXTURE, UNIT_ERROR, FAST, SLOW, LAGS = 0, 1, 2, 3, 4, 5
 """Places in `record`, shape (7,): events learned, the last mixture, means of its |error| over about
 the last 1000, 50 and 1000 events, and the last two targets."""
 
 SQUARED, DISCOUNT = False, 0.999
-WIDTH, FENCE = 3.0, 2.0  # as in learners/infinite_layer/target.py
 STRETCHES = (2.0, 4.0)
 LARGEST_SCORE = 1e6
 SENSED = 8
 """Gradients are taken at each such event."""
-
-
-@compiled
-def center_and_unit(target):  # type: ignore[no-untyped-def]
-    """The target's mean and three deviations, from its statistics (5, 1)."""
-    n, mean, squares = target[0, 0], target[1, 0], target[2, 0]
-    if squares <= 1e-26 * n * mean * mean or n == 0.0:
-        return mean, 1.0
-    return mean, WIDTH * np.sqrt(squares / n)
-
-
-@compiled
-def scaled(y, center, unit):  # type: ignore[no-untyped-def]
-    """A target within +-2."""
-    return min(max((y - center) / unit, -FENCE), FENCE)
 
 
 @compiled
@@ -56,7 +41,7 @@ def predict_event(  # type: ignore[no-untyped-def]
     p[0] = min(max(dot(theta, phi), -FENCE), FENCE)
     p[1] = 0.0
     p[2] = v[0] / 3.0
-    low, high = scaled(target[3, 0], center, unit), scaled(target[4, 0], center, unit)
+    low, high = scaled(target[LOW, 0], center, unit), scaled(target[HIGH, 0], center, unit)
     low, high = min(low, high), max(low, high)  # before the first target they are crossed
     middle = (low + high) / 2.0
     for i in range(2):
@@ -82,10 +67,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     score = min(abs(y - center - unit * record[MIXTURE]) / unit, LARGEST_SCORE)
     remember_score(ring, ordered, effective, levels, int(record[EVENTS]), score)
     join(x, stats)
-    target[1, 0], target[2, 0] = moments_with(y, target, 0)
-    target[0, 0] += 1.0
-    target[3, 0] = min(target[3, 0], y)
-    target[4, 0] = max(target[4, 0], y)
+    join_target(y, target)
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
     record[EVENTS] += 1.0

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from iln_stream.kernels import fast_event as kernels
 from iln_stream.kernels.standardise import ABSENT
+from iln_stream.kernels.target import center_and_unit
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.intervals import LEVELS, Intervals
 from iln_stream.learners.infinite_layer.part import Part
@@ -93,7 +94,7 @@ class FastEngine(Part):
     @property
     def unit(self) -> float:
         """What is 1 on the scale that targets are learned on."""
-        return float(kernels.center_and_unit(self.target)[1]) if self.n else 1.0
+        return float(center_and_unit(self.target)[1]) if self.n else 1.0
 
     @property
     def drift(self) -> float:
@@ -120,7 +121,7 @@ class FastEngine(Part):
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         center = self.predict(x)
-        unit = float(kernels.center_and_unit(self.target)[1])
+        unit = float(center_and_unit(self.target)[1])
         half = unit * self.intervals.half_width(level)
         return center - half, center + half
 
@@ -169,7 +170,7 @@ class FastEngine(Part):
             self.cursor = max(0, n - MEMORY)
             self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
             self.frame_stats = self.inputs.stats.copy()
-            self.frame_scale = np.array(kernels.center_and_unit(self.target))
+            self.frame_scale = np.array(center_and_unit(self.target))
         new = self._newborn
         last = min(self.cursor + SLICE, n)
         kernels.replay_blocks(
