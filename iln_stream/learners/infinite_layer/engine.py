@@ -203,7 +203,7 @@ class Engine(Part):
             self.neighbours.weigh(relevance, self.inputs.sd)
         replaced = self.redraws.work(self.ridges, self.inputs, self.target, self.memory)
         if replaced == DENSE:
-            self.tracker.follow(self.ridges.theta[DENSE], self.ridges.P[DENSE])
+            self.tracker.follow(self.ridges.theta[DENSE], self.ridges.covariance(DENSE))
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
