@@ -5,9 +5,10 @@ import numpy as np
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.drift import join_drift
 from iln_stream.kernels.expert_rule import judge_next, mixed
-from iln_stream.kernels.nearest import median, median_where, nearest, put_in_order
+from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
 from iln_stream.kernels.standardise import join, standardise
 from iln_stream.kernels.target import center_and_unit, join_target, scaled
+from iln_stream.kernels.wide import widest_vectors
 
 N_SIMILAR = 31
 """Events with about the same predicted mean whose median target is taken."""
@@ -45,6 +46,7 @@ def mix(  # type: ignore[no-untyped-def]
     that were predicted in ascending order with the targets they carry, and deviations, standing
     (d, N), with scaled targets, standing_t (N,), as these were when the events came.
     """
+    widest_vectors()
     center, unit = center_and_unit(target)
     filled = min(n, y.shape[0])
     q[:] = mixed(mean_table, p)
@@ -58,9 +60,7 @@ def mix(  # type: ignore[no-untyped-def]
             near[i] = y[which[i]]
         q[NEIGHBOURS] = scaled(median(near), center, unit)
     if filled > 0:
-        distance, one = np.empty(1), np.empty(1, np.int64)
-        nearest(standing, filled, z, np.ones(z.shape[0]), distance, one)
-        q[STANDING] = standing_t[one[0]]
+        q[STANDING] = standing_t[most_alike(standing, filled, z)]
     return mixed(final_table, q)
 
 

@@ -40,6 +40,27 @@ def nearest(columns, n, row, scale, distances, which):  # type: ignore[no-untype
 
 
 @compiled
+def most_alike(columns, n, row):  # type: ignore[no-untyped-def]
+    """Which of the first n > 0 events is nearest to `row`; columns (d, N) in single precision."""
+    chunk = np.empty(_CHUNK, np.float32)
+    least = np.float32(np.inf)
+    found = 0
+    for first in range(0, n, _CHUNK):
+        size = min(_CHUNK, n - first)
+        chunk[:] = np.float32(0.0)
+        for j in range(row.shape[0]):
+            column, value = columns[j, first : first + size], np.float32(row[j])
+            for i in range(size):
+                delta = column[i] - value
+                chunk[i] += delta * delta
+        for i in range(size):
+            if chunk[i] < least:
+                least = chunk[i]
+                found = first + i
+    return found
+
+
+@compiled
 def median(values):  # type: ignore[no-untyped-def]
     """The median of a few values, which are sorted on the way."""
     n = values.shape[0]

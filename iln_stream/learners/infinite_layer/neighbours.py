@@ -27,7 +27,7 @@ class Neighbours(Part):
         self.means = np.zeros(size)  # predicted, by place in the ring
         self.ordered = np.zeros(size)  # the same in ascending order
         self.carried = np.zeros(size)  # the targets in that order
-        self.standing = np.zeros((0, size))  # inputs in deviations, as they were then
+        self.standing = np.zeros((0, size), np.float32)  # inputs in deviations, as they were then
         self.standing_t = np.zeros(size)  # targets as they were scaled then
         self.metric = np.zeros(0)  # the weight of a difference in each column
 
