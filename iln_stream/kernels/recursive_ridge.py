@@ -1,7 +1,5 @@
 """Recursive least squares, exact, in double precision."""
 
-import numpy as np
-
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.wide import widest_vectors
 

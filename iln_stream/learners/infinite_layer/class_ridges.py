@@ -39,7 +39,9 @@ class ClassRidges(Ridges):
 
     def learn_label(self, label: int) -> None:
         """Learn the class of the row last predicted."""
-        kernels.learn_class_all(self.P, self.pending, self.theta, self.record, self.phi, label, self._k)
+        kernels.learn_class_all(
+            self.P, self.pending, self.theta, self.record, self.phi, label, self._k
+        )
 
     def sense(self, rate: float) -> None:
         """Let the gradients at the row last predicted join the average of their outer products."""

@@ -106,7 +106,7 @@ class Ridges(Part):
         self.ridge = ridge
         self.huber = huber
         self.n_features = size + 1 + n_lags
-        K, d, D = len(experts), n_lags, _room(self.n_features)
+        K, d, D = len(experts), n_lags, room(self.n_features)
         self.activation = np.array(
             [ACTIVATIONS[e.prior.activation] if e.prior else 0 for e in experts]
         )
@@ -132,7 +132,7 @@ class Ridges(Part):
         K, D = len(self.theta), self.theta.shape[-1]
         d = self.omega.shape[1]
         self.n_features += n_columns
-        more = _room(self.n_features) - D
+        more = room(self.n_features) - D
         wider = [(0, 0), (0, n_columns)]
         self.omega = np.pad(self.omega, [*wider, (0, 0)])
         self.linear = np.pad(self.linear, wider, constant_values=1.0)
@@ -207,7 +207,7 @@ class Ridges(Part):
             getattr(self, name)[k] = array
 
 
-def _room(n_features: int) -> int:
+def room(n_features: int) -> int:
     """Return n_features rounded up to whole blocks; the features beyond are always 0."""
     return -(-n_features // BLOCK) * BLOCK
 

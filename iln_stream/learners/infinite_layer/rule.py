@@ -55,6 +55,4 @@ class ExpertRule(Part):
 
     def judge(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
         """Let t judge the experts by their predictions p and the mixture of them."""
-        kernels.judge_next(
-            self.table, self.record, p, mixture, t, self.squared, self.discount
-        )
+        kernels.judge_next(self.table, self.record, p, mixture, t, self.squared, self.discount)

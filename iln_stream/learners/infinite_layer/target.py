@@ -30,7 +30,7 @@ class Target(Part):
     def scaled(self, y: float) -> float:
         """Return y as t."""
         center, unit = center_and_unit(self.stats)
-        return max(-FENCE, min((y - center) / unit, FENCE))
+        return max(-FENCE, min(float((y - center) / unit), FENCE))
 
     def raw(self, t: float) -> float:
         """Return t as y."""
