@@ -131,9 +131,7 @@ class Engine(Part):
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
-        center = self.predict(x)
-        half = self.target.unit * self.intervals.half_width(level)
-        return center - half, center + half
+        return self.intervals.around(self.predict(x), level)
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
@@ -193,9 +191,9 @@ class Engine(Part):
             self.lags[:] = y
         before = target.raw(self._q[0])
         predictions = target.center + target.unit * self._p[: len(RANDOM)]
-        error = abs(y - target.raw(self._t)) / target.unit
-        self.intervals.learn(error)
-        self.drift_means.learn(error)
+        prediction = target.raw(self._t)
+        self.intervals.learn(prediction, y)
+        self.drift_means.learn(abs(y - prediction) / target.unit)
         self.inputs.join(x)
         target.join(y)
         t = target.scaled(y)
