@@ -10,13 +10,11 @@ ROUNDING = 1e-9
 
 @compiled
 def n_below(ordered, n, value):  # type: ignore[no-untyped-def]
-    """How many of the first n sorted entries are below the value; no branch depends on it."""
-    first = 0
-    while n > 1:
-        half = n // 2
-        first += half if ordered[first + half - 1] < value else 0
-        n -= half
-    return first + (1 if n == 1 and ordered[first] < value else 0)
+    """How many of the first n entries are below the value; counted, many at a time."""
+    count = 0
+    for i in range(n):
+        count += ordered[i] < value
+    return count
 
 
 @compiled
