@@ -5,6 +5,7 @@ import numpy as np
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.drift import join_drift
 from iln_stream.kernels.expert_rule import judge_next, mixed
+from iln_stream.kernels.mixed_intervals import learn_interval
 from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
 from iln_stream.kernels.standardise import join, standardise
 from iln_stream.kernels.target import center_and_unit, join_target, scaled
@@ -69,17 +70,18 @@ def judge(  # type: ignore[no-untyped-def]
     x, y, row, z, p, q, mixture, stats, target, lags, n, drift,
     mean_table, mean_record, final_table, final_record,
     columns, kept_lags, targets, predictions, means, ordered, carried, standing, standing_t,
+    errors, interval_rules, tallies, interval_record,
 ):  # fmt: skip
     """Let y judge all that was predicted, and keep the event in the memory.
 
-    Returns the scaled target by the statistics that y has joined, and the prediction's error
-    y - yhat in the units in which it was made.
+    Returns the scaled target, by the statistics that y has joined.
     """
     center, unit = center_and_unit(target)
-    error = (y - center - unit * mixture) / unit
+    prediction = center + unit * mixture
     if n == 0:
         lags[:] = y
-    join_drift(drift, abs(error))
+    learn_interval(errors, interval_rules, tallies, interval_record, prediction, y)
+    join_drift(drift, abs(y - prediction) / unit)
     i = n % targets.shape[0]
     mean = center + unit * q[MEAN]
     filled = min(n, targets.shape[0])
@@ -103,4 +105,4 @@ def judge(  # type: ignore[no-untyped-def]
     for j in range(lags.shape[0] - 1, 0, -1):
         lags[j] = lags[j - 1]
     lags[0] = y
-    return t, error
+    return t

@@ -4,9 +4,9 @@ import numpy as np
 
 from iln_stream.kernels.block_ridge import learn_blocks
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.conformal import remember_score
 from iln_stream.kernels.expert_rule import judge, mixed
 from iln_stream.kernels.hidden_units import COSINE, features, gradient
+from iln_stream.kernels.mixed_intervals import learn_interval
 from iln_stream.kernels.recursive_ridge import dot
 from iln_stream.kernels.standardise import HIGH, LOW, join, standardise, standardise_again
 from iln_stream.kernels.target import FENCE, center_and_unit, join_target, scaled
@@ -17,7 +17,6 @@ the last 1000, 50 and 1000 events, and the last two targets."""
 
 SQUARED, DISCOUNT = False, 0.999
 STRETCHES = (2.0, 4.0)
-LARGEST_SCORE = 1e6
 SENSED = 8
 """Gradients are taken at each such event."""
 
@@ -53,7 +52,7 @@ def predict_event(  # type: ignore[no-untyped-def]
 @compiled
 def learn_event(  # type: ignore[no-untyped-def]
     x, y, stats, target, record, table, omega, linear, theta, row, u, phi, p,
-    P, errors, k, outer, columns, lags, targets, ring, ordered, effective, levels,
+    P, errors, k, outer, columns, lags, targets, last_errors, rules, tallies, interval_record,
     forgetting, ridge, huber,
 ):  # fmt: skip
     """Let everything learn y at the row last predicted, and keep the event in the memory."""
@@ -64,8 +63,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     lags[i, 1] = record[LAGS + 1]
     targets[i] = y
     center, unit = center_and_unit(target)
-    score = min(abs(y - center - unit * record[MIXTURE]) / unit, LARGEST_SCORE)
-    remember_score(ring, ordered, effective, levels, int(record[EVENTS]), score)
+    learn_interval(last_errors, rules, tallies, interval_record, center + unit * record[MIXTURE], y)
     join(x, stats)
     join_target(y, target)
     center, unit = center_and_unit(target)

@@ -134,9 +134,7 @@ class Engine(Part):
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
-        center = self.predict(x)
-        half = self.target.unit * self.intervals.half_width(level)
-        return center - half, center + half
+        return self.intervals.around(self.predict(x), level)
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
@@ -179,15 +177,16 @@ class Engine(Part):
     def _judge(self, x: NDArray[np.float64], y: float) -> float:
         """Judge what was predicted, and keep the event; return the scaled target."""
         memory, near, mean, final = self.memory, self.neighbours, self.mean, self.final
-        t, error = kernels.judge(
+        said = self.intervals
+        t = kernels.judge(
             x, y, self._row, self._v[N_LAGS:], self._p, self._q, self._t, self.inputs.stats,
             self.target.stats, self.lags, memory.n, self.drift_means.record,
             mean.table, mean.record, final.table, final.record,
             memory.columns, memory.lags, memory.y, memory.predictions, near.means, near.ordered,
             near.carried, near.standing, near.standing_t,
+            said.errors, said.rules, said.tallies, said.record,
         )  # fmt: skip
         memory.n += 1
-        self.intervals.learn(abs(error))
         return t  # type: ignore[no-any-return]
 
     def _learn(self, t: float) -> None:

@@ -10,7 +10,7 @@ from iln_stream.kernels import fast_event as kernels
 from iln_stream.kernels.standardise import ABSENT
 from iln_stream.kernels.target import center_and_unit
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
-from iln_stream.learners.infinite_layer.intervals import LEVELS, Intervals
+from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import Prior
 from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
@@ -120,10 +120,7 @@ class FastEngine(Part):
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
-        center = self.predict(x)
-        unit = float(center_and_unit(self.target)[1])
-        half = unit * self.intervals.half_width(level)
-        return center - half, center + half
+        return self.intervals.around(self.predict(x), level)
 
     def _look(self, row: NDArray[np.float64]) -> float:
         return kernels.predict_event(  # type: ignore[no-any-return]
@@ -144,10 +141,9 @@ class FastEngine(Part):
             row, y, self.inputs.stats, self.target, self.record, self.table, self.omega,
             self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
             self.errors, self._k, self.outer, self.columns, self.lags, self.y,
-            intervals.ring, intervals.ordered, intervals.effective, LEVELS,
+            intervals.errors, intervals.rules, intervals.tallies, intervals.record,
             FORGETTING, RIDGE, HUBER,
         )  # fmt: skip
-        intervals.n += 1
         if self._newborn is not None or self.record[0] >= self.next_at:
             self._redraw()
 

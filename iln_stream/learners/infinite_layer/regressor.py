@@ -111,7 +111,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return an interval, always finite, that holds the target of x with probability `level`.
 
-        Its coverage over time is held by adaptive conformal inference: see `Intervals`.
+        It holds the prediction too, need not be symmetric about it, and an interval of a higher
+        level holds those of lower ones. Its coverage is held over time: see `Intervals`.
 
         Raises
         ------
