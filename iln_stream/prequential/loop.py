@@ -54,9 +54,6 @@ class PrequentialLoop:
         self.source = source
         self.learner = learner
         self.listeners = tuple(listeners)
-        self._step_listeners = tuple(
-            listener.on_step for listener in self.listeners if _heeds_steps(listener)
-        )
         self.recent_ids = recent_ids
         self.max_failures_in_a_row = max_failures_in_a_row
         self._score = scoring_of(learner)
@@ -91,6 +88,7 @@ class PrequentialLoop:
         # All in one frame: a learner leaves the processor's caches cold, so that each call and
         # each object touched here costs several times what it would by itself.
         learner, score, recent_ids = self.learner, self._score, self.recent_ids
+        told_of_steps = [each.on_step for each in self.listeners if _heeds_steps(each)]
         for record in records:
             if self._stopping:
                 return
@@ -131,7 +129,7 @@ class PrequentialLoop:
                 for listener in self.listeners:
                     listener.on_repeat(offset)
             else:
-                for on_step in self._step_listeners:
+                for on_step in told_of_steps:
                     on_step(step)
 
     def _disorder(self, offset: int) -> SourceError:
