@@ -59,7 +59,7 @@ class Lane:
             # Writers first: what was counted has been handed over.
             writers = outputs.writers(self.source)
             listeners: list[Listener] = [*writers, self.watched]
-            if console is not None:
+            if console is not None and console.is_terminal:
                 listeners.append(Progress(settings.source, self.source.lag, console))
             if memory is not None:  # last: what is saved has been counted
                 memory.restore(self.watched, recent_ids)
