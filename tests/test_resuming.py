@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import datetime
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -126,6 +127,18 @@ def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> No
     after = runs.run().lanes[0].watched
     assert after.scores.state() == before.scores.state()
     assert after.n_dead_letters == 1
+
+
+def test_snapshots_are_told_to_prometheus(broker: KafkaBroker, runs: Runs) -> None:
+    """The metrics tell of the file that is there, also when another run has written it."""
+    produce(broker.bootstrap, runs.topic, events(50))
+    for _ in range(2):
+        registry = runs.run().registry
+        labels = {"model": "iln", "partition": "0"}
+        assert registry.get_sample_value("iln_snapshot_offset", labels) == 50
+        assert registry.get_sample_value("iln_snapshot_lag", labels) == 0
+        taken = registry.get_sample_value("iln_snapshot_last_success_timestamp_seconds", labels)
+        assert taken == datetime.fromisoformat(runs.saved().header.saved_at).timestamp()
 
 
 # What can't be gone on with
