@@ -139,6 +139,19 @@ def test_killed_learner_goes_on_in_a_new_container(stack: Compose) -> None:
     assert {len(each) for offset, each in values.items() if offset <= saved} == {1}
 
 
+def test_rebuild_in_a_container(stack: Compose) -> None:
+    """Protects the way out of a refused state that the README names."""
+    stack("stop", "learner")
+    before = len(read_topic(stack, "iln-predictions"))
+
+    rebuild = ("run", "--rm", "learner", "rebuild", "--config", "/services/learner.toml")
+    stack(*rebuild, timeout=120)
+    stack("start", "learner")
+    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    assert after["iln_events_total"] == n_sent(stack)
+    assert len(read_topic(stack, "iln-predictions")) == before
+
+
 def metrics(stack: Compose) -> dict[str, float]:
     """Return the learner's /metrics, histograms left out."""
     text = get(f"http://127.0.0.1:{stack.learner_port}/metrics").decode()
