@@ -93,6 +93,25 @@ def test_folder_that_goes_away(
 # The process
 
 
+def test_reader_of_the_predictions_that_leaves(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """With `| head` the run ends silently and saves nothing that it could not write: the next one
+    goes on from the snapshot before."""
+    fed.send(3_000)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    often = ("--snapshot-events=200", "--snapshot-seconds=0.05", "--predictions=-")
+    head = '"$@" | head -n 700 > read; exit ${PIPESTATUS[0]}'
+    piped = start(*run, *often, under=("bash", "-c", head, "-"))
+    assert piped.wait() == 128 + signal.SIGPIPE, piped.said
+    assert "rror" not in piped.said
+    assert len((tmp_path / "read").read_text().splitlines()) == 700
+    whole = uninterrupted(broker.bootstrap, topic, tmp_path, start)
+    assert 0 < saved(tmp_path / "s", topic).n_events < whole.n_events
+    assert start(*run).wait() == 0
+    assert saved(tmp_path / "s", topic).learner == whole.learner
+
+
 def test_sigterm_saves_everything(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
