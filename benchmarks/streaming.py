@@ -1,6 +1,6 @@
 """What the loop adds to each event, and events a second from a real broker, by both clients.
 
-Usage: PYTHONPATH=tests python benchmarks/streaming.py [--events 200000] [--repeats 3]
+Usage: PYTHONPATH=tests python benchmarks/streaming.py [loop | broker] [--events N] [--repeats R]
 """
 
 import argparse
@@ -25,21 +25,30 @@ from iln_stream.service import Service, Settings, pool
 from iln_stream.snapshots import Saver, SnapshotFolder
 from iln_stream.sources import Record
 
+_TURN = 250
+"""Events that each variant takes before the next one's turn: short, so that whatever else the
+machine does befalls all alike."""
+
 
 class Batches:
-    """Records in memory, handed out as a broker's client does."""
+    """Records in memory, handed out as a broker's client does: all that are there, at once."""
 
     stream, partition, connected, lag = "benchmark", 0, True, 0
 
-    def __init__(self, payloads: list[bytes]) -> None:
-        self._left = [Record(i, payload, 1.7e9) for i, payload in enumerate(payloads)]
+    def __init__(self) -> None:
+        self._left: list[Record] = []
+        self._next_offset = 0
+
+    def bring(self, payloads: list[bytes]) -> None:
+        self._left = [Record(i, p, 1.7e9) for i, p in enumerate(payloads, self._next_offset)]
+        self._next_offset += len(payloads)
 
     @property
     def exhausted(self) -> bool:
         return not self._left
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        batch, self._left = self._left[:5_000], self._left[5_000:]
+        batch, self._left = self._left, []
         return batch
 
     def close(self) -> None:
@@ -68,47 +77,71 @@ def payloads(count: int, d: int = 10) -> list[bytes]:
     return made
 
 
-def bare(events: list[bytes]) -> float:
-    """CPU seconds for decoding and learning alone."""
-    learner = pool(seed=1)
-    started = process_time()
-    for payload in events:
-        event = decode(payload)
-        x = one_hot(event.x)
-        learner.predict_one(x)
-        learner.learn_one(x, event.y)
-    return process_time() - started
+class Bare:
+    """Decoding and learning alone."""
+
+    def __init__(self) -> None:
+        self._learner = pool(seed=1)
+
+    def seconds(self, events: list[bytes]) -> float:
+        """CPU seconds for these events."""
+        learner = self._learner
+        started = process_time()
+        for payload in events:
+            event = decode(payload)
+            x = one_hot(event.x)
+            learner.predict_one(x)
+            learner.learn_one(x, event.y)
+        return process_time() - started
 
 
-def whole(events: list[bytes], folder: Path, predictions: bool) -> float:
-    """CPU seconds for the loop with its metrics and snapshots, perhaps with predictions, too."""
-    learner, source = pool(seed=1), Batches(events)
-    watched = Metrics(CollectorRegistry()).watch(learner, source, "benchmark")
+class Whole:
+    """The loop with its metrics and snapshots, perhaps with predictions, too."""
 
-    def never(next_offset: int) -> Any:
-        raise AssertionError("no snapshot falls into the measurement")
+    def __init__(self, folder: str, predictions: bool) -> None:
+        learner, self._source = pool(seed=1), Batches()
+        watched = Metrics(CollectorRegistry()).watch(learner, self._source, "benchmark")
 
-    snapshotter = Snapshotter(never, Saver(SnapshotFolder(folder)), 10**9, 10**9, 0)
-    writers: list[Listener] = [PredictionWriter(Nowhere(), "benchmark", 0)] if predictions else []
-    loop = PrequentialLoop(source, learner, [*writers, watched, snapshotter])
-    started = process_time()
-    loop.run()
-    return process_time() - started
+        def never(next_offset: int) -> Any:
+            raise AssertionError("no snapshot falls into the measurement")
+
+        snapshotter = Snapshotter(never, Saver(SnapshotFolder(Path(folder))), 10**9, 10**9, 0)
+        writers: list[Listener] = [PredictionWriter(Nowhere(), "benchmark", 0)] * predictions
+        self._loop = PrequentialLoop(self._source, learner, [*writers, watched, snapshotter])
+
+    def seconds(self, events: list[bytes]) -> float:
+        """CPU seconds for these events."""
+        self._source.bring(events)
+        started = process_time()
+        self._loop.run()
+        return process_time() - started
 
 
-def loop_cost(count: int, repeats: int) -> None:
+def loop_cost(count: int) -> None:
+    """Tell what the loop adds, as the median of differences between neighbouring short turns."""
     events = payloads(count)
-    bare(events[:2_000])  # compiles before the clock runs
-    with tempfile.TemporaryDirectory() as folder:
-        costs: dict[str, list[float]] = {"metrics and snapshots": [], "predictions, too": []}
-        for _ in range(repeats):
-            alone = bare(events)
-            for found, predictions in zip(costs.values(), (False, True), strict=True):
-                cost = 1e6 * (whole(events, Path(folder), predictions) - alone) / count
-                found.append(cost)
-            print(f"decode and learn alone: {1e6 * alone / count:.1f} microseconds an event")
-        for name, found in costs.items():
-            print(f"the loop adds, with {name}: {statistics.median(found):.2f} microseconds")
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        bare = Bare()
+        wholes = {
+            "metrics and snapshots": Whole(one, False),
+            "predictions, too": Whole(other, True),
+        }
+        alone: list[float] = []
+        added: dict[str, list[float]] = {name: [] for name in wholes}
+        for start in range(0, count, _TURN):
+            turn = events[start : start + _TURN]
+            alone.append(bare.seconds(turn))
+            for name, whole in wholes.items():
+                added[name].append(whole.seconds(turn) - alone[-1])
+        each = 1e6 / _TURN
+        print(
+            f"decode and learn alone: {each * statistics.median(alone):.1f} microseconds an event"
+        )
+        for name, found in added.items():
+            low, middle, high = (each * value for value in statistics.quantiles(found, n=4))
+            print(
+                f"the loop adds, with {name}: {middle:.2f} microseconds ({low:.2f} to {high:.2f})"
+            )
 
 
 def end_to_end(count: int, repeats: int) -> None:
@@ -135,12 +168,15 @@ def end_to_end(count: int, repeats: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="?", choices=("loop", "broker"), help="only this one")
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=3, help="of the end-to-end runs")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    loop_cost(given.events // 10, 2 * given.repeats + 1)
-    end_to_end(given.events, given.repeats)
+    if given.part != "broker":
+        loop_cost(given.events // 10)
+    if given.part != "loop":
+        end_to_end(given.events, given.repeats)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,10 @@ class SinkError(IlnError):
     """A prediction or dead letter could not be stored, so the stream must not go on."""
 
 
+class ReaderGoneError(SinkError):
+    """Whoever read standard output has enough, as `head` does: the end of the run, and no fault."""
+
+
 class StateError(IlnError):
     """A learner's state can't be saved, or what was saved can't be read."""
 

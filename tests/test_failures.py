@@ -15,6 +15,7 @@ from chaos.stream import Feed
 from kafka import KafkaProducer
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
+from support.mounts import read_only_once
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
@@ -90,7 +91,57 @@ def test_folder_that_goes_away(
     assert f"can't keep them in {tmp_path}/s/{topic}-0: No such file or directory" in running.said
 
 
+def test_read_only_folder(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """On a file system that is read-only a run doesn't begin, and on one that becomes so it ends
+    with a sentence. Nothing is lost or learned twice."""
+    fed.send(300)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    sentence = f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: Read-only file system"
+    under = read_only_once(tmp_path / "s", there_is=tmp_path / "now")
+    (tmp_path / "now").touch()
+    refused = start(*run, under=under)
+    assert refused.wait() == 2
+    assert sentence in refused.said
+    assert list((tmp_path / "s").iterdir()) == []
+    (tmp_path / "now").unlink()
+
+    running = start(*run, "--snapshot-seconds=0.2", under=under)
+    running.wait_for_metrics(lambda now: now.get("iln_snapshot_offset", 0) > 0)
+    (tmp_path / "now").touch()
+    fed.send(3_000)
+    assert running.wait() == 2
+    assert sentence in running.said
+    assert "Traceback" not in running.said
+    before = saved(tmp_path / "s", topic)
+    assert before.n_events + before.n_dead_letters < 3_300
+    assert start(*run, "--stop-at-end").wait() == 0
+    after = saved(tmp_path / "s", topic)
+    assert after.n_events + after.n_dead_letters == 3_300
+    assert after.learner == uninterrupted(broker.bootstrap, topic, tmp_path, start).learner
+
+
 # The process
+
+
+def test_reader_of_the_predictions_that_leaves(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """With `| head` the run ends silently and saves nothing that it could not write: the next one
+    goes on from the snapshot before."""
+    fed.send(3_000)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    often = ("--snapshot-events=200", "--snapshot-seconds=0.05", "--predictions=-")
+    head = '"$@" | head -n 700 > read; exit ${PIPESTATUS[0]}'
+    piped = start(*run, *often, under=("bash", "-c", head, "-"))
+    assert piped.wait() == 128 + signal.SIGPIPE, piped.said
+    assert "rror" not in piped.said
+    assert len((tmp_path / "read").read_text().splitlines()) == 700
+    whole = uninterrupted(broker.bootstrap, topic, tmp_path, start)
+    assert 0 < saved(tmp_path / "s", topic).n_events < whole.n_events
+    assert start(*run).wait() == 0
+    assert saved(tmp_path / "s", topic).learner == whole.learner
 
 
 def test_sigterm_saves_everything(

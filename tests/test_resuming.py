@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import datetime
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from kafka import KafkaAdminClient, TopicPartition
 from kafka.admin import NewPartitions
+from support.command_line import iln
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import TransactionalWriter, create_topic, produce, read_topic
 from support.saved_state import saved
@@ -126,6 +128,67 @@ def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> No
     after = runs.run().lanes[0].watched
     assert after.scores.state() == before.scores.state()
     assert after.n_dead_letters == 1
+
+
+def test_snapshots_are_told_to_prometheus(broker: KafkaBroker, runs: Runs) -> None:
+    """The metrics tell of the file that is there, also when another run has written it."""
+    produce(broker.bootstrap, runs.topic, events(50))
+    for _ in range(2):
+        registry = runs.run().registry
+        labels = {"model": "iln", "partition": "0"}
+        assert registry.get_sample_value("iln_snapshot_offset", labels) == 50
+        assert registry.get_sample_value("iln_snapshot_lag", labels) == 0
+        taken = registry.get_sample_value("iln_snapshot_last_success_timestamp_seconds", labels)
+        assert taken == datetime.fromisoformat(runs.saved().header.saved_at).timestamp()
+
+
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+from iln_stream import ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.learners import restorable
+
+class Unknown:
+    q = 1.0
+    def draw(self, n, d, rng):
+        return rng.standard_normal((n, d))
+    def psi(self, x, w):
+        return np.sign(np.vecdot(w, x))
+
+@restorable
+@dataclass(frozen=True)
+class Known(Unknown):
+    q: float = 1.0
+
+def make(features):
+    return ScaledTarget(WinsorisedScaler() | ShrinkingGradient(features, draws=20, seed=1))
+
+unknown, known = make(Unknown()), make(Known())
+"""
+
+
+def test_a_learner_with_parts_of_ones_own(
+    broker: KafkaBroker, topic: str, runs: Runs, tmp_path: Path
+) -> None:
+    """One that could not be restored is refused before anything is learned; one that is
+    @restorable is gone on with by other processes."""
+    (tmp_path / "own.py").write_text(OWN)
+    produce(broker.bootstrap, topic, events(50))
+    run = ("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest")
+    run += ("--stop-at-end", "--metrics-port=0", f"--snapshots={runs.folder}")
+    run += (f"--predictions=kafka:{topic}-p",)
+    refused = iln(*run, "--learner=own:unknown", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "error: snapshots: features is a Unknown, of which a state tells" in refused.stderr
+    assert read_topic(broker.bootstrap, f"{topic}-p") == []
+    assert iln(*run, "--learner=own:known", cwd=tmp_path).returncode == 0
+    produce(broker.bootstrap, topic, events(50, first=50))
+    resumed = iln(*run, "--learner=own:known", cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    anew = iln(*run, "--learner=own:known", f"--snapshots={tmp_path / 'whole'}", cwd=tmp_path)
+    assert anew.returncode == 0, anew.stderr
+    assert runs.saved().learner == saved(tmp_path / "whole", topic).learner
+    assert runs.saved().n_labelled == 100
 
 
 # What can't be gone on with

@@ -1,5 +1,7 @@
 """The commands, and how their errors reach a person."""
 
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +13,7 @@ from rich.markup import escape
 from iln_stream._version import __version__
 from iln_stream.cli.flags import with_settings
 from iln_stream.cli.logs import set_up_logging
-from iln_stream.errors import IlnError
+from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.service import Settings
 
 app = typer.Typer(
@@ -28,6 +30,10 @@ def main() -> None:
     """Run the command line: what the user can mend is told in a sentence, without a traceback."""
     try:
         app()
+    except ReaderGoneError:
+        # What is still buffered has nowhere to go; at exit Python would complain of that.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)  # as a shell tells it of `yes | head`
     except IlnError as error:
         console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(2)

@@ -2,7 +2,7 @@
 
 from iln_stream.events.decode import MalformedError, decode, payload_bytes
 from iln_stream.events.event import Event
-from iln_stream.events.messages import DeadLetter, Prediction
+from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
 from iln_stream.events.one_hot import one_hot
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Event",
     "MalformedError",
     "Prediction",
+    "PredictionEncoder",
     "decode",
     "one_hot",
     "payload_bytes",

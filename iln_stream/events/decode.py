@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,8 +70,7 @@ def _require_distinct_keys(payload: bytes) -> None:
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen = dict(pairs)
         if len(seen) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
             raise MalformedError(f"{_name(twice)}: this key came more than once in one object")
         return seen
 
@@ -93,11 +93,13 @@ def _reason(error: ValidationError, most: int = 5) -> str:
         # x's values are a union: its members' complaints about one value are one complaint.
         path = detail["loc"][:2] if detail["loc"][:1] == ("x",) else detail["loc"]
         field = ".".join(_name(part) for part in path) or "event"
+        if field in problems:
+            continue
         if len(detail["loc"]) > 2:
             message = "expected a finite number, boolean, string or null"
         else:
             message = detail["msg"]
-        problems.setdefault(field, f"{field}: {message}, got {_shown(detail['input'])}")
+        problems[field] = f"{field}: {message}, got {_shown(detail['input'])}"
     lines = list(problems.values())
     more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
     return "; ".join(lines[:most]) + more

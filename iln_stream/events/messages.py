@@ -1,6 +1,7 @@
 """What we send out: predictions, and the letters that could not be learned from."""
 
 import hashlib
+from json.encoder import encode_basestring as quoted
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +25,34 @@ class Prediction(BaseModel):
     id: str | None = Field(description="The event's own id, if it had one.")
     y_pred: float = Field(description="The prediction, in y's units.")
     y: float | None = Field(description="The label, if the event had one.")
+
+
+class PredictionEncoder:
+    """Writes the predictions of one partition as JSON, in a fraction of pydantic's time.
+
+    Parameters
+    ----------
+    stream, partition
+        As of `Prediction`.
+
+    Examples
+    --------
+    >>> encode = PredictionEncoder("iln-events", 0)
+    >>> print(encode(42, "a-17", y_pred=12.5, y=None).decode())
+    {"version":1,"stream":"iln-events","partition":0,"offset":42,"id":"a-17","y_pred":12.5,"y":null}
+
+    """
+
+    def __init__(self, stream: str, partition: int) -> None:
+        self._place = f'{{"version":1,"stream":{quoted(stream)},"partition":{partition}'
+
+    def __call__(self, offset: int, event_id: str | None, y_pred: float, y: float | None) -> bytes:
+        """Return a `Prediction` as UTF-8. Its finite numbers can be read back to the bit."""
+        name = "null" if event_id is None else quoted(event_id)
+        label = "null" if y is None else repr(y)
+        return (
+            f'{self._place},"offset":{offset},"id":{name},"y_pred":{y_pred!r},"y":{label}}}'
+        ).encode()
 
 
 class DeadLetter(BaseModel):

@@ -16,7 +16,8 @@ from iln_stream.learners.infinite_layer import (
     features_wanted,
 )
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
-from iln_stream.learners.restoring import model_of, state_of
+from iln_stream.learners.parameters import untold_parts
+from iln_stream.learners.restoring import model_of, restorable, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
@@ -40,5 +41,7 @@ __all__ = [
     "find_infinite_layer",
     "find_shrinking_gradient",
     "model_of",
+    "restorable",
     "state_of",
+    "untold_parts",
 ]

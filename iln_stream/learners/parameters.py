@@ -1,6 +1,7 @@
 """What a learner was given, families and estimators included, as a state."""
 
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from inspect import signature
 from typing import Any
 
@@ -36,11 +37,44 @@ class _NotOursError(Exception):
     pass
 
 
+def make_known(cls: type) -> None:
+    """Let a state tell of a family or estimator that is not ours, by its class's name and fields.
+
+    Raises
+    ------
+    TypeError
+        When the class is no dataclass whose constructor takes every field, or has the name of one
+        of ours.
+
+    """
+    if not is_dataclass(cls) or not all(field.init for field in fields(cls)):
+        raise TypeError(
+            f"{cls.__name__} must be a dataclass whose fields are all its constructor's: a state "
+            "tells of them, and makes it again of them"
+        )
+    known = _OURS.setdefault(cls.__name__, cls)
+    if known.__module__ != cls.__module__:
+        raise TypeError(f"{cls.__name__} is the name of a class of {known.__module__} already")
+    _OURS[cls.__name__] = cls
+
+
+def untold_parts(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the parameters of which a learner's state tells nothing, each with its class's name."""
+    if isinstance(state, list):
+        for entry in state:
+            yield from untold_parts(entry)
+    elif isinstance(state, dict):
+        if state.get("class") == _SOMEONES.name:
+            yield name, state["name"]
+        for key, value in state.items():
+            yield from untold_parts(value, key)
+
+
 def state_of_parameters(model: base.Estimator) -> Tree:
     """Return the arguments of a model's constructor, by name.
 
-    A family or estimator is told by its class's name and its parameters; of one that is not ours
-    only the name of its class is told.
+    A family or estimator is told by its class's name and its parameters; of one that is neither
+    ours nor known only the name of its class is told.
     """
     return {name: _told(value) for name, value in model._get_params().items()}
 
@@ -83,8 +117,9 @@ def _argument(state: Any, parameter: str, own: Any) -> Any:
         (name,) = _SOMEONES.read(state, "name")
         if own is None:
             raise StateError(
-                f"{parameter} was a {name}, of which a state tells nothing as it is not "
-                f"iln_stream's (or has parts that are not): give it again, {parameter}=..."
+                f"{parameter} was a {name}, of which a state tells nothing as it is neither "
+                "iln_stream's nor @restorable (or has parts that are not): give it again, "
+                f"{parameter}=..."
             )
         if type(own).__qualname__ != name:
             raise StateError(f"{parameter} = {own!r} was given, but the state is of a {name}")
@@ -113,7 +148,10 @@ def _read(value: Any, parameter: str) -> Any:
         return value
     name = value.get("class")
     if name not in _OURS:
-        raise StateError(f"{parameter} is a {name!r} in the state, which this release has not")
+        raise StateError(
+            f"{parameter} is a {name!r} in the state, which this release has not: if it is yours, "
+            "import it first, with @restorable"
+        )
     names = [field.name for field in fields(_OURS[name])]
     values = Form(name, _VERSION).read(value, *names)
     return _OURS[name](*(_read(entry, parameter) for entry in values))

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from river import base, compose
 
 from iln_stream.errors import StateError
+from iln_stream.learners.parameters import make_known
 from iln_stream.state import Form, Tree
 
 _PIPELINE = Form("Pipeline", 1)
@@ -19,10 +20,36 @@ _CLASSES: dict[str, Any] = {}
 def restorable(cls: C) -> C:
     """Let `model_of` know a class by its name; a class decorator.
 
-    The class has `state(self) -> Tree`, all that an instance is, sharing no memory with it, and
-    `from_state(cls, state) -> Self`, which goes on from there bit for bit.
+    A learner's class has `state(self) -> Tree`, all that an instance is, sharing no memory with it,
+    and `from_state(cls, state) -> Self`, which goes on from there bit for bit. A family of features
+    or an estimator of your own is a dataclass, whose fields are numbers, texts, None, tuples, or
+    such parts again.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from iln_stream import ShrinkingGradient
+    >>> from iln_stream.learners import model_of, restorable, state_of
+    >>> @restorable
+    ... @dataclass(frozen=True)
+    ... class Squashed:
+    ...     slope: float = 1.0
+    ...     q = 1.0
+    ...
+    ...     def draw(self, n, d, rng):
+    ...         return rng.standard_normal((n, d))
+    ...
+    ...     def psi(self, x, w):
+    ...         return np.tanh(self.slope * np.vecdot(w, x))
+    >>> model_of(state_of(ShrinkingGradient(Squashed(2.0)))).features
+    Squashed(slope=2.0)
+
     """
-    _CLASSES[cls.__name__] = cls
+    if hasattr(cls, "from_state"):
+        _CLASSES[cls.__name__] = cls
+    else:
+        make_known(cls)
     return cls
 
 

@@ -58,7 +58,8 @@ class Update(NamedTuple):
     @property
     def loss(self) -> float:
         """(E_t - y_t)^2 / 2."""
-        return (self.estimate.value - self.y) ** 2 / 2
+        error = self.estimate.value - self.y
+        return error * error / 2
 
 
 @restorable

@@ -7,6 +7,7 @@ from iln_stream.listeners.outbox import (
     TransactionalPredictionWriter,
 )
 from iln_stream.listeners.progress import Progress
+from iln_stream.listeners.snapshot_metrics import SnapshotMetrics
 from iln_stream.listeners.snapshotter import Snapshotter
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Metrics",
     "PredictionWriter",
     "Progress",
+    "SnapshotMetrics",
     "Snapshotter",
     "TransactionalPredictionWriter",
     "Watched",

@@ -1,10 +1,11 @@
 """What Prometheus sees: plain attributes, read when it asks."""
 
 import math
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
-from time import time
+from time import perf_counter, time
 from typing import Any, NamedTuple
 
 from prometheus_client.core import (
@@ -32,19 +33,26 @@ _SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 
 """Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""
 
 
+_COUNTED_AT_ONCE = 100
+"""Steps: enough that counting them together is cheap, and few enough to stay in a cache."""
+
+
 class Watched(Listener):
     """One learner on one source: counts its steps, and lets Prometheus read the rest.
 
-    An event costs a few additions here; everything else is computed when a scrape asks.
+    An event costs no more here than keeping its step. Steps are counted many at once, or when
+    somebody asks, which any thread may; everything else is computed when a scrape asks.
     """
 
     def __init__(self, learner: Any, source: Source, model: str, window: int) -> None:
-        self.scores = Scores(window)
         self.n_dead_letters = 0
         self.n_repeats = 0
-        self.bucket_counts = [0] * (len(_SECONDS) + 1)
-        self.total_seconds = 0.0
-        self.last_progress = time()
+        self._scores = Scores(window)
+        self._bucket_counts = [0] * (len(_SECONDS) + 1)
+        self._total_seconds = 0.0
+        self._last_progress = perf_counter()
+        self._not_counted: list[Step] = []
+        self._counting = threading.Lock()
         self.algorithm_1 = find_shrinking_gradient(learner)
         self.mixture = find_infinite_layer(learner)
         self.source = source
@@ -52,20 +60,41 @@ class Watched(Listener):
 
     def on_step(self, step: Step) -> None:
         """Let the step count."""
-        self.scores.update(step)
-        self.bucket_counts[bisect_left(_SECONDS, step.seconds)] += 1
-        self.total_seconds += step.seconds
-        self.last_progress = time()
+        self._not_counted.append(step)
+        if len(self._not_counted) >= _COUNTED_AT_ONCE:
+            self._count()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Let the letter count."""
         self.n_dead_letters += 1
-        self.last_progress = time()
+        self._last_progress = perf_counter()
 
     def on_repeat(self, offset: int) -> None:
         """Let the repeat count."""
         self.n_repeats += 1
-        self.last_progress = time()
+        self._last_progress = perf_counter()
+
+    def on_idle(self) -> None:
+        """Having nothing to do is no hanging."""
+        self._last_progress = perf_counter()
+
+    @property
+    def scores(self) -> Scores:
+        """Running means, of all steps so far."""
+        self._count()
+        return self._scores
+
+    @property
+    def latency(self) -> tuple[list[int], float]:
+        """How many steps took up to each of `_SECONDS` or longer, and all their seconds."""
+        self._count()
+        return self._bucket_counts, self._total_seconds
+
+    @property
+    def last_progress(self) -> float:
+        """When the loop last went on or had nothing to do, POSIX seconds."""
+        self._count()
+        return time() - (perf_counter() - self._last_progress)
 
     def state(self) -> Tree:
         """Return what was counted since the model's birth."""
@@ -81,9 +110,18 @@ class Watched(Listener):
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
 
-    def on_idle(self) -> None:
-        """Having nothing to do is no hanging."""
-        self.last_progress = time()
+    def _count(self) -> None:
+        """Count the steps that were only kept so far."""
+        with self._counting:
+            steps = self._not_counted[:]
+            if not steps:
+                return
+            self._scores.update(steps)
+            for step in steps:
+                self._bucket_counts[bisect_left(_SECONDS, step.seconds)] += 1
+                self._total_seconds += step.seconds
+            self._last_progress = max(self._last_progress, steps[-1].ended)
+            del self._not_counted[: len(steps)]  # the loop may have appended to it meanwhile
 
 
 class Metrics(Collector):
@@ -144,8 +182,9 @@ class Metrics(Collector):
         )
         bounds = [*(f"{bound:g}" for bound in _SECONDS), "+Inf"]
         for watched in self._watched:
-            buckets = list(zip(bounds, accumulate(watched.bucket_counts), strict=True))
-            family.add_metric(watched.labels, buckets, watched.total_seconds)
+            counts, total_seconds = watched.latency
+            buckets = list(zip(bounds, accumulate(counts), strict=True))
+            family.add_metric(watched.labels, buckets, total_seconds)
         return family
 
 

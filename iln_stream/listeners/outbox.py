@@ -2,7 +2,7 @@
 
 import logging
 
-from iln_stream.events import DeadLetter, Prediction
+from iln_stream.events import DeadLetter, PredictionEncoder
 from iln_stream.prequential import Listener, Step
 from iln_stream.sinks import Sink, TransactionalSink
 
@@ -14,8 +14,7 @@ class PredictionWriter(Listener):
 
     def __init__(self, sink: Sink, stream: str, partition: int) -> None:
         self._sink = sink
-        self._stream = stream
-        self._partition = partition
+        self._encode = PredictionEncoder(stream, partition)
 
     def on_step(self, step: Step) -> None:
         """Send the step's prediction."""
@@ -30,15 +29,7 @@ class PredictionWriter(Listener):
         self._sink.flush()
 
     def _told(self, step: Step) -> bytes:
-        prediction = Prediction(
-            stream=self._stream,
-            partition=self._partition,
-            offset=step.offset,
-            id=step.event_id,
-            y_pred=step.y_pred,
-            y=step.y,
-        )
-        return prediction.model_dump_json().encode()
+        return self._encode(step.offset, step.event_id, step.y_pred, step.y)
 
 
 class TransactionalPredictionWriter(PredictionWriter):

@@ -53,7 +53,7 @@ class Progress(Listener):
 
     def on_step(self, step: Step) -> None:
         """Move the bar."""
-        self._scores.update(step)
+        self._scores.update([step])
         self._draw()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:

@@ -1,7 +1,7 @@
 """The listener that lets snapshots be taken."""
 
 from collections.abc import Callable
-from time import monotonic
+from time import perf_counter
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, Step
@@ -39,17 +39,28 @@ class Snapshotter(Listener):
         every_seconds: float,
         next_offset: int,
     ) -> None:
+        self.saver = saver
         self._capture = capture
-        self._saver = saver
         self._every_events = every_events
         self._every_seconds = every_seconds
-        self._next_offset = next_offset
+        self._begin = self._next_offset = next_offset
         self._n_since = 0
-        self._due = monotonic() + every_seconds
+        self._due = perf_counter() + every_seconds
+
+    @property
+    def lag(self) -> int:
+        """Offsets from the newest stored snapshot on, that a crash would have to read again."""
+        newest = self.saver.newest  # asked first: another thread moves it, and never past us
+        saved = self._begin if newest is None else max(self._begin, newest.next_offset)
+        return self._next_offset - saved
 
     def on_step(self, step: Step) -> None:
         """A record was predicted, and perhaps learned."""
-        self._passed(step.offset)
+        self._next_offset = step.offset + 1
+        self._n_since += 1
+        # Once an event, so in few words.
+        if step.ended >= self._due or self._n_since >= self._every_events or self.saver.failed:
+            self._save_if_due()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """A record was no event."""
@@ -65,25 +76,23 @@ class Snapshotter(Listener):
 
     def finish(self, always: bool = False) -> None:
         """Return when the state after the last record is stored, if there was one or `always`."""
-        self._saver.finish()
+        self.saver.finish()
         if self._n_since or always:
             self._save()
-            self._saver.finish()
+            self.saver.finish()
 
     def _passed(self, offset: int) -> None:
         self._next_offset = offset + 1
         self._n_since += 1
-        # Once an event, so in few words.
-        if self._saver.failed or self._n_since >= self._every_events or monotonic() >= self._due:
-            self._save_if_due()
+        self._save_if_due()
 
     def _save_if_due(self) -> None:
-        self._saver.check()
-        due = self._n_since >= self._every_events or (self._n_since and monotonic() >= self._due)
-        if due and not self._saver.busy:
+        self.saver.check()
+        due = self._n_since >= self._every_events or (self._n_since and perf_counter() >= self._due)
+        if due and not self.saver.busy:
             self._save()
 
     def _save(self) -> None:
-        self._saver.save(self._capture(self._next_offset))
+        self.saver.save(self._capture(self._next_offset))
         self._n_since = 0
-        self._due = monotonic() + self._every_seconds
+        self._due = perf_counter() + self._every_seconds

@@ -1,15 +1,15 @@
 """The prequential loop: predict, score, learn, one event at a time, in the stream's order."""
 
-import math
 from collections.abc import Sequence
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter, MalformedError, decode, one_hot, payload_bytes
-from iln_stream.learners import find_infinite_layer, find_shrinking_gradient
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
+from iln_stream.prequential.scoring import scoring_of
 from iln_stream.prequential.step import Step
 from iln_stream.sources import Record, Source
 
@@ -56,8 +56,7 @@ class PrequentialLoop:
         self.listeners = tuple(listeners)
         self.recent_ids = recent_ids
         self.max_failures_in_a_row = max_failures_in_a_row
-        self._algorithm_1 = find_shrinking_gradient(learner)
-        self._mixture = find_infinite_layer(learner)
+        self._score = scoring_of(learner)
         self._last_offset = -1
         self._failures_in_a_row = 0
         self._stopping = False
@@ -77,75 +76,76 @@ class PrequentialLoop:
         """
         while not self._stopping:
             records = self.source.poll(poll_timeout)
-            for record in records:
-                if self._stopping:
-                    return
-                self.process(record)
+            self._process(records)
             if not records:
                 if self.source.exhausted:
                     return
                 for listener in self.listeners:
                     listener.on_idle()
 
-    def process(self, record: Record) -> None:
-        """Take one record through the whole way."""
-        if record.offset <= self._last_offset:
-            raise SourceError(
-                f"{self.source.stream}: offset {record.offset} came after {self._last_offset}; "
-                "events must come in strictly increasing order"
-            )
-        self._last_offset = record.offset
-        try:
-            step = self._step(record)
-        except MalformedError as error:
-            self._bury(record, str(error))
-            return
-        except Exception as error:
-            # Whatever a learner raises, the stream goes on and the event is not lost.
-            self._bury(record, f"the learner failed: {type(error).__name__}: {error}")
-            self._failures_in_a_row += 1
-            if self._failures_in_a_row >= self.max_failures_in_a_row:
-                raise LearnerError(
-                    f"the learner failed on {self._failures_in_a_row} events in a row, the last "
-                    f"at offset {record.offset}: {error}"
-                ) from error
-            return
-        self._failures_in_a_row = 0
-        for listener in self.listeners:
+    def _process(self, records: Sequence[Record]) -> None:
+        """Take records through the whole way, until asked to stop."""
+        # All in one frame: a learner leaves the processor's caches cold, so that each call and
+        # each object touched here costs several times what it would by itself.
+        learner, score, recent_ids = self.learner, self._score, self.recent_ids
+        told_of_steps = [each.on_step for each in self.listeners if _heeds_steps(each)]
+        for record in records:
+            if self._stopping:
+                return
+            offset = record.offset
+            if offset <= self._last_offset:
+                raise self._disorder(offset)
+            self._last_offset = offset
+            try:
+                event = decode(record.payload)
+                event_id = event.id
+                if recent_ids and event_id is not None and recent_ids.is_repeat(event_id):
+                    step = None
+                else:
+                    x, y = one_hot(event.x), event.y
+                    loss, shrunk = None, False
+                    started = perf_counter()
+                    y_pred = float(learner.predict_one(x))
+                    if not isfinite(y_pred):
+                        raise ArithmeticError(f"it predicted {y_pred}")
+                    if y is not None:
+                        learner.learn_one(x, y)
+                        loss, shrunk = score(y_pred, y)
+                    ended = perf_counter()
+                    seconds = ended - started
+                    # `Step(...)` would do just this, in twice the time.
+                    step = tuple.__new__(
+                        Step, (offset, event_id, y, y_pred, loss, shrunk, seconds, ended)
+                    )
+            except MalformedError as error:
+                self._bury(record, str(error))
+                continue
+            except Exception as error:
+                # Whatever a learner raises, the stream goes on and the event is not lost.
+                self._learner_failed(record, error)
+                continue
+            self._failures_in_a_row = 0
             if step is None:
-                listener.on_repeat(record.offset)
+                for listener in self.listeners:
+                    listener.on_repeat(offset)
             else:
-                listener.on_step(step)
+                for on_step in told_of_steps:
+                    on_step(step)
 
-    def _step(self, record: Record) -> Step | None:
-        """Take one step; None if the event came already."""
-        event = decode(record.payload)
-        if self.recent_ids and event.id is not None and self.recent_ids.is_repeat(event.id):
-            return None
-        x, y = one_hot(event.x), event.y
-        started = perf_counter()
-        y_pred = float(self.learner.predict_one(x))
-        if not math.isfinite(y_pred):
-            raise ArithmeticError(f"it predicted {y_pred}")
-        loss, shrunk = None, False
-        if y is not None:
-            self.learner.learn_one(x, y)
-            loss, shrunk = self._score(y_pred, y)
-        timestamp = event.timestamp.timestamp() if event.timestamp else record.timestamp
-        seconds = perf_counter() - started
-        # In the order of its fields: by name it would take twice as long.
-        return Step(record.offset, event.id, timestamp, y, y_pred, loss, shrunk, seconds)
+    def _disorder(self, offset: int) -> SourceError:
+        return SourceError(
+            f"{self.source.stream}: offset {offset} came after {self._last_offset}; "
+            "events must come in strictly increasing order"
+        )
 
-    def _score(self, y_pred: float, y: float) -> tuple[float, bool]:
-        """The step's loss on the learner's own scale of targets, and whether alpha was shrunk."""
-        update = None if self._algorithm_1 is None else self._algorithm_1.last_update
-        shrunk = update is not None and update.shrunk
-        if self._mixture is None and update is not None:
-            return update.loss, shrunk
-        error = y_pred - y
-        if self._mixture is not None:
-            error /= self._mixture.target_unit
-        return error * error / 2, shrunk  # a product overflows to inf, where ** raises
+    def _learner_failed(self, record: Record, error: Exception) -> None:
+        self._bury(record, f"the learner failed: {type(error).__name__}: {error}")
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= self.max_failures_in_a_row:
+            raise LearnerError(
+                f"the learner failed on {self._failures_in_a_row} events in a row, the last "
+                f"at offset {record.offset}: {error}"
+            ) from error
 
     def _bury(self, record: Record, reason: str) -> None:
         letter = DeadLetter.of(
@@ -157,3 +157,8 @@ class PrequentialLoop:
         )
         for listener in self.listeners:
             listener.on_dead_letter(letter)
+
+
+def _heeds_steps(listener: Listener) -> bool:
+    """Whether telling it of a step does anything: calls that don't would add up."""
+    return type(listener).on_step is not Listener.on_step

@@ -12,8 +12,6 @@ class Step(NamedTuple):
         The event's place in its stream.
     event_id
         The sender's name for the event, if any.
-    timestamp
-        When the event happened, POSIX seconds: the event's own, else the record's.
     y
         The label in its own units; None: the event was predicted only.
     y_pred
@@ -25,14 +23,16 @@ class Step(NamedTuple):
         Whether Algorithm 1 took its shrinking branch on this event.
     seconds
         Time spent predicting and learning.
+    ended
+        When that was done, by `time.perf_counter`.
 
     """
 
     offset: int
     event_id: str | None
-    timestamp: float | None
     y: float | None
     y_pred: float
     loss: float | None
     shrunk: bool
     seconds: float
+    ended: float

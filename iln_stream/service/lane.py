@@ -5,7 +5,7 @@ from typing import cast
 
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, Progress, Snapshotter
+from iln_stream.listeners import Metrics, Progress, SnapshotMetrics, Snapshotter
 from iln_stream.prequential import Listener, PrequentialLoop, RecentIds
 from iln_stream.service.build import build_learner, build_log, build_source
 from iln_stream.service.memory import Memory
@@ -26,6 +26,8 @@ class Lane:
         Of the topic; other sources have one, 0.
     metrics
         Where the lane appears.
+    snapshot_metrics
+        Where its snapshots do, if it has any.
     outputs
         Where its predictions and dead letters go.
     console
@@ -38,6 +40,7 @@ class Lane:
         settings: Settings,
         partition: int,
         metrics: Metrics,
+        snapshot_metrics: SnapshotMetrics,
         outputs: Outputs,
         console: Console | None = None,
     ) -> None:
@@ -59,7 +62,7 @@ class Lane:
             # Writers first: what was counted has been handed over.
             writers = outputs.writers(self.source)
             listeners: list[Listener] = [*writers, self.watched]
-            if console is not None:
+            if console is not None and console.is_terminal:
                 listeners.append(Progress(settings.source, self.source.lag, console))
             if memory is not None:  # last: what is saved has been counted
                 memory.restore(self.watched, recent_ids)
@@ -71,6 +74,7 @@ class Lane:
                     [each.flush for each in writers],
                 )
                 listeners.append(self._snapshotter)
+                snapshot_metrics.watch(self.watched, self._snapshotter)
             self.loop = PrequentialLoop(self.source, self.learner, listeners, recent_ids=recent_ids)
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()

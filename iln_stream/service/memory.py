@@ -171,7 +171,7 @@ class Memory:
             warn_of_new_partitions(source.stream, header.n_partitions, source.n_partitions)
         return Snapshotter(
             capture,
-            Saver(self._folder, flushes),
+            Saver(self._folder, flushes, newest=self.header),
             settings.snapshot_events,
             settings.snapshot_seconds,
             source.position,

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from iln_stream.brokers import wait_for_brokers
 from iln_stream.errors import IlnError
-from iln_stream.listeners import Metrics
+from iln_stream.listeners import Metrics, SnapshotMetrics
 from iln_stream.service.build import check
 from iln_stream.service.http import HttpServer
 from iln_stream.service.lane import Lane
@@ -48,9 +48,11 @@ class Service:
             outputs = Outputs(settings)
             opened.callback(outputs.close)
             metrics = Metrics(self.registry, settings.window)
+            snapshot_metrics = SnapshotMetrics(self.registry)
 
             def open_lane(partition: int) -> Lane:
-                lane = Lane(settings, partition, metrics, outputs, None if self.lanes else console)
+                drawn_on = None if self.lanes else console
+                lane = Lane(settings, partition, metrics, snapshot_metrics, outputs, drawn_on)
                 opened.callback(lane.close)
                 self.lanes.append(lane)
                 return lane

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from iln_stream.errors import SinkError
+from iln_stream.errors import ReaderGoneError, SinkError
 
 
 class JsonLinesSink:
@@ -51,4 +51,6 @@ class JsonLinesSink:
         try:
             action()
         except OSError as error:
-            raise SinkError(f"can't write {self._name}: {error.strerror}") from error
+            gone = isinstance(error, BrokenPipeError) and not self._on_disk
+            kind = ReaderGoneError if gone else SinkError
+            raise kind(f"can't write {self._name}: {error.strerror}") from error

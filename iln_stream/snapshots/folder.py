@@ -101,8 +101,8 @@ class SnapshotFolder:
         found = (Place(int(name[1]), int(name[2])) for name in self._matching(_NAME))
         return sorted(found, reverse=True)
 
-    def write(self, snapshot: Snapshot) -> None:
-        """Store a snapshot durably, then delete all but the newest.
+    def write(self, snapshot: Snapshot) -> int:
+        """Store a snapshot durably, then delete all but the newest; return its size in bytes.
 
         Raises
         ------
@@ -113,13 +113,14 @@ class SnapshotFolder:
         place = Place(snapshot.header.epoch, snapshot.header.next_offset)
         partial = self.path / f"{place.name}.partial"
         try:
-            self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
+            size = self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
         finally:
             with suppress(OSError):
                 partial.unlink()
         for old in self.places()[self._keep :]:
             with suppress(OSError):  # somebody else's housekeeping
                 (self.path / old.name).unlink()
+        return size
 
     def newest(self) -> Snapshot | None:
         """Return the newest snapshot that is as it was written; None if there is none at all.
@@ -202,13 +203,15 @@ def read_snapshot(file: Path) -> Snapshot:
         ) from error
 
 
-def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> None:
+def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
     with partial.open("wb") as file:
         snapshot.write(file)
         file.flush()
         os.fsync(file.fileno())
+        size = os.fstat(file.fileno()).st_size
     partial.rename(final)
     _sync_folder(final.parent)
+    return size
 
 
 def _sync_folder(path: Path) -> None:

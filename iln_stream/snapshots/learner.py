@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.learners import model_of, state_of
+from iln_stream.learners import model_of, state_of, untold_parts
 from iln_stream.state import Tree
 
 _PICKLE = "pickle"
@@ -29,12 +29,18 @@ def learner_state(learner: Any, allow_pickle: bool) -> Tree:
 
     """
     try:
-        return state_of(learner)
+        state = state_of(learner)
+        for parameter, name in untold_parts(state):
+            raise StateError(
+                f"{parameter} is a {name}, of which a state tells nothing, so that it could not be "
+                "restored: make that class @restorable (iln_stream.learners)"
+            )
+        return state
     except StateError as error:
         if not allow_pickle:
             raise SnapshotError(
-                f"snapshots: {error}; set snapshot_pickle to save it as a pickle, which runs code "
-                "when it is read: do so only if nobody else can write to the folder"
+                f"snapshots: {error}; or set snapshot_pickle to save it as a pickle, which runs "
+                "code when it is read: do so only if nobody else can write to the folder"
             ) from error
     return {_PICKLE: np.frombuffer(pickle.dumps(learner), np.uint8)}
 

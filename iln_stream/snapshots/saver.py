@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 from iln_stream.snapshots.file import Header, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder
@@ -18,15 +19,33 @@ class Saver:
         Called before a snapshot is written; each returns when the predictions or dead letters that
         were handed over are stored, or raises. So no record is behind us whose output could be
         lost.
+    newest
+        Header of the newest snapshot that is stored already.
+
+    Attributes
+    ----------
+    newest : Header or None
+        Of the newest snapshot that is stored.
+    n_bytes : int or None
+        Size of the last one that was stored here.
+    seconds : float or None
+        How long that took, the flushes included.
 
     """
 
-    def __init__(self, folder: SnapshotFolder, flushes: Sequence[Callable[[], None]] = ()) -> None:
+    def __init__(
+        self,
+        folder: SnapshotFolder,
+        flushes: Sequence[Callable[[], None]] = (),
+        newest: Header | None = None,
+    ) -> None:
         self._folder = folder
         self._flushes = tuple(flushes)
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
-        self.newest: Header | None = None
+        self.newest = newest
+        self.n_bytes: int | None = None
+        self.seconds: float | None = None
         self.n_saved = 0
         self.failed = False
 
@@ -61,8 +80,10 @@ class Saver:
             self._error, self.failed = error, True
 
     def _store(self, snapshot: Snapshot) -> None:
+        began = monotonic()
         for flush in self._flushes:
             flush()
-        self._folder.write(snapshot)
+        self.n_bytes = self._folder.write(snapshot)
+        self.seconds = monotonic() - began
         self.newest = snapshot.header
         self.n_saved += 1

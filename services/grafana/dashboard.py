@@ -17,7 +17,13 @@ from grafana_foundation_sdk.models.dashboard import (
     VariableRefresh,
     VariableSort,
 )
-from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Seconds, Short
+from grafana_foundation_sdk.models.units import (
+    BytesIEC,
+    CountsPerSecond,
+    PercentUnit,
+    Seconds,
+    Short,
+)
 
 JSON_FILE = Path(__file__).parent / "dashboards" / "iln_stream.json"
 
@@ -236,11 +242,51 @@ STREAM = (
     ),
 )
 
+SNAPSHOTS = (
+    Graph(
+        "Age of the snapshot",
+        "Time since the newest snapshot that is stored was taken. Empty without the setting "
+        "snapshots.\n\nHealthy: below twice the setting snapshot_seconds while events come; a rise "
+        "without events costs nothing.",
+        Seconds,
+        (Query(f"time() - {selected('iln_snapshot_last_success_timestamp_seconds')}"),),
+    ),
+    Graph(
+        "Not in the snapshot",
+        "Offsets that a crash would have to read again.\n\nHealthy: a sawtooth that falls to about "
+        "0 with each snapshot.",
+        Short,
+        (Query(selected("iln_snapshot_lag")),),
+    ),
+    Graph(
+        "Place of the snapshot",
+        "The offset from which a run would go on.\n\nHealthy: rises in steps, as long as events "
+        "come. It never falls but after a rebuild on a new topic.",
+        Short,
+        (Query(selected("iln_snapshot_offset")),),
+    ),
+    Graph(
+        "Size of the snapshot",
+        "Bytes of the last snapshot.\n\nHealthy: level once the learner's budgets are full.",
+        BytesIEC,
+        (Query(selected("iln_snapshot_size_bytes")),),
+    ),
+    Graph(
+        "Time to store it",
+        "Time to store the last snapshot, beside the learning: waiting until brokers have the "
+        "predictions and dead letters, then writing.\n\nHealthy: well below the setting "
+        "snapshot_seconds. Above: a slow disk or broker; snapshots come as fast as they can.",
+        Seconds,
+        (Query(selected("iln_snapshot_duration_seconds")),),
+    ),
+)
+
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS,)),
     ("What are they made of?", (MIXTURE,)),
     ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
     ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),
+    ("What would a crash cost?", (SNAPSHOTS[:2], SNAPSHOTS[2:])),
 )
 
 

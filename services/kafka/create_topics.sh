@@ -12,6 +12,6 @@ create_topic() {
     --config "retention.ms=$(($2 * hour))" --config "segment.ms=$hour"
 }
 
-create_topic iln-events 6 # a learner that starts anew learns all of it: minutes, not hours
+create_topic iln-events 6 # as long as a learner may be away; a rebuild learns all of it
 create_topic iln-predictions 6
 create_topic iln-events-dead-letters 720 # somebody has to find the time to read them

@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.command_line import COMMAND, environment, iln
@@ -154,14 +156,15 @@ def test_standard_input_to_standard_output(tmp_path):
     assert {p["stream"] for p in predictions} == {"stdin"}
 
 
-def test_reader_that_leaves(tmp_path):
-    """When whoever reads the predictions goes away, the run stops with a sentence."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_reader_that_leaves(unbuffered, tmp_path):
+    """In a pipeline with `head` the run ends as other programs do: silently, with 141."""
     arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]
     read_end, write_end = os.pipe()
     with subprocess.Popen(
         [*COMMAND, "run", *arguments],
         cwd=tmp_path,
-        env=environment(),
+        env=environment(PYTHONUNBUFFERED=unbuffered),
         stdout=write_end,
         stderr=subprocess.PIPE,
         text=True,
@@ -170,6 +173,25 @@ def test_reader_that_leaves(tmp_path):
         os.read(read_end, 10)
         os.close(read_end)
         _, error = process.communicate(timeout=30)
-    assert error.splitlines()[-1] == "error: can't write standard output: Broken pipe"
-    assert "Traceback" not in error
-    assert process.returncode == 2
+    (line,) = error.splitlines()
+    assert "INFO metrics at" in line
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_standard_output_on_a_full_disk(tmp_path):
+    """Only a reader that leaves is no error: predictions that can't be kept are one."""
+    arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "run", *arguments],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("error: can't write standard output: No space")

@@ -154,7 +154,7 @@ def test_means_of_a_trajectory():
     """Means are over labelled events, each loss being half a squared error."""
     trajectory = Trajectory()
     for y, y_pred in [(1.0, 3.0), (None, 9.0), (5.0, 4.0)]:
-        trajectory.on_step(Step(0, None, None, y, y_pred, None, False, 0.5))
+        trajectory.on_step(Step(0, None, y, y_pred, None, False, 0.5, 0.0))
     assert trajectory.absolute_errors == [2.0, 1.0]
     assert trajectory.mae == 1.5
     assert trajectory.running_loss == [2.0, 1.25]

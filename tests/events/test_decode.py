@@ -3,12 +3,15 @@
 import datetime as dt
 import json
 import math
+import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iln_stream.events import Event, MalformedError, decode, payload_bytes
+from iln_stream.events.decode import LARGEST_PAYLOAD
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 text = st.text(st.characters(codec="utf-8"))
@@ -199,6 +202,58 @@ def test_huge_text_in_a_reason(fields):
 def test_huge_text():
     """A category of a megabyte is odd, but an event."""
     assert len(decode(json.dumps({"x": {"a": "s" * 1_000_000}}).encode()).x["a"]) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"?" * (LARGEST_PAYLOAD + 1), b'{"x": {}, "y": %s}' % (b"9" * 5_000_000), b"[" * 100_000_000],
+    ids=["garbage", "5 MB of digits", "100 MB of nesting"],
+)
+def test_what_is_too_large_is_not_parsed(payload):
+    """No payload costs more than the largest that is allowed: its size is all that is looked at."""
+    with pytest.raises(MalformedError, match=r"^event: [\d,]+ bytes, where at most 1,048,576 are"):
+        decode(payload)
+
+
+# Payloads of about n bytes, each the worst for one of the things that decoding does.
+SHAPES = {
+    "many inputs": lambda n: b'{"x": {%s}}' % _joined(b'"%07d":1', n),
+    "many texts with colons": lambda n: b'{"x": {%s}}' % _joined(b'"%07d":":"', n),
+    "long text": lambda n: b'{"x": {"a": "%s"}}' % (b"s:" * (n // 2)),
+    "long text of escapes": lambda n: b'{"x": {"a": "%s:"}}' % (b'\\"\\\\' * (n // 4)),
+    "text that does not end": lambda n: b'{"x": {"a": "%s' % (b'\\":' * (n // 3)),
+    "long digits": lambda n: b'{"x": {}, "y": %s}' % (b"9" * n),
+    "long decimals": lambda n: b'{"x": {}, "y": 0.%s}' % (b"9" * n),
+    "many long digits": lambda n: b'{"x": {}, "y": [%s]}' % b",".join([b"9" * 4300] * (n // 4300)),
+    "long time": lambda n: b'{"x": {}, "timestamp": 1.%s}' % (b"9" * n),
+    "deep nesting": lambda n: b'{"x": {"a": %s' % (b'{"a":[' * (n // 6)),
+    "many lists": lambda n: b'{"x": {"a": [%s]}}' % _joined(b"[1%06d]", n),
+    "many wrong inputs": lambda n: b'{"x": {%s}}' % _joined(b'"%07d":[]', n),
+    "many unknown fields": lambda n: b'{"x": {},%s}' % _joined(b'"%07d":1', n),
+    "one input again and again": lambda n: b'{"x": {%s}}' % b",".join([b'"a":1'] * (n // 6)),
+    "last input twice": lambda n: b'{"x": {%s,"a":1,"a":1}}' % _joined(b'"%07d":1', n),
+    "spaces": lambda n: b'{"x": {%s}}' % (b" " * n),
+}
+
+
+def _joined(pattern, n):
+    return b",".join(pattern % i for i in range(n // (len(pattern) + 5)))
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_time_is_linear_in_size(shape):
+    """No sender can stop the stream with a payload that is allowed: eight times the size takes
+    some eight times the processor's time, not 64. Most of it is spent in compiled code, where
+    nothing but time can be counted; the bound is twice what was ever seen."""
+    small, large = (min(_seconds(shape(n)) for _ in range(5)) for n in (1 << 14, 1 << 17))
+    assert large < 30 * small
+
+
+def _seconds(payload):
+    began = time.process_time()
+    with suppress(MalformedError):
+        decode(payload)
+    return time.process_time() - began
 
 
 def test_reason_is_one_line():

@@ -1,13 +1,14 @@
 """`Prediction` and `DeadLetter`: what we send out."""
 
 import hashlib
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from iln_stream.events import DeadLetter, Prediction
+from iln_stream.events import DeadLetter, Prediction, PredictionEncoder
 from iln_stream.events.messages import PAYLOAD_LIMIT
 
 
@@ -52,6 +53,28 @@ def test_version_is_sent():
         '{"version":1,"stream":"s","partition":0,"offset":7,"id":null,"y_pred":1.5,"y":null}'
     )
     assert '"version":1' in DeadLetter.of("s", 0, 0, b"", "r").model_dump_json()
+
+
+texts = st.text(st.characters(codec="utf-8"))
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(texts, st.none() | texts, finite, st.none() | finite)
+def test_encoder_writes_predictions(stream, event_id, y_pred, y):
+    """Whatever the names and numbers, a reader gets the prediction, to the last bit."""
+    text = PredictionEncoder(stream, 3)(2**62, event_id, y_pred, y)
+    assert Prediction.model_validate_json(text) == Prediction(
+        stream=stream, partition=3, offset=2**62, id=event_id, y_pred=y_pred, y=y
+    )
+    assert json.loads(text)["y_pred"] == y_pred  # another parser reads the same
+
+
+@given(texts, st.none() | texts, st.none() | st.integers(-999, 999))
+def test_encoder_writes_what_pydantic_writes(stream, event_id, y):
+    """Its bytes are the model's own: the same fields in the same order, escaped alike."""
+    prediction = Prediction(stream=stream, partition=3, offset=5, id=event_id, y_pred=0.125, y=y)
+    encode = PredictionEncoder(stream, 3)
+    assert encode(5, event_id, 0.125, prediction.y) == prediction.model_dump_json().encode()
 
 
 @pytest.mark.parametrize("wrong", [{"offset": -1}, {"partition": -1}, {"version": 2}])

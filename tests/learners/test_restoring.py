@@ -22,7 +22,7 @@ from iln_stream import (
     features,
 )
 from iln_stream.errors import StateError
-from iln_stream.learners import model_of, state_of
+from iln_stream.learners import model_of, restorable, state_of
 from iln_stream.learners.estimators import Averaged, Block, Full, Sampled
 from iln_stream.learners.parameters import FAMILIES
 from iln_stream.state import pack, unpack
@@ -231,6 +231,15 @@ def test_a_users_own_parts_are_given_again(own):
         through_files(model)
     restored = through_files(model, **own)
     assert go_on(restored, events[50:]) == go_on(model, events[50:])
+
+
+def test_restorable_parts_have_to_be_told_of():
+    """What a state could not tell of, or would take for a class of ours, can't be registered."""
+    with pytest.raises(TypeError, match="Signs must be a dataclass whose fields are all"):
+        restorable(Signs)
+    with pytest.raises(TypeError, match=r"Erf is the name of a class of iln_stream\.features"):
+        restorable(dataclass(type("Erf", (Signs,), {"__module__": __name__})))
+    assert through_files(ShrinkingGradient(features.Erf())).features == features.Erf()
 
 
 def test_another_part_is_refused():

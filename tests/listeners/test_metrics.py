@@ -205,7 +205,7 @@ def test_a_step_as_long_as_a_bucket_is_wide_falls_into_it() -> None:
     registry = CollectorRegistry()
     source = RiverDatasetSource([], "none")
     watched = Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
-    watched.on_step(Step(0, None, None, None, 0.0, None, False, 0.01))
+    watched.on_step(Step(0, None, None, 0.0, None, False, 0.01, 0.0))
     labels = {"model": "iln", "partition": "0"}
     buckets = "iln_step_duration_seconds_bucket"
     assert registry.get_sample_value(buckets, {**labels, "le": "0.005"}) == 0

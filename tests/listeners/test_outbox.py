@@ -23,7 +23,7 @@ class ListSink:
 
 
 def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1):
-    return Step(offset, event_id, None, y, y_pred, 0.0, False, 0.0)
+    return Step(offset, event_id, y, y_pred, 0.0, False, 0.0, 0.0)
 
 
 LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")

@@ -1,6 +1,7 @@
 """The snapshotter: when it saves, and of which place."""
 
 import threading
+from time import perf_counter
 
 import pytest
 
@@ -38,7 +39,7 @@ def snapshotter(saver, events=10**9, seconds=10**9):
 
 
 def step(offset):
-    return Step(offset, None, None, 1.0, 0.0, 0.5, False, 0.0)
+    return Step(offset, None, 1.0, 0.0, 0.5, False, 0.0, perf_counter())
 
 
 def test_every_so_many_records(saver):

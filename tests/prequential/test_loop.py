@@ -268,30 +268,18 @@ def test_inputs_are_one_hot_encoded():
     assert learner.calls[0] == ("predict", {"sky=clear": 1.0, "up": 1.0, "wind": 3.0})
 
 
-@pytest.mark.parametrize(
-    ("payload", "told"),
-    [
-        (b'{"x": {}}', 5.0),
-        (b'{"x": {}, "timestamp": 77.5}', 77.5),
-        (b'{"x": {}, "timestamp": "1970-01-01T00:01:00Z"}', 60.0),
-    ],
-)
-def test_time_of_a_step(payload, told):
-    """A step's time is the event's own, else the record's."""
-    (step,) = run([Record(0, payload, timestamp=5.0)]).steps
-    assert step.timestamp == told
-
-
 def test_step_tells_id_and_duration():
-    """A step carries the sender's name for the event and the seconds it took."""
+    """A step carries the sender's name for the event, the seconds it took and their end."""
 
     class Slow(RecordingLearner):
         def learn_one(self, x, y):
             time.sleep(0.02)
 
+    before = time.perf_counter()
     (step,) = run([Record(0, b'{"x": {}, "y": 1, "id": "e-1"}')], Slow()).steps
     assert step.event_id == "e-1"
     assert 0.02 <= step.seconds < 2
+    assert before + step.seconds <= step.ended <= time.perf_counter()
 
 
 def test_loss_is_algorithm_1s_own():
@@ -308,7 +296,8 @@ def test_loss_is_algorithm_1s_own():
     PrequentialLoop(source, model, [Keep()]).run()
     assert len(updates) == 300
     for step, update in updates:
-        assert step.loss == (update.estimate.value - update.y) ** 2 / 2
+        assert step.loss == update.loss
+        assert update.loss == pytest.approx((update.estimate.value - update.y) ** 2 / 2)
         assert step.shrunk == update.shrunk
         assert abs(update.y) <= 1
     in_units_of_y = [(step.y_pred - step.y) ** 2 / 2 for step, _ in updates]
@@ -355,7 +344,7 @@ def test_same_mae_as_river(model):
 
     class Scorer(Listener):
         def on_step(self, step):
-            scores.update(step)
+            scores.update([step])
 
     source = RiverDatasetSource(dataset, "TrumpApproval")
     PrequentialLoop(source, model(), [Scorer()]).run()

@@ -15,7 +15,7 @@ numbers = st.floats(-1e100, 1e100)
 
 
 def step(y, y_pred, loss, shrunk=False):
-    return Step(0, None, None, y, y_pred, loss, shrunk, 0.0)
+    return Step(0, None, y, y_pred, loss, shrunk, 0.0, 0.0)
 
 
 @given(st.integers(1, 20), st.lists(numbers, max_size=60))
@@ -24,7 +24,7 @@ def test_window_is_the_mean_of_the_latest(size, values):
     window = Window(size)
     assert math.isnan(window.mean)
     for n, value in enumerate(values, start=1):
-        window.append(value)
+        window.extend([value])
         latest = values[max(0, n - size) : n]
         assert window.mean == pytest.approx(
             np.mean(latest), rel=1e-9, abs=1e-12 * max(map(abs, latest))
@@ -34,9 +34,9 @@ def test_window_is_the_mean_of_the_latest(size, values):
 def test_window_does_not_drift():
     """An enormous value that has left, after many events, leaves no trace in the mean."""
     window = Window(10)
-    window.append(1e300)
+    window.extend([1e300])
     for i in range(200_000):
-        window.append(0.1 * (i % 7))
+        window.extend([0.1 * (i % 7)])
     latest = [0.1 * (i % 7) for i in range(199_990, 200_000)]
     assert window.mean == pytest.approx(np.mean(latest), rel=1e-14)
 
@@ -44,10 +44,9 @@ def test_window_does_not_drift():
 def test_window_forgets_infinity():
     """One loss beyond a double spoils the window only while it is in it."""
     window = Window(2)
-    window.append(math.inf)
+    window.extend([math.inf])
     assert window.mean == math.inf
-    window.append(1.0)
-    window.append(2.0)
+    window.extend([1.0, 2.0])
     assert window.mean == 1.5
 
 
@@ -58,8 +57,12 @@ def test_window_forgets_infinity():
 def test_scores_of_any_sequence(rows, window):
     """Counts and means over all and over the latest events agree with numpy's."""
     scores = Scores(window)
-    for y, y_pred, shrunk in rows:
-        scores.update(step(y, y_pred, None if y is None else (y_pred - y) ** 2, shrunk))
+    scores.update(
+        [
+            step(y, y_pred, None if y is None else (y_pred - y) ** 2, shrunk)
+            for y, y_pred, shrunk in rows
+        ]
+    )
     labelled = [row for row in rows if row[0] is not None]
     assert scores.n_events == len(rows)
     assert scores.n_labelled == len(labelled)
@@ -89,18 +92,27 @@ def test_restored_scores_go_on(window):
     """Restored, with a window of any length, scores are what they would have been."""
     draw = random.Random(3)
     steps = [
-        Step(i, None, None, draw.random(), draw.random(), draw.random(), draw.random() < 0.5, 0.0)
+        Step(i, None, draw.random(), draw.random(), draw.random(), draw.random() < 0.5, 0.0, 0.0)
         for i in range(90)
     ]
     whole, first, second = Scores(window), Scores(40), Scores(window)
-    for step in steps:
-        whole.update(step)
-    for step in steps[:50]:
-        first.update(step)
+    whole.update(steps)
+    first.update(steps[:50])
     second.restore(first.state())
-    for step in steps[50:]:
-        second.update(step)
+    second.update(steps[50:])
     assert second.running_loss == whole.running_loss
     assert second.running_mae == whole.running_mae
     assert second.window_loss.mean == pytest.approx(whole.window_loss.mean, rel=1e-12)
     assert second.window_shrunk.mean == pytest.approx(whole.window_shrunk.mean, rel=1e-12)
+
+
+@given(st.lists(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=5)))
+def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
+    """Counted one by one or many at once, steps come to the same, to the last bit."""
+    blocks = [[step(y, y_pred, (y_pred - y) ** 2) for y, y_pred in block] for block in blocks]
+    one_by_one, in_blocks = Scores(7), Scores(7)
+    for block in blocks:
+        in_blocks.update(block)
+        for each in block:
+            one_by_one.update([each])
+    assert in_blocks.state() == one_by_one.state()

@@ -1,5 +1,6 @@
 """Real learners at work, and the real Prometheus that scrapes them."""
 
+import datetime as dt
 import shutil
 import threading
 from collections.abc import Iterator
@@ -13,9 +14,10 @@ from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
-from iln_stream.listeners import Metrics
+from iln_stream.listeners import Metrics, SnapshotMetrics, Snapshotter, Watched
 from iln_stream.prequential import Listener, PrequentialLoop, Step
 from iln_stream.service import Settings, build_learner
+from iln_stream.snapshots import Header, Saver, Snapshot, SnapshotFolder, learner_state
 from iln_stream.sources import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
@@ -37,13 +39,16 @@ class Breather(Listener):
 
 
 class LearnersAtWork:
-    """The default learner and a shrinking one, each in a thread, behind one /metrics."""
+    """The default learner and a shrinking one, each in a thread, behind one /metrics.
 
-    def __init__(self) -> None:
+    The shrinking one's source says that its broker is away, and its snapshots are an hour old.
+    """
+
+    def __init__(self, folder: Path) -> None:
         registry = CollectorRegistry()
-        metrics = Metrics(registry, window=200)
+        metrics, snapshots = Metrics(registry, window=200), SnapshotMetrics(registry)
         self._loops = [
-            _loop(metrics, model, partition, chosen)
+            _loop(metrics, snapshots, model, partition, chosen, folder)
             for partition, (model, chosen) in enumerate(
                 [("healthy", HEALTHY), ("shrinking", SHRINKING)]
             )
@@ -72,11 +77,37 @@ class LearnersAtWork:
         self._server.server_close()
 
 
-def _loop(metrics: Metrics, model: str, partition: int, chosen: dict[str, Any]) -> PrequentialLoop:
+def _loop(
+    metrics: Metrics,
+    snapshots: SnapshotMetrics,
+    model: str,
+    partition: int,
+    chosen: dict[str, Any],
+    folder: Path,
+) -> PrequentialLoop:
     learner = build_learner(Settings(**chosen))
     source = RiverDatasetSource(_events_with_garbage(), model, limit=10**9)
     source.partition = partition
-    return PrequentialLoop(source, learner, [metrics.watch(learner, source, model), Breather()])
+    watched = metrics.watch(learner, source, model)
+    old = dt.timedelta()
+    if chosen is SHRINKING:
+        source.connected = False
+        old = dt.timedelta(hours=1)
+    snapshotter = _snapshotter(learner, watched, folder / model, old)
+    snapshots.watch(watched, snapshotter)
+    return PrequentialLoop(source, learner, [watched, snapshotter, Breather()])
+
+
+def _snapshotter(learner: Any, watched: Watched, folder: Path, old: dt.timedelta) -> Snapshotter:
+    folder.mkdir()
+
+    def capture(next_offset: int) -> Snapshot:
+        saved_at = (dt.datetime.now(dt.UTC) - old).isoformat()
+        header = Header(*("events", 0, None, 1), next_offset, 1, {}, 1, saved_at)
+        counts = watched.state()
+        return Snapshot(header, {"learner": learner_state(learner, False), "counts": counts})
+
+    return Snapshotter(capture, Saver(SnapshotFolder(folder)), 200, 1.0, next_offset=0)
 
 
 def _events_with_garbage() -> Iterator[tuple[dict[int, float], Any]]:
@@ -85,8 +116,8 @@ def _events_with_garbage() -> Iterator[tuple[dict[int, float], Any]]:
 
 
 @pytest.fixture(scope="module")
-def learners() -> Iterator[LearnersAtWork]:
-    at_work = LearnersAtWork()
+def learners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LearnersAtWork]:
+    at_work = LearnersAtWork(tmp_path_factory.mktemp("snapshots"))
     yield at_work
     at_work.close()
 

@@ -142,8 +142,10 @@ def test_full_disk(folder, make, monkeypatch):
     assert folder.newest().header.next_offset == 10
 
 
-def test_unwritable_folder(tmp_path):
-    """A folder that can't be made or written to is told before anything is learned."""
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(SnapshotError, match=r"snapshots: can't keep them in .*file/below"):
-        SnapshotFolder(tmp_path / "file" / "below").lock()
+@pytest.mark.parametrize("path", ["a file/below", "/proc/self/below", "/proc/self"])
+def test_unwritable_folder(path, tmp_path):
+    """A folder that can't be made or written to, not even by root, is told before anything is
+    learned."""
+    (tmp_path / "a file").write_bytes(b"")
+    with pytest.raises(SnapshotError, match=rf"snapshots: can't keep them in .*{path}: "):
+        SnapshotFolder(tmp_path / path).lock()

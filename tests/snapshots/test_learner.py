@@ -1,10 +1,15 @@
 """Learners as trees: ours without pickle, others with it if that is asked for."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 from river import datasets, linear_model, preprocessing
 
 from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.errors import SnapshotError
+from iln_stream.features import Erf, Mixture
+from iln_stream.learners import Sampled, restorable
 from iln_stream.snapshots import learner_of, learner_state
 
 EVENTS = list(datasets.TrumpApproval())
@@ -49,12 +54,84 @@ def test_state_is_of_its_moment():
 def test_pickle_has_to_be_asked_for():
     """Neither is a foreign learner pickled nor a pickle read unless the user says so."""
     with pytest.raises(
-        SnapshotError, match="set snapshot_pickle to save it as a pickle, which runs"
+        SnapshotError, match="or set snapshot_pickle to save it as a pickle, which runs"
     ):
         learner_state(rivers(), allow_pickle=False)
     state = learner_state(rivers(), allow_pickle=True)
     with pytest.raises(SnapshotError, match="holds a pickle, which runs code when it is read"):
         learner_of(state, allow_pickle=False)
+
+
+class Unknown:
+    """A user's family that no state can tell of."""
+
+    q = 1.0
+
+    def draw(self, n, d, rng):
+        return rng.standard_normal((n, d))
+
+    def psi(self, x, w):
+        return np.sign(np.vecdot(w, x))
+
+
+@restorable
+@dataclass(frozen=True)
+class Known(Unknown):
+    """The same as one that can be told of."""
+
+    scale: float = 1.0
+
+    def psi(self, x, w):
+        return np.tanh(self.scale * np.vecdot(w, x))
+
+
+@dataclass(frozen=True)
+class UnknownEstimator:
+    """A user's estimator that no state can tell of."""
+
+    def start(self, given):
+        return Sampled().start(given)
+
+    def restore(self, given, state):
+        return Sampled().restore(given, state)
+
+
+def with_own(**own):
+    return ScaledTarget(WinsorisedScaler() | ShrinkingGradient(**own, draws=20, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"features": Unknown()}, "features is a Unknown"),
+        ({"estimator": UnknownEstimator()}, "estimator is a UnknownEstimator"),
+        ({"features": Mixture((Erf(), Unknown()))}, "features is a Mixture"),
+    ],
+)
+def test_what_could_not_be_restored_is_not_saved(own, said):
+    """A family or estimator of the user's own is refused when there is nothing to lose yet, with
+    both remedies, rather than when it should be restored."""
+    with pytest.raises(SnapshotError, match=rf"^snapshots: {said}, .*@restorable.*snapshot_pickle"):
+        learner_state(with_own(**own), allow_pickle=False)
+
+
+@pytest.mark.parametrize(
+    ("own", "allowed"),
+    [
+        ({"features": Known(2.0)}, False),
+        ({"features": Mixture((Erf(), Known(2.0)))}, False),
+        ({"features": Unknown(), "estimator": UnknownEstimator()}, True),
+    ],
+)
+def test_either_remedy_helps(own, allowed):
+    """A class that is @restorable is saved without pickle, another one with it; both go on."""
+    state = learner_state(learn(with_own(**own), EVENTS[:100]), allowed)
+    restored = learn(learner_of(state, allowed), EVENTS[100:200])
+    whole = learn(with_own(**own), EVENTS[:200])
+    assert ("pickle" in state) == allowed
+    assert [restored.predict_one(x) for x, _ in EVENTS[:20]] == [
+        whole.predict_one(x) for x, _ in EVENTS[:20]
+    ]
 
 
 def test_unreadable_state_names_the_remedy():

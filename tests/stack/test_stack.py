@@ -1,6 +1,6 @@
 """The stack, running: from the producer's events to metrics, predictions and dead letters.
 
-The tests share one stack and run in this order; the last two stop parts of it.
+The tests share one stack and run in this order; the last ones stop parts of it.
 """
 
 from __future__ import annotations
@@ -96,8 +96,10 @@ def test_stopping_the_producer_loses_nothing(stack: Compose) -> None:
     eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now == sent)
 
 
-def test_learner_stops_cleanly_and_learns_again(stack: Compose) -> None:
-    """Protects a deployment: SIGTERM ends the learner in time, and a new start catches up."""
+def test_learner_stops_cleanly_and_goes_on(stack: Compose) -> None:
+    """Protects a deployment: SIGTERM ends the learner in time, and a new start goes on from its
+    snapshot, where it was, without learning or publishing anything again."""
+    before = metrics(stack)
     began = time.monotonic()
     stack("stop", "learner")
 
@@ -105,9 +107,49 @@ def test_learner_stops_cleanly_and_learns_again(stack: Compose) -> None:
     assert stack.exit_code("learner") == 0
     assert len(read_topic(stack, "iln-predictions")) == n_sent(stack)
 
-    stack("start", "learner", "producer")
-    learned = n_sent(stack)
-    eventually(lambda: metrics(stack).get("iln_events_total", 0), lambda now: now > learned)
+    stack("start", "learner")  # the producer still rests: whatever it learns now would be a repeat
+    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    counted = ("iln_events_total", "iln_labelled_events_total", "iln_dead_letters_total")
+    assert {name: after[name] for name in counted} == {name: before[name] for name in counted}
+    assert after["iln_alpha_l1"] == before["iln_alpha_l1"]
+    assert len(read_topic(stack, "iln-predictions")) == n_sent(stack)
+
+
+def test_killed_learner_goes_on_in_a_new_container(stack: Compose) -> None:
+    """Protects what was learned from SIGKILL and from the loss of the container: the volume has
+    it, and every event is learned exactly once."""
+    before = metrics(stack)["iln_events_total"]
+    saved = read_topic(stack, "iln-predictions")[-1]["offset"]  # when it was stopped
+    stack("start", "producer")
+    eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now > before + 100)
+    stack("kill", "learner")
+    stack("rm", "--force", "learner")
+    stack("up", "--detach", "--no-deps", "--no-build", "--pull", "never", "learner")
+
+    after = eventually(lambda: metrics(stack), lambda now: "iln_events_total" in now)
+    assert after["iln_events_total"] >= before
+    stack("stop", "producer")
+    sent = n_sent(stack)
+    eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now == sent)
+    values: dict[int, list[float]] = {}
+    for prediction in read_topic(stack, "iln-predictions"):
+        values.setdefault(prediction["offset"], []).append(prediction["y_pred"])
+    assert len(values) == sent
+    assert {len(set(each)) for each in values.values()} == {1}  # repeats say the same
+    assert {len(each) for offset, each in values.items() if offset <= saved} == {1}
+
+
+def test_rebuild_in_a_container(stack: Compose) -> None:
+    """Protects the way out of a refused state that the README names."""
+    stack("stop", "learner")
+    before = len(read_topic(stack, "iln-predictions"))
+
+    rebuild = ("run", "--rm", "learner", "rebuild", "--config", "/services/learner.toml")
+    stack(*rebuild, timeout=120)
+    stack("start", "learner")
+    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    assert after["iln_events_total"] == n_sent(stack)
+    assert len(read_topic(stack, "iln-predictions")) == before
 
 
 def metrics(stack: Compose) -> dict[str, float]:
@@ -160,6 +202,5 @@ def read_topic(stack: Compose, topic: str) -> list[dict[str, Any]]:
 
 
 def n_sent(stack: Compose) -> int:
-    """Return how many events the producer said it had sent when it was stopped."""
-    (count,) = re.findall(r"(\d+) records sent", stack("logs", "producer"))
-    return int(count)
+    """Return how many events the producer has said it had sent, each time when it was stopped."""
+    return sum(map(int, re.findall(r"(\d+) records sent", stack("logs", "producer"))))

@@ -1,0 +1,32 @@
+"""File systems that only one process sees, in a mount namespace of its own."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# A mount that has files open for writing stays writable: a second one covers it.
+_READ_ONLY_ONCE = """
+make_read_only() { mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"; }
+if [ -e "$1" ]; then
+  make_read_only
+else
+  (while [ ! -e "$1" ]; do sleep 0.05; done; make_read_only) &
+fi
+shift
+exec "$@"
+"""
+
+
+def read_only_once(folder: Path, there_is: Path) -> tuple[str, ...]:
+    """Return what runs a command for which a folder is read-only once there is a certain file.
+
+    A mode would not hinder root, and a mount of the whole machine's would hinder others.
+    """
+    folder.mkdir(exist_ok=True)
+    own = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
+    if shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
+        pytest.skip("no mount namespace of one's own here")
+    return (*own, "sh", "-ec", _READ_ONLY_ONCE, str(folder), str(there_is))
