@@ -21,13 +21,12 @@ from iln_stream.learners.infinite_layer.rule import ExpertRule
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.infinite_layer.tracker import Tracker
 
-SIZE = 256
+SIZE = 320
 N_LAGS = 2
 MEMORY = 2048
 RANDOM = (
     RidgeExpert("dense", Prior("cos", 0.7, sparse=False)),
-    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True)),
-    RidgeExpert("sharp", Prior("cos", 3.0, sparse=True), renewed=True),
+    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True), renewed=True),
     RidgeExpert("recent", Prior("cos", 1.0, sparse=True, recent=True), recent=True),
 )
 LINEAR = (
@@ -38,7 +37,7 @@ LINEAR = (
 RIDGES = tuple(expert.name for expert in RANDOM + LINEAR)
 FIRST_LEVEL = (*RIDGES, "tracker", "first-order", "level", "last")
 SECOND_LEVEL = ("mean", "median", "neighbours", "standing")
-DENSE, SHARP = 0, 2
+DENSE, SPARSE = 0, 1
 TRACKER, FIRST_ORDER, LEVEL, LAST = (
     FIRST_LEVEL.index(name) for name in ("tracker", "first-order", "level", "last")
 )
@@ -198,7 +197,7 @@ class Engine(Part):
         self.linear.learn(t, p[K:TRACKER])
         self.ridges.sense(1.0 / min(1.0 + n / 4.0, 500.0))
         if n % 16 == 0:
-            relevance = np.diag(blended(self.ridges.outer[SHARP][N_LAGS:, N_LAGS:]))
+            relevance = np.diag(blended(self.ridges.outer[SPARSE][N_LAGS:, N_LAGS:]))
             self.neighbours.weigh(relevance, self.inputs.sd)
         replaced = self.redraws.work(self.ridges, self.inputs, self.target, self.memory)
         if replaced == DENSE:
