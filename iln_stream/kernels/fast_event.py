@@ -17,8 +17,11 @@ the last 1000, 50 and 1000 events, and the last two targets."""
 
 SQUARED, DISCOUNT = False, 0.999
 STRETCHES = (2.0, 4.0)
-SENSED = 8
-"""Gradients are taken at each such event."""
+SENSED, SCORED = 8, 2
+"""Gradients are taken, and intervals learn, at each such event."""
+
+FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
+"""Of the ridge, as of `recursive_ridge.learn`."""
 
 
 @compiled
@@ -53,7 +56,6 @@ def predict_event(  # type: ignore[no-untyped-def]
 def learn_event(  # type: ignore[no-untyped-def]
     x, y, stats, target, record, table, omega, linear, theta, row, u, phi, p,
     P, errors, k, outer, columns, lags, targets, last_errors, rules, tallies, interval_record,
-    forgetting, ridge, huber,
 ):  # fmt: skip
     """Let everything learn y at the row last predicted, and keep the event in the memory."""
     i = int(record[EVENTS]) % targets.shape[0]
@@ -63,7 +65,9 @@ def learn_event(  # type: ignore[no-untyped-def]
     lags[i, 1] = record[LAGS + 1]
     targets[i] = y
     center, unit = center_and_unit(target)
-    learn_interval(last_errors, rules, tallies, interval_record, center + unit * record[MIXTURE], y)
+    if record[EVENTS] % SCORED == 0.0:
+        prediction = center + unit * record[MIXTURE]
+        learn_interval(last_errors, rules, tallies, interval_record, prediction, y)
     join(x, stats)
     join_target(y, target)
     center, unit = center_and_unit(target)
@@ -84,7 +88,7 @@ def learn_event(  # type: ignore[no-untyped-def]
         for j in range(g.shape[0]):
             for m in range(g.shape[0]):
                 outer[j, m] += rate * (g[j] * g[m] - outer[j, m])
-    learn_blocks(P, theta, errors, phi, k, t, p[0], forgetting, ridge, huber)
+    learn_blocks(P, theta, errors, phi, k, t, p[0], FORGETTING, RIDGE, HUBER)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
 
@@ -92,7 +96,7 @@ def learn_event(  # type: ignore[no-untyped-def]
 @compiled
 def replay_blocks(  # type: ignore[no-untyped-def]
     columns, lags, y, first, last, stats, scale, omega, b, linear,
-    P, theta, errors, forgetting, ridge, huber,
+    P, theta, errors,
 ):  # fmt: skip
     """Let newborn blocks learn events first..last - 1 of the memory, a ring."""
     size, R = y.shape[0], b.shape[0]
@@ -107,4 +111,4 @@ def replay_blocks(  # type: ignore[no-untyped-def]
         features(omega, b, COSINE, linear, v, u, phi[: R + 1 + d])
         t = scaled(y[i % size], center, unit)
         p = min(max(dot(theta, phi), -FENCE), FENCE)
-        learn_blocks(P, theta, errors, phi, k, t, p, forgetting, ridge, huber)
+        learn_blocks(P, theta, errors, phi, k, t, p, FORGETTING, RIDGE, HUBER)

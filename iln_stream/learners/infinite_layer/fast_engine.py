@@ -7,19 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels import fast_event as kernels
+from iln_stream.kernels.fast_event import RIDGE
 from iln_stream.kernels.standardise import ABSENT
 from iln_stream.kernels.target import center_and_unit
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import Prior
-from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
 
 SIZE = 64
 BLOCK = 16
 N_LAGS = 2
 MEMORY = 1024
-FORGETTING = 0.999
 FIRST, SLICE = 64, 64
 PRIOR = Prior("cos", 1.5, sparse=True)
 EXPERTS = ("ridge", "level", "last", "stretched-2", "stretched-4")
@@ -142,7 +141,6 @@ class FastEngine(Part):
             self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
             self.errors, self._k, self.outer, self.columns, self.lags, self.y,
             intervals.errors, intervals.rules, intervals.tallies, intervals.record,
-            FORGETTING, RIDGE, HUBER,
         )  # fmt: skip
         if self._newborn is not None or self.record[0] >= self.next_at:
             self._redraw()
@@ -172,7 +170,7 @@ class FastEngine(Part):
         kernels.replay_blocks(
             self.columns, self.lags, self.y, self.cursor, last, self.frame_stats,
             self.frame_scale, new.omega, new.b, self.linear, new.P, new.theta,
-            new.errors, FORGETTING, RIDGE, HUBER,
+            new.errors,
         )  # fmt: skip
         self.cursor = last
         if last == n:
