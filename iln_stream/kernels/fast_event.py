@@ -17,8 +17,8 @@ the last 1000, 50 and 1000 events, and the last two targets."""
 
 SQUARED, DISCOUNT = False, 0.999
 STRETCHES = (2.0, 4.0)
-SENSED, SCORED = 8, 2
-"""Gradients are taken, and intervals learn, at each such event."""
+SENSED = 8
+"""Gradients are taken at each such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
 """Of the ridge, as of `recursive_ridge.learn`."""
@@ -65,9 +65,8 @@ def learn_event(  # type: ignore[no-untyped-def]
     lags[i, 1] = record[LAGS + 1]
     targets[i] = y
     center, unit = center_and_unit(target)
-    if record[EVENTS] % SCORED == 0.0:
-        prediction = center + unit * record[MIXTURE]
-        learn_interval(last_errors, rules, tallies, interval_record, prediction, y)
+    prediction = center + unit * record[MIXTURE]
+    learn_interval(last_errors, rules, tallies, interval_record, prediction, y)
     join(x, stats)
     join_target(y, target)
     center, unit = center_and_unit(target)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
@@ -39,12 +39,14 @@ def test_most_alike_is_the_least_distance(n):
     assert squares[most_alike(columns, n, row)] == pytest.approx(squares.min(), rel=1e-5)
 
 
+@settings(deadline=None)  # compiles at the first
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
 def test_median(values):
     """It is numpy's."""
     assert median(np.array(values)) == pytest.approx(np.median(values))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=31, max_size=200),
     st.integers(-6, 6),

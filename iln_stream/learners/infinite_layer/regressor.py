@@ -45,7 +45,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     The profile `"fast"` makes do with one ridge on 64 sparse cosines whose covariance is kept in
     blocks of 16, the mean, the last target, and the ridge stretched to the ends of the targets'
-    range, under one rule; its intervals learn from every second event.
+    range, under one rule.
 
     Parameters
     ----------
