@@ -4,7 +4,7 @@ import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.hidden_units import features, gradient
-from iln_stream.kernels.recursive_ridge import dot, gain, leave_pending
+from iln_stream.kernels.recursive_ridge import dot, gain, subtract
 from iln_stream.kernels.standardise import standardise_again
 
 
@@ -18,23 +18,23 @@ def predict_classes(omega, b, activation, linear, theta, v, u, phi, p):  # type:
 
 
 @compiled
-def learn_class(P, pending, theta, phi, k, label):  # type: ignore[no-untyped-def]
+def learn_class(P, pending, theta, record, phi, k, label):  # type: ignore[no-untyped-def]
     """One row of least squares for all classes, which share the covariance; k (D,) is scratch."""
-    gain(P, pending, phi, k)
+    gain(P, pending, record, phi, k)
     denominator = 1.0 + dot(k, phi)
     for c in range(theta.shape[0]):
         t = 1.0 if c == label else 0.0
         step = (t - dot(theta[c], phi)) / denominator
         for i in range(phi.shape[0]):
             theta[c, i] += step * k[i]
-    leave_pending(pending, k, denominator, 1.0)
+    subtract(P, pending, record, k, denominator, 1.0)
 
 
 @compiled
-def learn_class_all(P, pending, theta, phi, label, scratch):  # type: ignore[no-untyped-def]
+def learn_class_all(P, pending, theta, record, phi, label, scratch):  # type: ignore[no-untyped-def]
     """Every expert learns the label."""
     for k in range(theta.shape[0]):
-        learn_class(P[k], pending[k], theta[k], phi[k], scratch, label)
+        learn_class(P[k], pending[k], theta[k], record[k], phi[k], scratch, label)
 
 
 @compiled
@@ -55,13 +55,13 @@ def class_relevance_all(omega, activation, linear, theta, u, rate, outer):  # ty
 
 @compiled
 def replay_classes(  # type: ignore[no-untyped-def]
-    columns, labels, first, last, stats, omega, b, activation, linear, P, pending, theta
+    columns, labels, first, last, stats, omega, b, activation, linear, P, pending, theta, record
 ):
     """Let an expert learn events first..last - 1 of the memory, a ring."""
     size = labels.shape[0]
     z, u = np.empty(omega.shape[0]), np.empty(b.shape[0], np.float32)
-    phi, k = np.empty(theta.shape[1]), np.empty(theta.shape[1])
+    phi, k = np.zeros(theta.shape[1]), np.empty(theta.shape[1])
     for i in range(first, last):
         standardise_again(columns[:, i % size], stats, z)
         features(omega, b, activation, linear, z, u, phi)
-        learn_class(P, pending, theta, phi, k, labels[i % size])
+        learn_class(P, pending, theta, record, phi, k, labels[i % size])

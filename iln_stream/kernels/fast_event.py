@@ -4,37 +4,24 @@ import numpy as np
 
 from iln_stream.kernels.block_ridge import learn_blocks
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.conformal import remember_score
 from iln_stream.kernels.expert_rule import judge, mixed
 from iln_stream.kernels.hidden_units import COSINE, features, gradient
+from iln_stream.kernels.mixed_intervals import learn_interval
 from iln_stream.kernels.recursive_ridge import dot
-from iln_stream.kernels.standardise import join, moments_with, standardise, standardise_again
+from iln_stream.kernels.standardise import HIGH, LOW, join, standardise, standardise_again
+from iln_stream.kernels.target import FENCE, center_and_unit, join_target, scaled
 
 EVENTS, MIXTURE, UNIT_ERROR, FAST, SLOW, LAGS = 0, 1, 2, 3, 4, 5
 """Places in `record`, shape (7,): events learned, the last mixture, means of its |error| over about
 the last 1000, 50 and 1000 events, and the last two targets."""
 
 SQUARED, DISCOUNT = False, 0.999
-WIDTH, FENCE = 3.0, 2.0  # as in learners/infinite_layer/target.py
 STRETCHES = (2.0, 4.0)
-LARGEST_SCORE = 1e6
 SENSED = 8
 """Gradients are taken at each such event."""
 
-
-@compiled
-def center_and_unit(target):  # type: ignore[no-untyped-def]
-    """The target's mean and three deviations, from its statistics (5, 1)."""
-    n, mean, squares = target[0, 0], target[1, 0], target[2, 0]
-    if squares <= 1e-26 * n * mean * mean or n == 0.0:
-        return mean, 1.0
-    return mean, WIDTH * np.sqrt(squares / n)
-
-
-@compiled
-def scaled(y, center, unit):  # type: ignore[no-untyped-def]
-    """A target within +-2."""
-    return min(max((y - center) / unit, -FENCE), FENCE)
+FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
+"""Of the ridge, as of `recursive_ridge.learn`."""
 
 
 @compiled
@@ -56,7 +43,7 @@ def predict_event(  # type: ignore[no-untyped-def]
     p[0] = min(max(dot(theta, phi), -FENCE), FENCE)
     p[1] = 0.0
     p[2] = v[0] / 3.0
-    low, high = scaled(target[3, 0], center, unit), scaled(target[4, 0], center, unit)
+    low, high = scaled(target[LOW, 0], center, unit), scaled(target[HIGH, 0], center, unit)
     low, high = min(low, high), max(low, high)  # before the first target they are crossed
     middle = (low + high) / 2.0
     for i in range(2):
@@ -68,8 +55,7 @@ def predict_event(  # type: ignore[no-untyped-def]
 @compiled
 def learn_event(  # type: ignore[no-untyped-def]
     x, y, stats, target, record, table, omega, linear, theta, row, u, phi, p,
-    P, errors, k, outer, columns, lags, targets, ring, ordered, effective, levels,
-    forgetting, ridge, huber,
+    P, errors, k, outer, columns, lags, targets, last_errors, rules, tallies, interval_record,
 ):  # fmt: skip
     """Let everything learn y at the row last predicted, and keep the event in the memory."""
     i = int(record[EVENTS]) % targets.shape[0]
@@ -79,13 +65,10 @@ def learn_event(  # type: ignore[no-untyped-def]
     lags[i, 1] = record[LAGS + 1]
     targets[i] = y
     center, unit = center_and_unit(target)
-    score = min(abs(y - center - unit * record[MIXTURE]) / unit, LARGEST_SCORE)
-    remember_score(ring, ordered, effective, levels, int(record[EVENTS]), score)
+    prediction = center + unit * record[MIXTURE]
+    learn_interval(last_errors, rules, tallies, interval_record, prediction, y)
     join(x, stats)
-    target[1, 0], target[2, 0] = moments_with(y, target, 0)
-    target[0, 0] += 1.0
-    target[3, 0] = min(target[3, 0], y)
-    target[4, 0] = max(target[4, 0], y)
+    join_target(y, target)
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
     record[EVENTS] += 1.0
@@ -104,7 +87,7 @@ def learn_event(  # type: ignore[no-untyped-def]
         for j in range(g.shape[0]):
             for m in range(g.shape[0]):
                 outer[j, m] += rate * (g[j] * g[m] - outer[j, m])
-    learn_blocks(P, theta, errors, phi, k, t, p[0], forgetting, ridge, huber)
+    learn_blocks(P, theta, errors, phi, k, t, p[0], FORGETTING, RIDGE, HUBER)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
 
@@ -112,7 +95,7 @@ def learn_event(  # type: ignore[no-untyped-def]
 @compiled
 def replay_blocks(  # type: ignore[no-untyped-def]
     columns, lags, y, first, last, stats, scale, omega, b, linear,
-    P, theta, errors, forgetting, ridge, huber,
+    P, theta, errors,
 ):  # fmt: skip
     """Let newborn blocks learn events first..last - 1 of the memory, a ring."""
     size, R = y.shape[0], b.shape[0]
@@ -127,4 +110,4 @@ def replay_blocks(  # type: ignore[no-untyped-def]
         features(omega, b, COSINE, linear, v, u, phi[: R + 1 + d])
         t = scaled(y[i % size], center, unit)
         p = min(max(dot(theta, phi), -FENCE), FENCE)
-        learn_blocks(P, theta, errors, phi, k, t, p, forgetting, ridge, huber)
+        learn_blocks(P, theta, errors, phi, k, t, p, FORGETTING, RIDGE, HUBER)

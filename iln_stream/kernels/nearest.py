@@ -1,44 +1,115 @@
-"""The median target of the nearest events, by a full pass over a bounded memory."""
+"""What a bounded memory of events says of a new one: targets of the nearest, in some sense."""
 
 import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 
-
-@compiled
-def median_of_nearest(distances, y, n, k):  # type: ignore[no-untyped-def]
-    """Median y of the k of n entries with the least distances."""
-    nearest = np.full(k, 1e300)
-    targets = np.zeros(k)
-    for i in range(n):
-        distance = distances[i]
-        if distance < nearest[k - 1]:
-            q = k - 1
-            while q > 0 and nearest[q - 1] > distance:
-                nearest[q] = nearest[q - 1]
-                targets[q] = targets[q - 1]
-                q -= 1
-            nearest[q] = distance
-            targets[q] = y[i]
-    return np.median(targets[: min(n, k)])
+_CHUNK = 256
+"""Events whose distances are found at once: they stay in the innermost cache."""
 
 
 @compiled
-def squared_distances(columns, n, row, scale, distances):  # type: ignore[no-untyped-def]
-    """Squared distances of the first n events from `row`; columns (d, N), scale (d,) by column."""
-    for i in range(n):
-        distances[i] = 0.0
-    for j in range(row.shape[0]):
-        column, value, unit = columns[j], row[j], scale[j]
-        if unit > 0.0:
-            for i in range(n):
-                # Bounded: an outlier, or a value that is absent, is far away and no more.
-                delta = min(max((column[i] - value) * unit, -10.0), 10.0)
-                distances[i] += delta * delta
+def nearest(columns, n, row, scale, distances, which):  # type: ignore[no-untyped-def]
+    """Put into `which` (k,) the k of the first n events nearest to `row`, nearest first.
+
+    By the squares of differences in each column, times scale (d,), and no more than 10: an outlier,
+    or a value that is absent, is far away and no further. columns (d, N); distances (k,) is room.
+    With n < k the first n places are filled.
+    """
+    k = which.shape[0]
+    chunk = np.empty(_CHUNK)
+    distances[:] = 1e300
+    for first in range(0, n, _CHUNK):
+        size = min(_CHUNK, n - first)
+        chunk[:] = 0.0
+        for j in range(row.shape[0]):
+            column, value, unit = columns[j, first : first + size], row[j], scale[j]
+            if unit > 0.0:
+                for i in range(size):
+                    delta = min(max((column[i] - value) * unit, -10.0), 10.0)
+                    chunk[i] += delta * delta
+        for i in range(size):
+            if chunk[i] < distances[k - 1]:
+                at = k - 1
+                while at > 0 and distances[at - 1] > chunk[i]:
+                    distances[at] = distances[at - 1]
+                    which[at] = which[at - 1]
+                    at -= 1
+                distances[at] = chunk[i]
+                which[at] = first + i
 
 
 @compiled
-def scalar_distances(values, n, value, distances):  # type: ignore[no-untyped-def]
-    """Distances of the first n values from `value`."""
-    for i in range(n):
-        distances[i] = abs(values[i] - value)
+def most_alike(columns, n, row):  # type: ignore[no-untyped-def]
+    """Which of the first n > 0 events is nearest to `row`; columns (d, N) in single precision."""
+    chunk = np.empty(_CHUNK, np.float32)
+    least = np.float32(np.inf)
+    found = 0
+    for first in range(0, n, _CHUNK):
+        size = min(_CHUNK, n - first)
+        chunk[:] = np.float32(0.0)
+        for j in range(row.shape[0]):
+            column, value = columns[j, first : first + size], np.float32(row[j])
+            for i in range(size):
+                delta = column[i] - value
+                chunk[i] += delta * delta
+        for i in range(size):
+            if chunk[i] < least:
+                least = chunk[i]
+                found = first + i
+    return found
+
+
+@compiled
+def median(values):  # type: ignore[no-untyped-def]
+    """The median of a few values, which are sorted on the way."""
+    n = values.shape[0]
+    for i in range(1, n):
+        value = values[i]
+        at = i
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+    return (values[(n - 1) // 2] + values[n // 2]) / 2.0
+
+
+@compiled
+def median_where(keys, carried, n, key, found):  # type: ignore[no-untyped-def]
+    """Median of what the entries with keys nearest to `key` carry, len(found) of n >= that many.
+
+    The first n keys are in ascending order; `found` is room.
+    """
+    right = np.searchsorted(keys[:n], key)
+    left = right - 1
+    for i in range(found.shape[0]):
+        if right == n or (left >= 0 and key - keys[left] <= keys[right] - key):
+            found[i] = carried[left]
+            left -= 1
+        else:
+            found[i] = carried[right]
+            right += 1
+    return median(found)
+
+
+@compiled
+def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ignore[no-untyped-def]
+    """Put an entry among the first n, in ascending order of keys; for an old one if they are all.
+
+    The old entry is known by what it is; of entries that are equal any will do.
+    """
+    i = n
+    if n == keys.shape[0]:
+        i = np.searchsorted(keys, old_key)
+        while carried[i] != old_value:
+            i += 1
+        while i + 1 < n and keys[i + 1] < key:
+            keys[i] = keys[i + 1]
+            carried[i] = carried[i + 1]
+            i += 1
+    while i > 0 and keys[i - 1] > key:
+        keys[i] = keys[i - 1]
+        carried[i] = carried[i - 1]
+        i -= 1
+    keys[i] = key
+    carried[i] = value

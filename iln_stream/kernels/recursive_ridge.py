@@ -1,11 +1,17 @@
 """Recursive least squares, exact, in double precision."""
 
-import numpy as np
-
 from iln_stream.kernels.compiled import compiled
+from iln_stream.kernels.wide import widest_vectors
 
-STEPS, MEAN_ERROR = 0, 1
-"""Places in an expert's record: rows learned, and its running mean absolute error."""
+BLOCK = 16
+"""The number of weights is rounded up to a multiple of this; see `row_start`."""
+
+WAITING = 8
+"""Updates of the covariance that are made at once."""
+
+STEPS, MEAN_ERROR, SCALE, N_WAITING, FACTORS = range(5)
+"""Places in an expert's record, shape (4 + WAITING,): rows learned, its running mean absolute
+error, and of the updates that wait: what all is multiplied by, how many, and their factors."""
 
 
 @compiled
@@ -18,98 +24,134 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def gain(P, pending, phi, k):  # type: ignore[no-untyped-def]
-    """K = P phi, and the update that the last row left pending is written on the way.
+def row_start(i):  # type: ignore[no-untyped-def]
+    """Where row i of a covariance begins.
 
-    P is symmetric; its lower triangle is kept, row after row, shape (D (D + 1) / 2,). The last
-    row's update, P <- s (P - c q q'), waits as `pending` = [q, c, s], shape (D + 2,), so that P,
-    which fills the cache, is read and written once a row; four rows of it are taken at a time.
+    It is symmetric, (D, D) with D a multiple of 16, and kept row after row, each to the end of its
+    diagonal block of 16: loops over rows so have no ends that are not a whole vector.
     """
+    block = i // BLOCK
+    return BLOCK * (block + 1) * (i - BLOCK * block // 2)
+
+
+@compiled
+def product(P, phi, k):  # type: ignore[no-untyped-def]
+    """K = P phi, each entry of P read once, four rows at a time."""
+    widest_vectors()
     D = phi.shape[0]
-    s = pending[D + 1]
-    c = s * pending[D]
     for i in range(D):
         k[i] = 0.0
-    for i in range(0, D - 3, 4):
-        o0 = i * (i + 1) // 2
-        o1 = o0 + i + 1
-        o2 = o1 + i + 2
-        o3 = o2 + i + 3
-        r0, r1 = P[o0 : o0 + i], P[o1 : o1 + i]
-        r2, r3 = P[o2 : o2 + i], P[o3 : o3 + i]
-        c0, c1 = c * pending[i], c * pending[i + 1]
-        c2, c3 = c * pending[i + 2], c * pending[i + 3]
+    for i in range(0, D, 4):
+        n = i // BLOCK * BLOCK  # columns left of the diagonal block
+        o0 = row_start(i)
+        o1, o2, o3 = o0 + n + BLOCK, o0 + 2 * (n + BLOCK), o0 + 3 * (n + BLOCK)
+        r0, r1, r2, r3 = P[o0 : o0 + n], P[o1 : o1 + n], P[o2 : o2 + n], P[o3 : o3 + n]
         f0, f1, f2, f3 = phi[i], phi[i + 1], phi[i + 2], phi[i + 3]
         t0 = t1 = t2 = t3 = 0.0
-        for j in range(i):
-            q, f = pending[j], phi[j]
-            a0 = s * r0[j] - c0 * q
-            a1 = s * r1[j] - c1 * q
-            a2 = s * r2[j] - c2 * q
-            a3 = s * r3[j] - c3 * q
-            r0[j] = a0
-            r1[j] = a1
-            r2[j] = a2
-            r3[j] = a3
-            t0 += a0 * f
-            t1 += a1 * f
-            t2 += a2 * f
-            t3 += a3 * f
-            k[j] += (a0 * f0 + a1 * f1) + (a2 * f2 + a3 * f3)
+        for j in range(n):
+            f = phi[j]
+            t0 += r0[j] * f
+            t1 += r1[j] * f
+            t2 += r2[j] * f
+            t3 += r3[j] * f
+            k[j] += (r0[j] * f0 + r1[j] * f1) + (r2[j] * f2 + r3[j] * f3)
+        for j in range(n, n + BLOCK):
+            f = phi[j]
+            t0 += P[o0 + j] * f
+            t1 += P[o1 + j] * f
+            t2 += P[o2 + j] * f
+            t3 += P[o3 + j] * f
         k[i] += t0
         k[i + 1] += t1
         k[i + 2] += t2
         k[i + 3] += t3
-        _corner(P, pending, phi, k, i, i + 4, i)
-    rest = D - D % 4
-    _corner(P, pending, phi, k, rest, D, 0)
 
 
 @compiled
-def _corner(P, pending, phi, k, first, last, left):  # type: ignore[no-untyped-def]
-    """Rows first..last - 1 of `gain`, from column `left` on."""
-    D = phi.shape[0]
-    s = pending[D + 1]
-    c = s * pending[D]
-    for i in range(first, last):
-        o = i * (i + 1) // 2
-        c_i = c * pending[i]
-        for j in range(left, i):
-            a = s * P[o + j] - c_i * pending[j]
-            P[o + j] = a
-            k[i] += a * phi[j]
-            k[j] += a * phi[i]
-        P[o + i] = s * P[o + i] - c_i * pending[i]
-        k[i] += P[o + i] * phi[i]
+def gain(P, pending, record, phi, k):  # type: ignore[no-untyped-def]
+    """K = C phi, of the covariance C = s (P - sum_b c_b q_b q_b'), q_b the rows of `pending`.
+
+    P, which fills the cache, is so read once a row and written once in `WAITING` rows. s and c are
+    in the record.
+    """
+    product(P, phi, k)
+    for b in range(int(record[N_WAITING])):
+        q = pending[b]
+        c = record[FACTORS + b] * dot(q, phi)
+        for i in range(phi.shape[0]):
+            k[i] -= c * q[i]
+    for i in range(phi.shape[0]):
+        k[i] *= record[SCALE]
 
 
 @compiled
-def leave_pending(pending, k, denominator, forgetting):  # type: ignore[no-untyped-def]
-    """Leave P <- (P - k k' / denominator) / forgetting to the next row."""
+def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
+    """K = column i of the covariance."""
     D = k.shape[0]
-    for i in range(D):
-        pending[i] = k[i]
-    pending[D] = 1.0 / denominator
-    pending[D + 1] = 1.0 / forgetting
+    end = (i // BLOCK + 1) * BLOCK
+    for j in range(end):
+        k[j] = P[row_start(i) + j]
+    for j in range(end, D):
+        k[j] = P[row_start(j) + i]
+    for b in range(int(record[N_WAITING])):
+        q = pending[b]
+        c = record[FACTORS + b] * q[i]
+        for j in range(D):
+            k[j] -= c * q[j]
+    for j in range(D):
+        k[j] *= record[SCALE]
 
 
 @compiled
-def renew_penalty(P, pending, theta, k, step, weight):  # type: ignore[no-untyped-def]
-    """Learn a row that says that weight number `step`, counted round, is 0.
+def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no-untyped-def]
+    """Let the covariance become (C - k k' / denominator) / forgetting, now or a little later."""
+    b = int(record[N_WAITING])
+    pending[b] = k
+    record[FACTORS + b] = 1.0 / (record[SCALE] * denominator)
+    record[SCALE] /= forgetting
+    record[N_WAITING] = b + 1.0
+    if b + 1 == WAITING:
+        settle(P, pending, record)
+
+
+@compiled
+def settle(P, pending, record):  # type: ignore[no-untyped-def]
+    """Make the updates that wait, `WAITING` of them."""
+    widest_vectors()
+    s, c = record[SCALE], record[FACTORS:]
+    q0, q1, q2, q3 = pending[0], pending[1], pending[2], pending[3]
+    q4, q5, q6, q7 = pending[4], pending[5], pending[6], pending[7]
+    for i in range(pending.shape[1]):
+        start, n = row_start(i), (i // BLOCK + 1) * BLOCK
+        row = P[start : start + n]
+        c0, c1, c2, c3 = c[0] * q0[i], c[1] * q1[i], c[2] * q2[i], c[3] * q3[i]
+        c4, c5, c6, c7 = c[4] * q4[i], c[5] * q5[i], c[6] * q6[i], c[7] * q7[i]
+        for j in range(n):
+            early = (c0 * q0[j] + c1 * q1[j]) + (c2 * q2[j] + c3 * q3[j])
+            late = (c4 * q4[j] + c5 * q5[j]) + (c6 * q6[j] + c7 * q7[j])
+            row[j] = s * (row[j] - (early + late))
+        # Exactly symmetric: with forgetting, what is not would grow without bound.
+        for j in range(n - BLOCK, i):
+            P[row_start(j) + i] = row[j]
+    record[SCALE] = 1.0
+    record[N_WAITING] = 0.0
+
+
+@compiled
+def renew_penalty(P, pending, theta, record, k, weight):  # type: ignore[no-untyped-def]
+    """Learn a row that says that one weight, the next of them in turn, is 0.
 
     What is forgotten of the penalty is put back so, one coordinate at each row. Without it the
     covariance would grow without bound where no input comes (windup).
     """
     D = k.shape[0]
-    unit = np.zeros(D)
-    i = int(step) % D
-    unit[i] = 1.0
-    gain(P, pending, unit, k)
+    i = int(record[STEPS]) % D
+    column(P, pending, record, i, k)
     denominator = 1.0 / weight + k[i]
     change = theta[i] / denominator
     for j in range(D):
         theta[j] -= change * k[j]
-    leave_pending(pending, k, denominator, 1.0)
+    subtract(P, pending, record, k, denominator, 1.0)
 
 
 @compiled
@@ -131,17 +173,17 @@ def huber_weight(record, error, huber):  # type: ignore[no-untyped-def]
 def learn(  # type: ignore[no-untyped-def]
     P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber
 ):
-    """One row of least squares: theta moves along P phi by the error; k (D,) is scratch.
+    """One row of least squares: theta moves along C phi by the error; k (D,) is scratch.
 
     p is the prediction by which the row's Huber weight is judged; it may have been clipped.
     """
     weight = huber_weight(record, t - p, huber)
-    gain(P, pending, phi, k)
+    gain(P, pending, record, phi, k)
     denominator = forgetting / weight + dot(k, phi)
     step = (t - dot(theta, phi)) / denominator
     for i in range(phi.shape[0]):
         theta[i] += step * k[i]
-    leave_pending(pending, k, denominator, forgetting)
+    subtract(P, pending, record, k, denominator, forgetting)
     if forgetting < 1.0:
         lost = (1.0 - forgetting) * ridge * phi.shape[0]
-        renew_penalty(P, pending, theta, k, record[STEPS], lost)
+        renew_penalty(P, pending, theta, record, k, lost)

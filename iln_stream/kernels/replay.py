@@ -6,6 +6,7 @@ from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.hidden_units import features
 from iln_stream.kernels.recursive_ridge import dot, learn
 from iln_stream.kernels.standardise import standardise_again
+from iln_stream.kernels.wide import widest_vectors
 
 
 @compiled
@@ -24,10 +25,11 @@ def replay(  # type: ignore[no-untyped-def]
     P, pending, theta, record, forgetting, ridge, huber,
 ):  # fmt: skip
     """Let an expert learn rows first..last - 1 of the buffer; return the sum of its |errors|."""
+    widest_vectors()
     size, R = y.shape[0], b.shape[0]
     center, unit = scale
     v, u = np.empty(omega.shape[0]), np.empty(R, np.float32)
-    phi, k = np.empty(theta.shape[0]), np.empty(theta.shape[0])
+    phi, k = np.zeros(theta.shape[0]), np.empty(theta.shape[0])
     lost = 0.0
     for i in range(first, last):
         place(columns, lags, i % size, stats, scale, v)

@@ -5,6 +5,7 @@ import numpy as np
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.hidden_units import features, gradient
 from iln_stream.kernels.recursive_ridge import dot, learn
+from iln_stream.kernels.wide import widest_vectors
 
 
 @compiled
@@ -20,6 +21,7 @@ def learn_all(  # type: ignore[no-untyped-def]
     P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
 ):
     """Every expert learns t."""
+    widest_vectors()
     for k in range(p.shape[0]):
         learn(
             P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k],

@@ -86,7 +86,7 @@ class ClassEngine(Part):
         self.counts[label] += 1
         self.inputs.join(row)
         memory = self.memory
-        memory.put(self._row, memory.lags[0], float(label), 0.0, np.zeros(len(RANDOM)))
+        memory.put(self._row, memory.lags[0], float(label), np.zeros(len(RANDOM)))
         self.ridges.learn_label(label)
         self.linear.learn_label(label)
         self.ridges.sense(1.0 / min(1.0 + memory.n / 4.0, 500.0))

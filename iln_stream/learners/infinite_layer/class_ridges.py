@@ -25,7 +25,7 @@ class ClassRidges(Ridges):
 
     def __init__(self, experts: tuple[RidgeExpert, ...], size: int) -> None:
         super().__init__(experts, size, n_lags=0)
-        self.theta = np.zeros((len(experts), 0, size + 1))
+        self.theta = np.zeros((len(experts), 0, self.phi.shape[1]))
 
     def add_class(self) -> None:
         """Make room for one more class."""
@@ -39,7 +39,9 @@ class ClassRidges(Ridges):
 
     def learn_label(self, label: int) -> None:
         """Learn the class of the row last predicted."""
-        kernels.learn_class_all(self.P, self.pending, self.theta, self.phi, label, self._k)
+        kernels.learn_class_all(
+            self.P, self.pending, self.theta, self.record, self.phi, label, self._k
+        )
 
     def sense(self, rate: float) -> None:
         """Let the gradients at the row last predicted join the average of their outer products."""
@@ -53,6 +55,6 @@ class ClassRidges(Ridges):
         """Let a newborn expert k learn events first..last - 1; it is not judged."""
         kernels.replay_classes(
             memory.columns, memory.y, first, last, frame.stats, new.omega, new.b,
-            self.activation[k], self.linear[k], new.P, new.pending, new.theta,
+            self.activation[k], self.linear[k], new.P, new.pending, new.theta, new.record,
         )  # fmt: skip
         return 0.0

@@ -1,9 +1,9 @@
 """A signal of drift."""
 
-from iln_stream.learners.infinite_layer.part import Part
+import numpy as np
 
-FAST, SLOW = 50, 1000
-LARGEST_ERROR = 2.0
+from iln_stream.kernels import drift as kernels
+from iln_stream.learners.infinite_layer.part import Part
 
 
 class Drift(Part):
@@ -13,21 +13,13 @@ class Drift(Part):
     while the stream is steady; above 1.5 as a rule only after a change.
     """
 
-    kept = ("fast", "slow", "n")
+    kept = ("record",)
 
     def __init__(self) -> None:
-        self.fast = 0.0
-        self.slow = 0.0
-        self.n = 0
+        self.record = np.zeros(3)
 
     @property
     def signal(self) -> float:
         """The ratio; 1 before the first event."""
-        return self.fast / self.slow if self.slow > 0.0 else 1.0
-
-    def learn(self, error: float) -> None:
-        """Let |error|, in units of the target's scale, join both means."""
-        error = min(error, LARGEST_ERROR)
-        self.n += 1
-        self.fast += (error - self.fast) / min(self.n, FAST)
-        self.slow += (error - self.slow) / min(self.n, SLOW)
+        fast, slow = self.record[kernels.FAST], self.record[kernels.SLOW]
+        return float(fast / slow) if slow > 0.0 else 1.0

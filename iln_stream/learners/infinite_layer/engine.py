@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels import accurate_event as kernels
 from iln_stream.learners.infinite_layer.drift import Drift
 from iln_stream.learners.infinite_layer.first_order import FirstOrder
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.neighbours import Neighbours
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import Prior, blended
 from iln_stream.learners.infinite_layer.redraws import Redraws
@@ -19,13 +21,12 @@ from iln_stream.learners.infinite_layer.rule import ExpertRule
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.infinite_layer.tracker import Tracker
 
-SIZE = 256
+SIZE = 320
 N_LAGS = 2
 MEMORY = 2048
 RANDOM = (
     RidgeExpert("dense", Prior("cos", 0.7, sparse=False)),
-    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True)),
-    RidgeExpert("sharp", Prior("cos", 3.0, sparse=True), renewed=True),
+    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True), renewed=True),
     RidgeExpert("recent", Prior("cos", 1.0, sparse=True, recent=True), recent=True),
 )
 LINEAR = (
@@ -35,8 +36,8 @@ LINEAR = (
 )
 RIDGES = tuple(expert.name for expert in RANDOM + LINEAR)
 FIRST_LEVEL = (*RIDGES, "tracker", "first-order", "level", "last")
-SECOND_LEVEL = ("mean", "median", "neighbours")
-DENSE, SHARP = 0, 2
+SECOND_LEVEL = ("mean", "median", "neighbours", "standing")
+DENSE, SPARSE = 0, 1
 TRACKER, FIRST_ORDER, LEVEL, LAST = (
     FIRST_LEVEL.index(name) for name in ("tracker", "first-order", "level", "last")
 )
@@ -44,7 +45,7 @@ TRACKER, FIRST_ORDER, LEVEL, LAST = (
 
 PARTS = (
     "inputs", "target", "ridges", "linear", "tracker", "first_order", "mean", "final", "memory",
-    "redraws", "intervals", "drift_means",
+    "neighbours", "redraws", "intervals", "drift_means",
 )  # fmt: skip
 
 
@@ -60,7 +61,7 @@ class Engine(Part):
 
     """
 
-    kept = ("lags", "metric")
+    kept = ("lags",)
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         K = len(RANDOM)
@@ -73,11 +74,12 @@ class Engine(Part):
         self.mean = ExpertRule(len(FIRST_LEVEL), squared=True)
         self.final = ExpertRule(len(SECOND_LEVEL), squared=False)
         self.memory = Memory(MEMORY, N_LAGS, K)
+        self.neighbours = Neighbours(MEMORY)
         self.redraws = Redraws(key, K)
         self.intervals = Intervals()
         self.drift_means = Drift()
         self.lags = np.zeros(N_LAGS)
-        self.metric = np.zeros(0)
+        self._wide = (self.ridges, self.linear, self.tracker, self.memory, self.neighbours)
         self._p = np.zeros(len(FIRST_LEVEL))
         self._q = np.zeros(len(SECOND_LEVEL))
         self._make_scratch()
@@ -115,7 +117,7 @@ class Engine(Part):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` returned."""
         d = state["inputs"]["stats"].shape[1]
-        for part in (self.ridges, self.linear, self.tracker, self.memory):
+        for part in self._wide:
             part.widen(d)
         super().restore(state)
         for name in PARTS:
@@ -131,9 +133,7 @@ class Engine(Part):
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
-        center = self.predict(x)
-        half = self.target.unit * self.intervals.half_width(level)
-        return center - half, center + half
+        return self.intervals.around(self.predict(x), level)
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
@@ -143,11 +143,10 @@ class Engine(Part):
         if row.tobytes() != self._seen:
             self._look(row)
         self._seen = None  # what was looked at is about to change
-        self._judge(row, y)
-        self._learn(y)
+        self._learn(self._judge(row, y))
 
     def _widen(self, n_columns: int) -> None:
-        for part in (self.ridges, self.linear, self.tracker, self.memory):
+        for part in self._wide:
             part.widen(n_columns)
         if self.memory.n == 0:
             for k in range(len(RANDOM)):
@@ -155,69 +154,54 @@ class Engine(Part):
                 self.ridges.put(k, self.ridges.newborn(units))
         else:
             self.redraws.columns_came(self.memory.n)
-        self.metric = np.pad(self.metric, (0, n_columns))
         self._make_scratch()
 
     def _look(self, x: NDArray[np.float64]) -> None:
         """Let every expert predict for the raw row x, and mix what they say, in scaled units."""
-        memory, target, p, q = self.memory, self.target, self._p, self._q
-        for i in range(N_LAGS):
-            self._v[i] = 3.0 * target.scaled(self.lags[i]) if memory.n > i else 0.0
-        self.inputs.standardise(x, self._row, self._v[N_LAGS:])
+        memory, near, v, p = self.memory, self.neighbours, self._v, self._p
+        kernels.describe(x, self.inputs.stats, self.target.stats, self.lags, memory.n, self._row, v)
         K = len(RANDOM)
-        self.ridges.predict(self._v, p[:K])
-        self.linear.predict(self._v, p[K:TRACKER])
+        self.ridges.predict(v, p[:K])
+        self.linear.predict(v, p[K:TRACKER])
         p[TRACKER] = self.tracker.predict(self.ridges.phi[DENSE])
-        p[FIRST_ORDER] = self.first_order.predict(self._v)
+        p[FIRST_ORDER] = self.first_order.predict(v)
         p[LEVEL] = 0.0
-        p[LAST] = self._v[0] / 3.0
-        q[:] = self.mean.mix(p)
-        if memory.n >= 31:
-            q[1] = target.scaled(memory.median_where_predicted(target.raw(q[0]), 31))
-            q[2] = target.scaled(memory.median_near(self._row, self.metric, 5))
-        self._t = self.final.mix(q)
+        p[LAST] = v[0] / 3.0
+        self._t = kernels.mix(
+            p, self._q, self.mean.table, self.final.table, self.target.stats, memory.n, memory.y,
+            memory.columns, self._row, near.metric, near.ordered, near.carried, near.standing,
+            near.standing_t, v[N_LAGS:],
+        )  # fmt: skip
 
-    def _distance_scale(self) -> NDArray[np.float64]:
-        """Return the weight of a difference in each column: its relevance by its deviation."""
-        sd = self.inputs.sd
-        relevance = np.diag(blended(self.ridges.outer[SHARP][N_LAGS:, N_LAGS:]))
-        scale: NDArray[np.float64] = np.where(
-            sd > 0.0, np.sqrt(relevance) / np.where(sd > 0.0, sd, 1.0), 0.0
-        )
-        return scale
+    def _judge(self, x: NDArray[np.float64], y: float) -> float:
+        """Judge what was predicted, and keep the event; return the scaled target."""
+        memory, near, mean, final = self.memory, self.neighbours, self.mean, self.final
+        said = self.intervals
+        t = kernels.judge(
+            x, y, self._row, self._v[N_LAGS:], self._p, self._q, self._t, self.inputs.stats,
+            self.target.stats, self.lags, memory.n, self.drift_means.record,
+            mean.table, mean.record, final.table, final.record,
+            memory.columns, memory.lags, memory.y, memory.predictions, near.means, near.ordered,
+            near.carried, near.standing, near.standing_t,
+            said.errors, said.rules, said.tallies, said.record,
+        )  # fmt: skip
+        memory.n += 1
+        return t  # type: ignore[no-any-return]
 
-    def _judge(self, x: NDArray[np.float64], y: float) -> None:
-        """Keep the event, and judge what was predicted for it."""
-        memory, target = self.memory, self.target
-        if memory.n == 0:
-            self.lags[:] = y
-        before = target.raw(self._q[0])
-        predictions = target.center + target.unit * self._p[: len(RANDOM)]
-        error = abs(y - target.raw(self._t)) / target.unit
-        self.intervals.learn(error)
-        self.drift_means.learn(error)
-        self.inputs.join(x)
-        target.join(y)
-        t = target.scaled(y)
-        self.mean.judge(self._p, self._q[0], t)
-        self.final.judge(self._q, self._t, t)
-        memory.put(self._row, self.lags, y, before, predictions)
-        self.lags[1:] = self.lags[:-1]
-        self.lags[0] = y
-
-    def _learn(self, y: float) -> None:
-        """Let every expert learn y."""
-        t, p, K = self.target.scaled(y), self._p, len(RANDOM)
+    def _learn(self, t: float) -> None:
+        """Let every expert learn the scaled target t."""
+        p, K, n = self._p, len(RANDOM), self.memory.n
         self.tracker.learn(t, p[TRACKER])
         self.first_order.learn(self._v, t)
         self.ridges.learn(t, p[:K])
         self.linear.learn(t, p[K:TRACKER])
-        self.ridges.sense(1.0 / min(1.0 + self.memory.n / 4.0, 500.0))
-        if self.memory.n % 16 == 0:
-            self.metric = self._distance_scale()
+        self.ridges.sense(1.0 / min(1.0 + n / 4.0, 500.0))
+        if n % 16 == 0:
+            relevance = np.diag(blended(self.ridges.outer[SPARSE][N_LAGS:, N_LAGS:]))
+            self.neighbours.weigh(relevance, self.inputs.sd)
         replaced = self.redraws.work(self.ridges, self.inputs, self.target, self.memory)
         if replaced == DENSE:
-            self.tracker.follow(self.ridges.theta[DENSE], self.ridges.P[DENSE])
+            self.tracker.follow(self.ridges.theta[DENSE], self.ridges.covariance(DENSE))
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels import fast_event as kernels
+from iln_stream.kernels.fast_event import RIDGE
 from iln_stream.kernels.standardise import ABSENT
+from iln_stream.kernels.target import center_and_unit
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
-from iln_stream.learners.infinite_layer.intervals import LEVELS, Intervals
+from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.prior import Prior
-from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
 
 SIZE = 64
 BLOCK = 16
 N_LAGS = 2
 MEMORY = 1024
-FORGETTING = 0.999
 FIRST, SLICE = 64, 64
 PRIOR = Prior("cos", 1.5, sparse=True)
 EXPERTS = ("ridge", "level", "last", "stretched-2", "stretched-4")
@@ -93,7 +93,7 @@ class FastEngine(Part):
     @property
     def unit(self) -> float:
         """What is 1 on the scale that targets are learned on."""
-        return float(kernels.center_and_unit(self.target)[1]) if self.n else 1.0
+        return float(center_and_unit(self.target)[1]) if self.n else 1.0
 
     @property
     def drift(self) -> float:
@@ -119,10 +119,7 @@ class FastEngine(Part):
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
-        center = self.predict(x)
-        unit = float(kernels.center_and_unit(self.target)[1])
-        half = unit * self.intervals.half_width(level)
-        return center - half, center + half
+        return self.intervals.around(self.predict(x), level)
 
     def _look(self, row: NDArray[np.float64]) -> float:
         return kernels.predict_event(  # type: ignore[no-any-return]
@@ -143,10 +140,8 @@ class FastEngine(Part):
             row, y, self.inputs.stats, self.target, self.record, self.table, self.omega,
             self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
             self.errors, self._k, self.outer, self.columns, self.lags, self.y,
-            intervals.ring, intervals.ordered, intervals.effective, LEVELS,
-            FORGETTING, RIDGE, HUBER,
+            intervals.errors, intervals.rules, intervals.tallies, intervals.record,
         )  # fmt: skip
-        intervals.n += 1
         if self._newborn is not None or self.record[0] >= self.next_at:
             self._redraw()
 
@@ -169,13 +164,13 @@ class FastEngine(Part):
             self.cursor = max(0, n - MEMORY)
             self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
             self.frame_stats = self.inputs.stats.copy()
-            self.frame_scale = np.array(kernels.center_and_unit(self.target))
+            self.frame_scale = np.array(center_and_unit(self.target))
         new = self._newborn
         last = min(self.cursor + SLICE, n)
         kernels.replay_blocks(
             self.columns, self.lags, self.y, self.cursor, last, self.frame_stats,
             self.frame_scale, new.omega, new.b, self.linear, new.P, new.theta,
-            new.errors, FORGETTING, RIDGE, HUBER,
+            new.errors,
         )  # fmt: skip
         self.cursor = last
         if last == n:

@@ -1,48 +1,71 @@
-"""Prediction intervals that hold their coverage, by adaptive conformal inference."""
+"""Prediction intervals, mixed from rolling quantiles of the errors, that hold their coverage."""
 
 import numpy as np
 
-from iln_stream.kernels import conformal as kernels
+from iln_stream.kernels import mixed_intervals as kernels
 from iln_stream.learners.infinite_layer.part import Part
-
-WINDOW = 500
-LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
-LARGEST_ERROR = 1e6
 
 
 class Intervals(Part):
-    """Intervals around the prediction from the last 500 errors |y - yhat|.
+    r"""Intervals around the prediction from the errors $y - \\hat y$ of the last 500 events.
 
-    Errors are in units of the target's scale. Which quantile of them is taken adapts online [^1]:
-    for coverage 1 - a it moves up by .02 (1 - a) after a miss and down by .02 a otherwise, so over
-    T events the coverage is within 51 / T of 1 - a whatever the data, as long as no interval would
-    have to be infinite; in its place the largest error of the window is taken.
+    Six experts offer an interval at each of the levels .5, .8, .9, .95 and .99: conformal quantiles
+    of the last 500, 100 and 20 errors, symmetric ones of |error| and others with a quantile of the
+    error for either end. Three steps make one interval of them:
 
-    Levels .5, .8, .9, .95 and .99 adapt; those between are interpolated.
+    1. **Mixing.** ML-Poly, as in `ExpertRule`, on the interval score [^1], width +
+       2 / (1 - level) for each unit by which the target is missed; a discount of .999. So its
+       regret is that of the rule, against the best mixture of the six and so against a rolling
+       quantile of the last 500, which is one of them.
+    2. **Coverage.** With M the misses so far beyond (1 - level) n, discounted by .9999, and z = M /
+       (its standard error), ends are moved away from the prediction by the factor
+       $\\exp(\\pm .2 z^4)$, within e^{+-2}: nearly nothing within one standard error, a lot beyond
+       two. A small sample is left its chance, and the coverage of a long one is held, as by
+       conformal inference with decaying steps [^2], as long as the errors don't outgrow what the
+       windows hold e^2-fold.
+    3. **Range.** Where it has paid so far, an end is held within the range of the targets seen.
+
+    They always hold the prediction, and one of a higher level holds that of a lower.
 
     References
     ----------
-    [^1]: I. Gibbs, E. Candes. Adaptive conformal inference under distribution shift. NeurIPS 2021.
+    [^1]: T. Gneiting, A. Raftery. Strictly proper scoring rules, prediction, and estimation.
+    Journal of the American Statistical Association 102, 2007, section 6.2.
+    [^2]: A. Angelopoulos, R. Barber, S. Bates. Online conformal prediction with decaying step
+    sizes. ICML 2024.
 
     """
 
-    kept = ("ring", "ordered", "effective", "n")
+    kept = ("errors", "rules", "tallies", "record")
 
     def __init__(self) -> None:
-        self.ring = np.zeros(WINDOW)
-        self.ordered = np.full(WINDOW, 1e300)
-        self.effective = LEVELS.copy()
-        self.n = 0
+        n_levels, n_experts = len(kernels.LEVELS), kernels.N_EXPERTS
+        self.errors = np.zeros((1 + n_experts, max(kernels.WINDOWS)))
+        self.rules = np.zeros((n_levels, 4, n_experts))
+        self.rules[:, 3] = 1.0 / n_experts
+        self.tallies = np.zeros((n_levels, 4))
+        self.record = np.zeros(3)
 
-    def half_width(self, level: float) -> float:
-        """Return half the width of an interval, in units of the target's scale; 1 at first."""
-        if self.n == 0:
-            return 1.0
-        adapted = float(np.interp(level, [0.0, *LEVELS, 1.0], [0.0, *self.effective, 1.0]))
-        return float(kernels.quantile(self.ordered, min(self.n, WINDOW), adapted))
+    def around(self, prediction: float, level: float) -> tuple[float, float]:
+        """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.
 
-    def learn(self, error: float) -> None:
-        """Let |error|, in units of the target's scale, adapt the levels and join the window."""
-        error = min(error, LARGEST_ERROR)
-        kernels.remember_score(self.ring, self.ordered, self.effective, LEVELS, self.n, error)
-        self.n += 1
+        Between the five levels they are interpolated; towards 0 they go to the prediction, towards
+        1 to the largest errors of the window.
+        """
+        n = min(int(self.record[0]) - 1, self.errors.shape[1])
+        if n < 1:
+            return prediction - 1.0, prediction + 1.0
+        ends = np.full((len(kernels.LEVELS) + 2, 2), prediction)
+        kernels.intervals(
+            self.errors, self.rules, self.tallies, self.record, prediction, ends[1:-1]
+        )
+        signed = self.errors[2]
+        ends[-1, 0] = min(ends[-2, 0], prediction + signed[0])
+        ends[-1, 1] = max(ends[-2, 1], prediction + signed[n - 1])
+        levels = [0.0, *kernels.LEVELS, 1.0]
+        low, high = (float(np.interp(level, levels, end)) for end in ends.T)
+        return low, high
+
+    def learn(self, prediction: float, y: float) -> None:
+        """Learn that y came where the prediction was made."""
+        kernels.learn_interval(self.errors, self.rules, self.tallies, self.record, prediction, y)

@@ -73,7 +73,7 @@ class OneRidge(Part):
         prediction = target.raw(float(self._p[0]))
         self.inputs.join(row)
         target.join(y)
-        memory.put(self._row, memory.lags[0], y, prediction, np.array([prediction]))
+        memory.put(self._row, memory.lags[0], y, np.array([prediction]))
         self.ridge.learn(target.scaled(y), self._p)
         if self.redrawn:
             self.ridge.sense(1.0 / min(1.0 + memory.n / 4.0, 500.0))

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.target import FENCE
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
-from iln_stream.learners.infinite_layer.target import FENCE, Target
+from iln_stream.learners.infinite_layer.target import Target
 
 FIRST = 64
 """The first redraw comes after so many events."""

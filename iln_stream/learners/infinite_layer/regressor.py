@@ -22,25 +22,25 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     1. **Inputs** of any scale and offset are standardised by running statistics that outliers can't
        carry off. They may be missing, constant or new; all that is asked is finite numbers.
-    2. **Experts** predict. Four are ridge regressions on 256 random hidden units each, solved
+    2. **Experts** predict. Three are ridge regressions on 320 random hidden units each, solved
        exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
-       4 inputs; `sharp`, cosines of these; `recent`, cosines that also see the last two targets.
-       Then `tracker`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
-       cosines; `linear`, `linear-fast` and `linear-recent`; the running mean, `level`; and the
-       `last` target.
+       4 inputs; `recent`, cosines of these that also see the last two targets. Then `tracker`,
+       which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of cosines; `linear`,
+       `linear-fast` and `linear-recent`; the running mean, `level`; and the `last` target.
     3. A **rule** weighs them by their regrets (`ExpertRule`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
-       errors, weighs that mean, the `median` target where this mean was predicted before, and the
-       median target of the nearest `neighbours` in the inputs that matter. So the prediction goes
-       for the conditional median.
+       errors, weighs that mean, the `median` target where this mean was predicted before, the
+       median target of the nearest `neighbours` in the inputs that matter, and the target of the
+       event that stood most alike among all before it, as it stood then, `standing`. So the
+       prediction goes for the conditional median.
     4. **Learning.** After 64, 128, ..., 2048 events the units are drawn again from a prior reshaped
        by the average outer product of the gradients of what was learned [^2], and learn all events
-       again, 64 at each event that comes. `sharp` goes on being redrawn while the stream runs.
+       again, 64 at each event that comes. `sparse` goes on being redrawn while the stream runs.
 
     Predictions assume that labels come before the next prediction where the last targets are of
     use; with labels that are late those experts lose their weight.
 
-    Time and memory an event are bounded: O(R^2) for R = 256 units, and about 2 MB at 10 inputs. All
+    Time and memory an event are bounded: O(R^2) for R = 320 units, and about 2 MB at 10 inputs. All
     randomness is a function of the seed and of the number of events learned.
 
     The profile `"fast"` makes do with one ridge on 64 sparse cosines whose covariance is kept in
@@ -111,7 +111,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return an interval, always finite, that holds the target of x with probability `level`.
 
-        Its coverage over time is held by adaptive conformal inference: see `Intervals`.
+        It holds the prediction too, need not be symmetric about it, and an interval of a higher
+        level holds those of lower ones. Its coverage is held over time: see `Intervals`.
 
         Raises
         ------

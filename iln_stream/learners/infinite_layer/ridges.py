@@ -1,11 +1,13 @@
 """The experts that learn by recursive least squares, side by side."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels import ridge_experts as kernels
+from iln_stream.kernels.recursive_ridge import BLOCK, FACTORS, SCALE, WAITING, column, row_start
 from iln_stream.kernels.replay import replay
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
@@ -68,7 +70,7 @@ class Frame(NamedTuple):
 
 
 class Ridges(Part):
-    """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v], each by exact least squares.
+    """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v, 0..], each by exact least squares.
 
     Their arrays are stacked, so one call of a compiled loop serves all. Errors far beyond the mean
     one are weighed down (Huber). An expert that forgets has its penalty renewed (no windup).
@@ -103,7 +105,8 @@ class Ridges(Part):
         self.n_lags = n_lags
         self.ridge = ridge
         self.huber = huber
-        K, d, D = len(experts), n_lags, size + 1 + n_lags
+        self.n_features = size + 1 + n_lags
+        K, d, D = len(experts), n_lags, room(self.n_features)
         self.activation = np.array(
             [ACTIVATIONS[e.prior.activation] if e.prior else 0 for e in experts]
         )
@@ -111,10 +114,10 @@ class Ridges(Part):
         self.linear = np.array([[float(e.recent)] * n_lags for e in experts]).reshape(K, d)
         self.omega = np.zeros((K, d, size), np.float32)
         self.b = np.zeros((K, size), np.float32)
-        self.P = np.tile(covariance(D, self.ridge), (K, 1))
-        self.pending = np.tile(nothing_pending(D), (K, 1))
+        self.P = aligned(np.tile(covariance(D, self.ridge), (K, 1)))
+        self.pending = np.zeros((K, WAITING, D))
         self.theta = np.zeros((K, D))
-        self.record = np.zeros((K, 2))
+        self.record = np.tile(nothing_learned(), (K, 1))
         self.outer = np.tile(np.eye(d), (K, 1, 1))
         self._make_scratch()
 
@@ -128,13 +131,15 @@ class Ridges(Part):
         """Make room at the right of v; what is new has weight 0, and no unit looks at it yet."""
         K, D = len(self.theta), self.theta.shape[-1]
         d = self.omega.shape[1]
+        self.n_features += n_columns
+        more = room(self.n_features) - D
         wider = [(0, 0), (0, n_columns)]
         self.omega = np.pad(self.omega, [*wider, (0, 0)])
         self.linear = np.pad(self.linear, wider, constant_values=1.0)
-        fresh = covariance(D + n_columns, self.ridge)[self.P.shape[1] :]
-        self.P = np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1)
-        self.pending = np.insert(self.pending, [D] * n_columns, 0.0, axis=1)
-        self.theta = np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, n_columns)])
+        fresh = covariance(D + more, self.ridge)[self.P.shape[1] :]
+        self.P = aligned(np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1))
+        self.pending = np.pad(self.pending, [(0, 0), (0, 0), (0, more)])
+        self.theta = np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, more)])
         outer = np.tile(np.eye(d + n_columns), (K, 1, 1))
         outer[:, :d, :d] = self.outer
         self.outer = outer
@@ -168,8 +173,8 @@ class Ridges(Part):
     def newborn(self, units: Units) -> Solution:
         """Return an expert with these units that has learned nothing."""
         D = self.theta.shape[-1]
-        theta = np.zeros(self.theta.shape[1:])
-        return Solution(*units, covariance(D, self.ridge), nothing_pending(D), theta, np.zeros(2))
+        P, pending = aligned(covariance(D, self.ridge)), np.zeros((WAITING, D))
+        return Solution(*units, P, pending, np.zeros(self.theta.shape[1:]), nothing_learned())
 
     def replay(
         self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
@@ -184,22 +189,48 @@ class Ridges(Part):
             )
         )  # fmt: skip
 
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        super().restore(state)
+        self.P = aligned(self.P)
+
+    def covariance(self, k: int) -> NDArray[np.float64]:
+        """Return expert k's whole covariance, (D, D)."""
+        C = np.empty((self.theta.shape[-1],) * 2)
+        for i in range(len(C)):
+            column(self.P[k], self.pending[k], self.record[k], i, C[i])
+        return C
+
     def put(self, k: int, solution: Solution) -> None:
         """Let a solution take expert k's place."""
         for name, array in solution._asdict().items():
             getattr(self, name)[k] = array
 
 
+def room(n_features: int) -> int:
+    """Return n_features rounded up to whole blocks; the features beyond are always 0."""
+    return -(-n_features // BLOCK) * BLOCK
+
+
 def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
-    """Return the lower triangle, row after row, of the inverse of the penalty on D weights."""
-    i = np.arange(D)
-    P = np.zeros(D * (D + 1) // 2)
-    P[i * (i + 3) // 2] = 1.0 / ridge
+    """Return the inverse of the penalty on D weights, as `kernels.row_start` lays it out."""
+    P = np.zeros(row_start(D))
+    for i in range(D):
+        P[row_start(i) + i] = 1.0 / ridge
     return P
 
 
-def nothing_pending(D: int) -> NDArray[np.float64]:
-    """Return an update of the covariance that changes nothing."""
-    pending = np.zeros(D + 2)
-    pending[-1] = 1.0
-    return pending
+def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a copy that begins where a line of the cache does: wide vectors then need but one."""
+    room = np.empty(values.nbytes + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    copy = room[first : first + values.nbytes].view(np.float64).reshape(values.shape)
+    copy[:] = values
+    return copy
+
+
+def nothing_learned() -> NDArray[np.float64]:
+    """Return the record of an expert that has learned nothing."""
+    record = np.zeros(FACTORS + WAITING)
+    record[SCALE] = 1.0
+    return record

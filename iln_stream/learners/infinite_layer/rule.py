@@ -34,15 +34,14 @@ class ExpertRule(Part):
 
     """
 
-    kept = ("table", "unit", "n")
+    kept = ("table", "record")
 
     def __init__(self, n_experts: int, squared: bool, discount: float = 0.999) -> None:
         self.squared = squared
         self.discount = discount
         self.table = np.zeros((4, n_experts))
         self.table[3] = 1.0 / n_experts
-        self.unit = 0.0  # mean |error| of the mixture over about the last thousand events
-        self.n = 0
+        self.record = np.zeros(2)
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -56,9 +55,4 @@ class ExpertRule(Part):
 
     def judge(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
         """Let t judge the experts by their predictions p and the mixture of them."""
-        error = abs(t - mixture)
-        self.n += 1
-        self.unit += (error - self.unit) / min(self.n, 1000)
-        if self.unit > 0.0:
-            unit = max(self.unit, 1e-12)
-            kernels.judge(self.table, p, mixture, t, unit, self.squared, self.discount)
+        kernels.judge_next(self.table, self.record, p, mixture, t, self.squared, self.discount)

@@ -45,22 +45,18 @@ class Tracker(Part):
         self._phi = np.zeros(len(self.theta))
         self._k = np.zeros(len(self.theta))
 
-    def follow(self, theta: NDArray[np.float64], P: NDArray[np.float64]) -> None:
-        """Start from an expert with other features: its weights, and the blocks of its covariance.
-
-        P (D (D + 1) / 2,) is a lower triangle.
-        """
-        D = len(theta)
-        self.theta[:D] = theta
+    def follow(self, theta: NDArray[np.float64], covariance: NDArray[np.float64]) -> None:
+        """Start from an expert with other features: its weights (D,) and its covariance (D, D)."""
+        D = self.n_features
+        self.theta[:D] = theta[:D]
         full = np.eye(len(self.theta)) / RIDGE
-        full[np.tril_indices(D)] = P
+        full[:D, :D] = covariance[:D, :D]
         for u in range(len(self.P)):
-            block = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
-            self.P[u] = np.tril(block) + np.tril(block, -1).T
+            self.P[u] = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
 
     def predict(self, phi: NDArray[np.float64]) -> float:
-        """Return the prediction from features phi (D,)."""
-        self._phi[: self.n_features] = phi
+        """Return the prediction from the features at the left of phi."""
+        self._phi[: self.n_features] = phi[: self.n_features]
         return max(-2.0, min(float(dot(self.theta, self._phi)), 2.0))
 
     def learn(self, t: float, p: float) -> None:

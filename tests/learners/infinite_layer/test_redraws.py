@@ -30,7 +30,7 @@ class Stand:
         row = self.inputs.admit({"a": a, "b": 1.0})
         self.inputs.join(row)
         self.target.join(y)
-        self.memory.put(row, np.zeros(0), y, 0.0, np.array([predicted]))
+        self.memory.put(row, np.zeros(0), y, np.array([predicted]))
         if self.redraws.work(self.ridges, self.inputs, self.target, self.memory) is not None:
             self.replaced.append(self.memory.n)
 

@@ -1,55 +1,111 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.recursive_ridge import learn
-from iln_stream.learners.infinite_layer.ridges import RIDGE, covariance, nothing_pending
+from iln_stream.kernels.recursive_ridge import STEPS, column, learn
+from iln_stream.learners.infinite_layer.ridges import (
+    HUBER,
+    RIDGE,
+    aligned,
+    covariance,
+    nothing_learned,
+    room,
+)
 
 
-@pytest.mark.parametrize("D", [1, 3, 4, 7, 30])
+class Recursion:
+    """Recursive least squares on D features, which nothing was learned of yet."""
+
+    def __init__(self, D, forgetting=1.0, huber=HUBER):
+        D = room(D)
+        self.P, self.pending, self.record = covariance(D), np.zeros((8, D)), nothing_learned()
+        self.theta, self.k = np.zeros(D), np.zeros(D)
+        self.forgetting, self.huber = forgetting, huber
+
+    def learn(self, phi, t):
+        phi = np.pad(phi, (0, len(self.theta) - len(phi)))
+        p = float(self.theta @ phi)
+        learn(
+            self.P, self.pending, self.theta, self.record, phi, self.k, t, p,
+            self.forgetting, RIDGE, self.huber,
+        )  # fmt: skip
+
+    def covariance(self):
+        C = np.empty((len(self.theta),) * 2)
+        for i in range(len(C)):
+            column(self.P, self.pending, self.record, i, C[i])
+        return C
+
+
+@pytest.mark.parametrize("D", [1, 3, 16, 17, 30, 50])
 @pytest.mark.parametrize("condition", [1.0, 1e4])
 def test_recursion_is_the_solution_of_the_normal_equations(D, condition):
     """After 5,000 rows theta is what a factorisation of the summed squares gives, to 1e-6."""
     rng = np.random.default_rng(D)
     scales = np.geomspace(1.0, 1.0 / condition, D)
-    P, pending, theta, record = covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2)
+    recursion = Recursion(D, huber=1e9)
     A, b = RIDGE * np.eye(D), np.zeros(D)
     weights = rng.normal(size=D)
-    k = np.zeros(D)
     for n in range(5_000):
         phi = scales * rng.normal(size=D)
         t = float(phi @ weights + 0.1 * rng.normal())
-        learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, RIDGE, 1e9)
+        recursion.learn(phi, t)
         A += np.outer(phi, phi)
         b += t * phi
-        if n % 1_000 == 999:
-            assert theta == pytest.approx(np.linalg.solve(A, b), abs=1e-6)
+        if n % 1_000 in (501, 999):  # with updates waiting, and without
+            assert recursion.theta[:D] == pytest.approx(np.linalg.solve(A, b), abs=1e-6)
+            found = recursion.covariance()[:D, :D]
+            assert found == pytest.approx(np.linalg.inv(A), rel=1e-6, abs=1e-9)
+
+
+def test_forgetting_is_exact_and_stays_symmetric():
+    """With forgetting and renewed penalties, too: 20,000 rows on it is the weighted solution."""
+    D, forgetting = 24, 0.97
+    recursion = Recursion(D, forgetting, huber=1e9)
+    whole = len(recursion.theta)
+    rng = np.random.default_rng(3)
+    A, b = RIDGE * np.eye(whole), np.zeros(whole)
+    for _ in range(20_000):
+        phi, t = np.pad(rng.normal(size=D), (0, whole - D)), rng.normal()
+        recursion.learn(phi, t)
+        A = forgetting * A + np.outer(phi, phi)
+        b = forgetting * b + t * phi
+        i = int(recursion.record[STEPS]) % whole
+        A[i, i] += (1.0 - forgetting) * RIDGE * whole
+    assert recursion.theta == pytest.approx(np.linalg.solve(A, b), abs=1e-9)
+    C = recursion.covariance()
+    assert (C == C.T).all()
 
 
 def test_huber_weight_bounds_what_an_outlier_does():
     """One wild target moves the weights by about as much as one at twice the mean error."""
-    rng = np.random.default_rng(1)
+    targets = np.random.default_rng(1).normal(size=100).tolist()
 
     def learned(last):
-        P, pending, theta, record = covariance(2), nothing_pending(2), np.zeros(2), np.zeros(2)
-        k = np.zeros(2)
-        for t in [*rng_targets, last]:
-            phi = np.array([1.0, 0.5])
-            learn(P, pending, theta, record, phi, k, t, float(theta @ phi), 1.0, RIDGE, 2.0)
-        return theta
+        recursion = Recursion(2)
+        for t in [*targets, last]:
+            recursion.learn(np.array([1.0, 0.5]), t)
+        return recursion.theta
 
-    rng_targets = rng.normal(size=100).tolist()
     assert np.abs(learned(1e6) - learned(0.0)).max() < 0.1
 
 
 def test_forgetting_does_not_wind_up():
     """With one direction excited, 20,000 forgetful steps leave the covariance near the prior's."""
-    D = 6
-    P, pending, theta, record = covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2)
-    phi, k = np.eye(D)[0].copy(), np.zeros(D)
+    recursion = Recursion(6, forgetting=0.97)
+    D = len(recursion.theta)
+    phi = np.eye(6)[0]
     for _ in range(20_000):
-        learn(P, pending, theta, record, phi, k, 1.0, float(theta @ phi), 0.97, RIDGE, 2.0)
-    i = np.arange(D)
-    assert np.isfinite(P).all()
+        recursion.learn(phi, 1.0)
+    C = recursion.covariance()
+    assert np.isfinite(C).all()
     # Between two renewals of its penalty a direction loses no more than 0.97^D of it.
-    assert P[i * (i + 3) // 2].max() < 1.0 / (RIDGE * 0.97**D)
-    assert theta[0] == pytest.approx(1.0, abs=0.01)
+    assert np.diag(C).max() < 1.0 / (RIDGE * 0.97**D)
+    assert recursion.theta[0] == pytest.approx(1.0, abs=0.01)
+
+
+def test_aligned_copies_are_equal_and_aligned():
+    """A covariance begins at a line of the cache, whatever the memory it came from."""
+    for values in (np.arange(7.0), np.arange(12.0).reshape(3, 4)[:, 1:]):
+        copy = aligned(values)
+        assert (copy == values).all()
+        assert copy.ctypes.data % 64 == 0

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.recursive_ridge import learn
-from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE, covariance, nothing_pending
+from iln_stream.kernels.recursive_ridge import WAITING, learn
+from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE, covariance, nothing_learned
 from iln_stream.learners.infinite_layer.tracker import BLOCK, Tracker
 
 
@@ -18,7 +18,9 @@ def test_one_block_is_exact():
     D = BLOCK
     weights = np.random.default_rng(9).normal(size=D) / 10
     tracker = Tracker(D, forgetting=1.0)
-    P, pending, theta, record = covariance(D), nothing_pending(D), np.zeros(D), np.zeros(2)
+    P, pending, theta, record = (
+        covariance(D), np.zeros((WAITING, D)), np.zeros(D), nothing_learned()
+    )  # fmt: skip
     for phi, t in zip(*stream(300, D, 0, weights), strict=True):
         p = tracker.predict(phi)
         tracker.learn(float(t), p)
@@ -45,10 +47,9 @@ def test_starts_from_what_it_follows():
     D = 70
     rng = np.random.default_rng(1)
     root = rng.normal(size=(D, D))
-    P = (root @ root.T)[np.tril_indices(D)]
     theta = rng.normal(size=D) / 100
     tracker = Tracker(D, forgetting=0.999)
-    tracker.follow(theta, P)
+    tracker.follow(theta, root @ root.T)
     phi = rng.normal(size=D)
     assert tracker.predict(phi) == pytest.approx(theta @ phi)
     last = (root @ root.T)[64:, 64:]

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream.kernels.sorted_window import lower_quantile, n_below, replace, upper_quantile
+
+
+@settings(deadline=None)  # the first call compiles
+@given(
+    values=st.lists(st.integers(-5, 5).map(float) | st.floats(-1e100, 1e100), max_size=60),
+    size=st.integers(1, 12),
+)
+def test_window_stays_sorted(values, size):
+    """Whatever is replaced by whatever, ties too, the window holds the last values in order."""
+    ordered = np.full(size, np.nan)
+    for i, value in enumerate(values):
+        replace(ordered, min(i, size), values[i - size] if i >= size else 0.0, value)
+        last = np.sort(values[max(0, i + 1 - size) : i + 1])
+        assert (ordered[: len(last)] == last).all()
+
+
+@settings(deadline=None)  # the first call compiles
+@given(values=st.lists(st.integers(0, 9), max_size=30), value=st.integers(-1, 10))
+def test_counts_what_is_below(values, value):
+    """Only the first n entries count, and those equal to the value don't."""
+    entries = np.array([*sorted(values), -9.0, -9.0])
+    assert n_below(entries, len(values), float(value)) == sum(v < value for v in values)
+
+
+@pytest.mark.parametrize(
+    ("level", "order"), [(0.001, 1), (0.5, 10), (0.9, 18), (0.95, 19), (0.99, 19)]
+)
+def test_upper_quantile_is_the_conformal_one(level, order):
+    """Of order ceil((n + 1) level), and the largest where that is beyond the window."""
+    assert upper_quantile(np.arange(1.0, 30.0), 19, level) == order
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.1, 0.25, 0.45])
+def test_lower_quantile_mirrors_the_upper_one(level):
+    """The lower quantile is minus the upper one of the negated values."""
+    ordered = np.sort(np.random.default_rng(0).normal(size=19))
+    mirrored = -upper_quantile(-ordered[::-1], 19, 1.0 - level)
+    assert lower_quantile(ordered, 19, level) == mirrored
