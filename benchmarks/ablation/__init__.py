@@ -1,0 +1,1 @@
+"""What each ingredient of the accurate profile is worth."""

@@ -1,0 +1,90 @@
+"""Learners that lack one ingredient each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.engine import FIRST_LEVEL, SECOND_LEVEL, Engine
+from iln_stream.learners.infinite_layer.redraws import NEVER
+from iln_stream.learners.infinite_layer.rule import ExpertRule
+
+
+class Lacking(InfiniteLayerRegressor):
+    """The accurate profile, whose engine is spoilt at the start and after each event."""
+
+    def __init__(self, seed: int, spoil: Callable[[Engine], None]) -> None:
+        super().__init__(seed=seed)
+        self.spoil = spoil
+        assert isinstance(self._engine, Engine)
+        spoil(self._engine)
+
+    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+        super().learn_one(x, y)
+        assert isinstance(self._engine, Engine)
+        self.spoil(self._engine)
+
+
+def _silence(rule: ExpertRule, names: tuple[str, ...], left_out: tuple[str, ...]) -> None:
+    """Take the weight of some experts, so that what they say enters no prediction."""
+    places = [names.index(name) for name in left_out]
+    rule.weights[places] = 0.0
+    if rule.weights.sum() == 0.0:
+        rule.weights[:] = 1.0
+        rule.weights[places] = 0.0
+
+
+def experts(*left_out: str) -> Callable[[Engine], None]:
+    """Return what silences experts, of either rule."""
+    first = tuple(name for name in left_out if name in FIRST_LEVEL)
+    second = tuple(name for name in left_out if name in SECOND_LEVEL)
+
+    def spoil(engine: Engine) -> None:
+        _silence(engine.mean, FIRST_LEVEL, first)
+        _silence(engine.final, SECOND_LEVEL, second)
+
+    return spoil
+
+
+def redraws(engine: Engine) -> None:
+    """Keep the first units for good."""
+    engine.redraws.next_at = NEVER
+
+
+def relevance(engine: Engine) -> None:
+    """Draw all units from the first prior, and count all inputs alike among neighbours."""
+    engine.ridges.outer[:] = np.eye(engine.ridges.outer.shape[1])
+
+
+def late_redraws(engine: Engine) -> None:
+    """Draw no units once the memory has lost history."""
+    engine.ridges.experts = tuple(e._replace(renewed=False) for e in engine.ridges.experts)
+
+
+def huber(engine: Engine) -> None:
+    """Let errors count by their squares however large they are."""
+    engine.ridges.huber = engine.linear.huber = 1e12
+
+
+def nothing(engine: Engine) -> None:
+    """Leave the learner as it is."""
+
+
+INGREDIENTS: dict[str, Callable[[Engine], None]] = {
+    "nothing": nothing,
+    "redraws": redraws,
+    "relevance": relevance,
+    "redraws after 2,048 events": late_redraws,
+    "Huber weights": huber,
+    "dense, tracker": experts("dense", "tracker"),
+    "tracker": experts("tracker"),
+    "sparse": experts("sparse"),
+    "recent": experts("recent"),
+    "linear-recent, last": experts("linear-recent", "last"),
+    "linear, linear-fast": experts("linear", "linear-fast"),
+    "first-order": experts("first-order"),
+    "median": experts("median"),
+    "neighbours": experts("neighbours"),
+    "standing": experts("standing"),
+}
