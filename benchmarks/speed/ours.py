@@ -10,6 +10,8 @@ from .contender import Contender, river_step
 
 POOL = "ShrinkingGradient(estimator='pool', step=0.6)"
 THOUSAND_DRAWS = "ShrinkingGradient(draws=1000)"
+ACCURATE = "`run --learner infinite-layer`"
+FAST = "`run`, profile fast"
 
 KEEP_FEATURES = "pool", "growing-pool"
 """Estimators that a step which doesn't fall suits, and that need no budget."""
@@ -29,9 +31,7 @@ def ours() -> list[Contender]:
             Contender(f"`run --learner {name}`", lambda make=make: river_step(make(seed=1)))
             for name, make in NAMED.items()
         ),
-        Contender(
-            "`run`, profile fast", lambda: river_step(InfiniteLayerRegressor("fast", seed=1))
-        ),
+        Contender(FAST, lambda: river_step(InfiniteLayerRegressor("fast", seed=1))),
     ]
 
 

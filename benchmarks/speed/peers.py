@@ -14,14 +14,15 @@ from river import (
 
 from .contender import Contender, Step, river_step
 
-BAR = "River StandardScaler | LinearRegression"
-"""The learner whose speed the goals speak of."""
+LINEAR = "River StandardScaler | LinearRegression"
+FOREST = "River ARF"
+"""The learners whose speed the goals speak of."""
 
 
 def peers() -> list[Contender]:
     """River's usual regressors, scikit-learn, Vowpal Wabbit."""
     return [
-        Contender(BAR, lambda: _scaled(linear_model.LinearRegression())),
+        Contender(LINEAR, lambda: _scaled(linear_model.LinearRegression())),
         Contender(
             "River StandardScaler | RBFSampler(100) | LinearRegression",
             lambda: _scaled(
@@ -36,7 +37,7 @@ def peers() -> list[Contender]:
             lambda: river_step(tree.HoeffdingAdaptiveTreeRegressor(seed=1)),
         ),
         Contender("River AMRules", lambda: river_step(rules.AMRules())),
-        Contender("River ARF", lambda: river_step(forest.ARFRegressor(seed=1))),
+        Contender(FOREST, lambda: river_step(forest.ARFRegressor(seed=1))),
         Contender("scikit-learn RBFSampler(100) + SGD", scikit_learn),
         Contender("Vowpal Wabbit", vowpal_wabbit),
     ]

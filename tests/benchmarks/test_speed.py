@@ -84,9 +84,16 @@ def test_comparison_stops_a_slow_learner_after_the_first_part():
 
 
 def test_goals_are_of_learners_that_take_part():
-    """A goal, and the bar it is a multiple of, name a row of the table."""
+    """A goal, and the peer it is a multiple of, name a row of the table."""
     assert per_event.GOALS.keys() <= {contender.name for contender in ours.ours()}
-    assert peers.BAR in {contender.name for contender in peers.peers()}
+    named = {contender.name for contender in peers.peers()}
+    assert {peer for _, peer in per_event.GOALS.values()} <= named
+    assert per_event.SHORT.keys() <= named
+
+
+def test_times_as_fast():
+    """The ratio is of whole times, over the blocks that both took, without the first."""
+    assert per_event.times_as_fast([1.0, 4.0, 2.0, 9.0], [50.0, 2.0, 1.0]) == 2.0
 
 
 @pytest.mark.parametrize("peer", peers.peers(), ids=lambda peer: peer.name)
