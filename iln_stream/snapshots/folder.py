@@ -209,7 +209,10 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
         file.flush()
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
-    partial.rename(final)
+    try:
+        partial.rename(final)
+    except FileNotFoundError:  # a later run took it for a leftover and swept it away
+        return _write_durably(partial, final, snapshot)
     _sync_folder(final.parent)
     return size
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,26 @@ def test_an_old_run_deletes_nothing_newer(folder, make):
         folder.write(make(epoch=5, next_offset=offset))
     folder.write(make(epoch=4, next_offset=99))
     assert folder.places() == [Place(5, offset) for offset in (30, 20, 10)]
+
+
+def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monkeypatch):
+    """A run that was stopped while it wrote, and overtaken, goes on; nothing half-written stays."""
+    rename, swept = Path.rename, []
+
+    def sweep_first(partial, final):
+        if not swept:
+            swept.append(partial)
+            (folder.path / "lock").unlink()  # as on another host
+            successor = SnapshotFolder(folder.path)
+            successor.lock()
+            successor.unlock()
+        return rename(partial, final)
+
+    monkeypatch.setattr(Path, "rename", sweep_first)
+    folder.write(make(epoch=1, next_offset=10))
+    assert swept
+    assert files(folder) == [Place(1, 10).name]
+    assert folder.newest().header.next_offset == 10
 
 
 def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
