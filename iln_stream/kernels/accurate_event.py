@@ -4,7 +4,7 @@ import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.drift import join_drift
-from iln_stream.kernels.expert_rule import judge_next, mixed
+from iln_stream.kernels.expert_rule import DISCOUNT, judge_next, mixed
 from iln_stream.kernels.mixed_intervals import learn_interval
 from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
 from iln_stream.kernels.standardise import join, standardise
@@ -19,8 +19,6 @@ N_NEAR = 5
 
 MEAN, MEDIAN, NEIGHBOURS, STANDING = range(4)
 """The second rule's experts."""
-
-DISCOUNT = 0.999
 
 
 @compiled

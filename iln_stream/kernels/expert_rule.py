@@ -7,6 +7,9 @@ from iln_stream.kernels.compiled import compiled
 REGRET, VARIATION, LARGEST, WEIGHT = range(4)
 """Rows of the rule's state, shape (4, K)."""
 
+DISCOUNT = 0.999
+"""What an event's regret keeps of its weight from one event to the next."""
+
 
 @compiled
 def mixed(state, p):  # type: ignore[no-untyped-def]

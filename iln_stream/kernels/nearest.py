@@ -41,7 +41,10 @@ def nearest(columns, n, row, scale, distances, which):  # type: ignore[no-untype
 
 @compiled
 def most_alike(columns, n, row):  # type: ignore[no-untyped-def]
-    """Which of the first n > 0 events is nearest to `row`; columns (d, N) in single precision."""
+    """Which of the first n > 0 events is nearest to `row`; columns (d, N) in single precision.
+
+    Of events that are equally near, the first in the ring.
+    """
     chunk = np.empty(_CHUNK, np.float32)
     least = np.float32(np.inf)
     found = 0

@@ -6,6 +6,7 @@ from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.hidden_units import features
 from iln_stream.kernels.recursive_ridge import dot, learn
 from iln_stream.kernels.standardise import standardise_again
+from iln_stream.kernels.target import FENCE, scaled
 from iln_stream.kernels.wide import widest_vectors
 
 
@@ -15,7 +16,7 @@ def place(columns, lags, i, stats, scale, v):  # type: ignore[no-untyped-def]
     n_lags = lags.shape[1]
     center, unit = scale
     for j in range(n_lags):
-        v[j] = 3.0 * min(max((lags[i, j] - center) / unit, -2.0), 2.0)
+        v[j] = 3.0 * scaled(lags[i, j], center, unit)
     standardise_again(columns[:, i], stats, v[n_lags:])
 
 
@@ -34,8 +35,8 @@ def replay(  # type: ignore[no-untyped-def]
     for i in range(first, last):
         place(columns, lags, i % size, stats, scale, v)
         features(omega, b, activation, linear, v, u, phi)
-        t = min(max((y[i % size] - center) / unit, -2.0), 2.0)
-        p = min(max(dot(theta, phi), -2.0), 2.0)
+        t = scaled(y[i % size], center, unit)
+        p = min(max(dot(theta, phi), -FENCE), FENCE)
         lost += abs(t - p)
         learn(P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber)
     return lost

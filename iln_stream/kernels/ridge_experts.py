@@ -5,6 +5,7 @@ import numpy as np
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.hidden_units import features, gradient
 from iln_stream.kernels.recursive_ridge import dot, learn
+from iln_stream.kernels.target import FENCE
 from iln_stream.kernels.wide import widest_vectors
 
 
@@ -13,7 +14,7 @@ def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ign
     """p_k = theta_k.phi_k(v) within +-2; keeps phi (K, D) and u (K, R) for learning."""
     for k in range(p.shape[0]):
         features(omega[k], b[k], activation[k], linear[k], v, u[k], phi[k])
-        p[k] = min(max(dot(theta[k], phi[k]), -2.0), 2.0)
+        p[k] = min(max(dot(theta[k], phi[k]), -FENCE), FENCE)
 
 
 @compiled

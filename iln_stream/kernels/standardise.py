@@ -46,7 +46,8 @@ def in_deviations(value, mean, squares, n):  # type: ignore[no-untyped-def]
     # Of x + 1e9 the rounding of the mean alone leaves squares of 1e-32 n mean^2.
     if squares <= 1e-26 * n * max(value * value, mean * mean):
         return 0.0
-    return min(max((value - mean) / np.sqrt(squares / n), -5.0), 5.0)
+    sd = np.sqrt(squares / n)  # 0 where the quotient underflows
+    return min(max((value - mean) / sd, -5.0), 5.0) if sd > 0.0 else 0.0
 
 
 @compiled

@@ -18,7 +18,8 @@ def center_and_unit(target):  # type: ignore[no-untyped-def]
     n, mean, squares = target[COUNT, 0], target[MEAN, 0], target[SQUARES, 0]
     if squares <= 1e-26 * n * mean * mean or n == 0.0:
         return mean, 1.0
-    return mean, WIDTH * np.sqrt(squares / n)
+    unit = WIDTH * np.sqrt(squares / n)  # 0 where the quotient underflows
+    return mean, unit if unit > 0.0 else 1.0
 
 
 @compiled

@@ -22,10 +22,9 @@ def test_what_is_absent_is_far_away_and_no_further():
     """An event that lacks a column is found if all others are further away in the rest."""
     columns = np.array([[ABSENT, 0.0], [0.0, 100.0]])
     which = np.empty(1, np.int64)
-    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.5]), np.empty(1), which)
-    assert which[0] in (0, 1)
-    columns[1, 1] = 1_000.0
-    columns[0, 1] = 5.0
+    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.05]), np.empty(1), which)
+    assert which[0] == 1  # at 5, and the other at 10
+    columns[:, 1] = 5.0, 1_000.0
     nearest(columns, 2, np.zeros(2), np.array([1.0, 0.5]), np.empty(1), which)
     assert which[0] == 0
 

@@ -121,12 +121,12 @@ class ClassEngine(Part):
     def _widen(self, n_columns: int) -> None:
         for part in (self.ridges, self.linear, self.memory):
             part.widen(n_columns)
-        if self.memory.n == 0:
+        if not self.ridges.omega.any():  # no column came before
             for k in range(len(RANDOM)):
                 units = self.ridges.drawn(k, self.redraws.rng(0, k))
                 self.ridges.put(k, self.ridges.newborn(units))
         else:
-            self.redraws.columns_came(self.memory.n)
+            self.redraws.columns_came(self.ridges, self.memory)
         self._make_scratch()
 
     def relevance(self) -> dict[Any, float]:

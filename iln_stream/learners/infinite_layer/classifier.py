@@ -14,8 +14,9 @@ from iln_stream.learners.restoring import restorable
 class InfiniteLayerClassifier(Engined, base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
-    The experts of `InfiniteLayerRegressor` that look at the inputs (`dense`, `sparse`, `sharp` and
-    `linear`), each fitted to all classes at once, one against the rest, on the same hidden units.
+    Experts like those of `InfiniteLayerRegressor`, on 256 units (`dense`, `sparse`, `sharp`,
+    cosines of 2 or 4 inputs, and `linear`), each fitted to all classes at once, one against the
+    rest, on the same hidden units.
     Their scores become probabilities by softmax at four sharpnesses, and a Bayesian mixture weighs
     all of these by the probabilities they gave to what came: its log-loss is within log 17 of the
     best of them. Classes may come at any time. The units are redrawn from what was learned after

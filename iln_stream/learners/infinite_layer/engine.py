@@ -1,4 +1,4 @@
-"""One event through the experts."""
+"""The parts of the accurate profile, and an event's way through them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -71,8 +71,8 @@ class Engine(Part):
         self.linear = Ridges(LINEAR, 0, N_LAGS)
         self.tracker = Tracker(SIZE + 1 + N_LAGS, 0.999)
         self.first_order = FirstOrder(SIZE, int(key[1]))
-        self.mean = ExpertRule(len(FIRST_LEVEL), squared=True)
-        self.final = ExpertRule(len(SECOND_LEVEL), squared=False)
+        self.mean = ExpertRule(len(FIRST_LEVEL))
+        self.final = ExpertRule(len(SECOND_LEVEL))
         self.memory = Memory(MEMORY, N_LAGS, K)
         self.neighbours = Neighbours(MEMORY)
         self.redraws = Redraws(key, K)
@@ -148,12 +148,12 @@ class Engine(Part):
     def _widen(self, n_columns: int) -> None:
         for part in self._wide:
             part.widen(n_columns)
-        if self.memory.n == 0:
+        if not self.ridges.omega.any():  # no column came before
             for k in range(len(RANDOM)):
                 units = self.ridges.drawn(k, self.redraws.rng(0, k))
                 self.ridges.put(k, self.ridges.newborn(units))
         else:
-            self.redraws.columns_came(self.memory.n)
+            self.redraws.columns_came(self.ridges, self.memory)
         self._make_scratch()
 
     def _look(self, x: NDArray[np.float64]) -> None:

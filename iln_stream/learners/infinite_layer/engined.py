@@ -8,7 +8,7 @@ from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.state import Form, Tree
 
-_VERSION = 1
+_VERSION = 2
 """Of what an engine's state consists of."""
 
 

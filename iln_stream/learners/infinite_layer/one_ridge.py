@@ -93,11 +93,11 @@ class OneRidge(Part):
     def _widen(self, n_columns: int) -> None:
         self.ridge.widen(n_columns)
         self.memory.widen(n_columns)
-        if self.memory.n == 0:
+        if not self.ridge.omega.any():  # no column came before
             units = self.ridge.drawn(0, self.redraws.rng(0, 0))
             self.ridge.put(0, self.ridge.newborn(units))
         elif self.redrawn:
-            self.redraws.columns_came(self.memory.n)
+            self.redraws.columns_came(self.ridge, self.memory)
         self._make_scratch()
 
     def state(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.target import FENCE
-from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
@@ -44,13 +44,14 @@ class Redraws(Part):
     """
 
     kept = (
-        "key", "next_at", "waiting", "expert", "cursor", "judged_from", "lost", "stats", "scale",
-        "replaced_at",
+        "key", "next_at", "began_at", "waiting", "expert", "cursor", "judged_from", "lost", "stats",
+        "scale", "replaced_at",
     )  # fmt: skip
 
     def __init__(self, key: NDArray[np.uint64], n_experts: int) -> None:
         self.key = key
         self.next_at = FIRST
+        self.began_at = 0  # after how many events the last round of redraws began
         self.waiting: list[int] = []
         self.expert = -1  # which one is being built; -1: none
         self.cursor = 0  # the next event it learns
@@ -66,13 +67,17 @@ class Redraws(Part):
         counter = np.array([0, 0, n, k], dtype=np.uint64)
         return np.random.Generator(np.random.Philox(key=self.key, counter=counter))
 
-    def columns_came(self, n: int) -> None:
-        """Let the units of all experts look at new columns soon."""
-        self.next_at = min(self.next_at, n + FIRST)
-        self.start_over()
+    def columns_came(self, ridges: Ridges, memory: Memory) -> None:
+        """Let units look at new columns soon, but not so soon that there is no end of redrawing."""
+        soon = max(memory.n + FIRST, self.began_at + memory.filled // 4)
+        self.next_at = min(self.next_at, soon)
+        if self._newborn is not None:
+            self._newborn = ridges.widened(self._newborn)
+            fresh = no_statistics(len(memory.columns) - self.stats.shape[1])
+            self.stats = np.concatenate([self.stats, fresh], axis=1)
 
     def start_over(self) -> None:
-        """Give up the expert being built, which is too narrow now, and build it anew."""
+        """Give up the expert being built, which lacks a class now, and build it anew."""
         if self._newborn is not None:
             self._newborn = None
             self.waiting.insert(0, self.expert)
@@ -83,6 +88,7 @@ class Redraws(Part):
         if n >= self.next_at and not self.waiting and self._newborn is None:
             whole = n <= len(memory.y)
             self.waiting = [k for k, e in enumerate(ridges.experts) if whole or e.renewed]
+            self.began_at = n
             self.next_at = n + memory.filled
         if self._newborn is None:
             if not self.waiting:

@@ -52,6 +52,20 @@ class Solution(NamedTuple):
     theta: NDArray[np.float64]
     record: NDArray[np.float64]
 
+    def widened(self, d: int, D: int, ridge: float) -> "Solution":
+        """Return it for d inputs and D weights; what is new has weight 0, and no unit sees it."""
+        more = D - self.theta.shape[-1]
+        # The covariance is the scale times what is kept; of a weight it is 1 / ridge at first.
+        fresh = covariance(D, ridge)[len(self.P) :] / self.record[SCALE]
+        return Solution(
+            np.pad(self.omega, [(0, d - len(self.omega)), (0, 0)]),
+            self.b,
+            aligned(np.concatenate([self.P, fresh])),
+            np.pad(self.pending, [(0, 0), (0, more)]),
+            np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, more)]),
+            self.record,
+        )
+
 
 class Frame(NamedTuple):
     """The statistics by which kept events are standardised as they are learned again.
@@ -129,21 +143,24 @@ class Ridges(Part):
 
     def widen(self, n_columns: int) -> None:
         """Make room at the right of v; what is new has weight 0, and no unit looks at it yet."""
-        K, D = len(self.theta), self.theta.shape[-1]
-        d = self.omega.shape[1]
+        K, d = self.omega.shape[:2]
         self.n_features += n_columns
-        more = room(self.n_features) - D
-        wider = [(0, 0), (0, n_columns)]
-        self.omega = np.pad(self.omega, [*wider, (0, 0)])
-        self.linear = np.pad(self.linear, wider, constant_values=1.0)
-        fresh = covariance(D + more, self.ridge)[self.P.shape[1] :]
-        self.P = aligned(np.concatenate([self.P, np.tile(fresh, (K, 1))], axis=1))
-        self.pending = np.pad(self.pending, [(0, 0), (0, 0), (0, more)])
-        self.theta = np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, more)])
+        D = room(self.n_features)
+        solutions = (Solution(*(getattr(self, name)[k] for name in Solution._fields))
+                     for k in range(K))  # fmt: skip
+        wider = [solution.widened(d + n_columns, D, self.ridge) for solution in solutions]
+        for name, arrays in zip(Solution._fields, zip(*wider, strict=True), strict=True):
+            setattr(self, name, np.stack(arrays))
+        self.P = aligned(self.P)
+        self.linear = np.pad(self.linear, [(0, 0), (0, n_columns)], constant_values=1.0)
         outer = np.tile(np.eye(d + n_columns), (K, 1, 1))
         outer[:, :d, :d] = self.outer
         self.outer = outer
         self._make_scratch()
+
+    def widened(self, newborn: Solution) -> Solution:
+        """Return an expert that was begun before the last columns came, as wide as the others."""
+        return newborn.widened(self.omega.shape[1], self.theta.shape[-1], self.ridge)
 
     def predict(self, v: NDArray[np.float64], p: NDArray[np.float64]) -> None:
         """Write the experts' predictions at v (d,) into p (K,)."""
@@ -222,9 +239,9 @@ def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
 
 def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a copy that begins where a line of the cache does: wide vectors then need but one."""
-    room = np.empty(values.nbytes + 64, np.uint8)
-    first = -room.ctypes.data % 64
-    copy = room[first : first + values.nbytes].view(np.float64).reshape(values.shape)
+    buffer = np.empty(values.nbytes + 64, np.uint8)
+    first = -buffer.ctypes.data % 64
+    copy = buffer[first : first + values.nbytes].view(np.float64).reshape(values.shape)
     copy[:] = values
     return copy
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import expert_rule as kernels
+from iln_stream.kernels.expert_rule import WEIGHT
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -22,11 +22,6 @@ class ExpertRule(Part):
     ----------
     n_experts
         K.
-    squared
-        Whether the loss is the squared error, so that the mixture goes for the mean, rather than
-        the absolute one, by which it goes for the median.
-    discount
-        What an event's regret keeps of its weight from one event to the next.
 
     References
     ----------
@@ -36,23 +31,13 @@ class ExpertRule(Part):
 
     kept = ("table", "record")
 
-    def __init__(self, n_experts: int, squared: bool, discount: float = 0.999) -> None:
-        self.squared = squared
-        self.discount = discount
+    def __init__(self, n_experts: int) -> None:
         self.table = np.zeros((4, n_experts))
-        self.table[3] = 1.0 / n_experts
+        self.table[WEIGHT] = 1.0 / n_experts
         self.record = np.zeros(2)
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """The experts' weights, (K,), which sum to one."""
-        weights: NDArray[np.float64] = self.table[3]
+        weights: NDArray[np.float64] = self.table[WEIGHT]
         return weights
-
-    def mix(self, p: NDArray[np.float64]) -> float:
-        """Return the weighted mean of the predictions p (K,)."""
-        return float(kernels.mixed(self.table, p))
-
-    def judge(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
-        """Let t judge the experts by their predictions p and the mixture of them."""
-        kernels.judge_next(self.table, self.record, p, mixture, t, self.squared, self.discount)

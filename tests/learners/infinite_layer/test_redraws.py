@@ -17,7 +17,7 @@ class Stand:
 
     def __init__(self, renewed):
         expert = RidgeExpert("sharp", Prior("cos", 3.0, sparse=True), renewed=renewed)
-        self.inputs, self.target = Inputs(2), Target()
+        self.inputs, self.target = Inputs(3), Target()
         self.ridges = Ridges((expert,), 32, n_lags=0)
         self.memory, self.redraws = Memory(SIZE, 0, 1), Redraws(KEY, 1)
         self.ridges.widen(2)
@@ -25,9 +25,9 @@ class Stand:
         self.ridges.put(0, self.ridges.newborn(self.ridges.drawn(0, self.redraws.rng(0, 0))))
         self.replaced = []
 
-    def learn(self, a, y, predicted):
+    def learn(self, a, y, predicted, **more):
         """An event whose prediction, by the expert in place, is given."""
-        row = self.inputs.admit({"a": a, "b": 1.0})
+        row = self.inputs.admit({"a": a, "b": 1.0, **more})
         self.inputs.join(row)
         self.target.join(y)
         self.memory.put(row, np.zeros(0), y, np.array([predicted]))
@@ -67,12 +67,28 @@ def test_draws_are_a_function_of_the_event():
     assert len(set(draws)) == 3
 
 
-def test_a_new_column_starts_a_redraw_over():
-    """What is being built when a column comes is too narrow: it is built anew, and the rest too."""
+def test_a_new_column_widens_what_is_being_built():
+    """What is being built when a column comes goes on, wider, and a round of redraws follows."""
     stand = Stand(renewed=False)
     rng = np.random.default_rng(0)
     for a in rng.normal(size=2 * FIRST).tolist():
         stand.learn(a, a, a)
-    stand.redraws.columns_came(stand.memory.n)
-    assert stand.redraws.state()["newborn"] is None
+    assert stand.redraws.state()["newborn"] is not None
+    stand.inputs.admit({"a": 0.0, "b": 1.0, "c": 0.0})
+    stand.ridges.widen(1)
+    stand.memory.widen(1)
+    stand.redraws.columns_came(stand.ridges, stand.memory)
+    assert len(stand.redraws.state()["newborn"]["omega"]) == 3
     assert stand.redraws.next_at <= 3 * FIRST
+    n_replaced = len(stand.replaced)
+    stand.learn(0.0, 0.0, 0.0, c=1.0)
+    assert len(stand.replaced) == n_replaced + 1
+
+
+def test_columns_that_keep_coming_are_no_end_of_redraws():
+    """The next round is no sooner than a quarter of the memory after the last."""
+    stand = Stand(renewed=False)
+    for a in np.random.default_rng(0).normal(size=SIZE + 10).tolist():
+        stand.learn(a, a, a)
+    stand.redraws.columns_came(stand.ridges, stand.memory)
+    assert stand.redraws.next_at == max(stand.memory.n + FIRST, stand.redraws.began_at + SIZE // 4)

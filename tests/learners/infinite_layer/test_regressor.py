@@ -269,3 +269,30 @@ def test_parameters_are_checked():
         InfiniteLayerRegressor(max_columns=0)
     with pytest.raises(ValueError, match="level = 1"):
         InfiniteLayerRegressor().predict_interval({}, level=1.0)
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_targets_and_inputs_too_small_to_square(profile):
+    """Differences whose squares underflow are no differences, and no error."""
+    model = InfiniteLayerRegressor(profile, seed=1)
+    for i in range(50):
+        model.learn_one({"a": 3e-162 * (i % 2)}, 3e-162 * (i % 3 == 0))
+        assert math.isfinite(model.predict_one({"a": 0.0}))
+
+
+def test_units_look_at_inputs_that_come_after_an_event_without_any():
+    """A first event without inputs costs one event: units are drawn when columns come."""
+    model = InfiniteLayerRegressor(seed=1)
+    model.learn_one({}, 1.0)
+    model.learn_one({"a": 1.0, "b": 2.0}, 1.0)
+    assert model._engine.ridges.omega.any(axis=(1, 2)).all()
+
+
+def test_redraws_go_on_while_columns_come():
+    """A stream that keeps bringing new names has its units redrawn all the same."""
+    model = InfiniteLayerRegressor(seed=1)
+    rng = np.random.default_rng(0)
+    for i in range(1_200):
+        x = {"a": float(rng.normal()), "b": float(rng.normal()), f"new{i // 10}": 1.0}
+        model.learn_one(x, x["a"] * x["b"])
+    assert min(model.redrawn_at.values()) > 800

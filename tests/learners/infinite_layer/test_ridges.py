@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.recursive_ridge import STEPS, column, learn
+from iln_stream.kernels.recursive_ridge import BLOCK, STEPS, column, learn
 from iln_stream.learners.infinite_layer.ridges import (
     HUBER,
     RIDGE,
+    RidgeExpert,
+    Ridges,
     aligned,
     covariance,
     nothing_learned,
@@ -109,3 +111,20 @@ def test_aligned_copies_are_equal_and_aligned():
         copy = aligned(values)
         assert (copy == values).all()
         assert copy.ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+def test_what_is_new_has_the_prior_variance(forgetting):
+    """New columns begin as the penalty says, however many updates of the covariance wait."""
+    ridges = Ridges((RidgeExpert("one", None, forgetting=forgetting),), 0, n_lags=0)
+    ridges.widen(BLOCK - 1)  # no room is left
+    p = np.zeros(1)
+    for _ in range(5):
+        ridges.predict(np.ones(BLOCK - 1), p)
+        ridges.learn(1.0, p)
+    before = ridges.covariance(0)
+    ridges.widen(3)
+    after = ridges.covariance(0)
+    assert after[:BLOCK, :BLOCK] == pytest.approx(before)
+    assert after[BLOCK:, BLOCK:] == pytest.approx(np.eye(BLOCK) / RIDGE)
+    assert (after[:BLOCK, BLOCK:] == 0.0).all()

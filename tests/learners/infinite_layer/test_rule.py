@@ -1,13 +1,28 @@
 import numpy as np
 import pytest
 
+from iln_stream.kernels.expert_rule import DISCOUNT, judge_next, mixed
 from iln_stream.learners.infinite_layer.rule import ExpertRule
+
+
+class Judged(ExpertRule):
+    """A rule that is told of events one at a time."""
+
+    def __init__(self, n_experts, squared, discount=DISCOUNT):
+        super().__init__(n_experts)
+        self.squared, self.discount = squared, discount
+
+    def mix(self, p):
+        return mixed(self.table, p)
+
+    def judge(self, p, mixture, t):
+        judge_next(self.table, self.record, p, mixture, t, self.squared, self.discount)
 
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_finds_the_best_expert(squared):
     """After 300 events nearly all weight is on the expert that is right."""
-    rule = ExpertRule(4, squared)
+    rule = Judged(4, squared)
     rng = np.random.default_rng(0)
     for _ in range(300):
         t = rng.normal()
@@ -22,7 +37,7 @@ def test_regret_stays_below_its_bound(seed):
     """Without discount the absolute loss exceeds the best expert's by less than the bound."""
     rng = np.random.default_rng(seed)
     K, T = 5, 2_000
-    rule = ExpertRule(K, squared=False, discount=1.0)
+    rule = Judged(K, squared=False, discount=1.0)
     bias = rng.normal(size=K)
     lost, each = 0.0, np.zeros(K)
     variation = np.zeros(K)
@@ -44,7 +59,7 @@ def test_goes_for_the_median_or_the_mean():
     p = np.array([1.0, np.log(2.0)])  # of the exponential law
     weights = {}
     for squared in (True, False):
-        rule = ExpertRule(2, squared, discount=1.0)
+        rule = Judged(2, squared, discount=1.0)
         for t in rng.exponential(size=20_000).tolist():
             rule.judge(p, rule.mix(p), t)
         weights[squared] = rule.weights.copy()
@@ -55,7 +70,7 @@ def test_goes_for_the_median_or_the_mean():
 
 def test_an_outlier_settles_nothing():
     """One target of 1e9 leaves the weights of a settled rule nearly as they were."""
-    rule = ExpertRule(2, squared=True)
+    rule = Judged(2, squared=True)
     rng = np.random.default_rng(2)
     for _ in range(500):
         t = rng.normal()

@@ -13,6 +13,7 @@ from river import base
 from iln_stream import (
     InfiniteLayerRegressor,
     Pool,
+    RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -33,8 +34,9 @@ def learners() -> dict[str, base.Regressor]:
         "pool": ScaledTarget(
             WinsorisedScaler() | ShrinkingGradient(estimator=Pool(16), step=0.6, seed=11)
         ),
-        # The accurate profile has the same parts and more, in 8 MB.
+        "accurate": InfiniteLayerRegressor(seed=11),
         "fast": InfiniteLayerRegressor("fast", seed=11),
+        "ridge": RandomFeatureRidge(n_features=16, seed=11),
     }
 
 
