@@ -81,7 +81,8 @@ def test_a_new_column_widens_what_is_being_built():
     assert len(stand.redraws.state()["newborn"]["omega"]) == 3
     assert stand.redraws.next_at <= 3 * FIRST
     n_replaced = len(stand.replaced)
-    stand.learn(0.0, 0.0, 0.0, c=1.0)
+    for _ in range(2):
+        stand.learn(0.0, 0.0, 0.0, c=1.0)
     assert len(stand.replaced) == n_replaced + 1
 
 
