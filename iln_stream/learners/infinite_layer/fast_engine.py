@@ -109,12 +109,12 @@ class FastEngine(Part):
         self._phi = np.zeros(len(self.theta))
         self._k = np.zeros(len(self.theta))
         self._p = np.zeros(len(EXPERTS))
-        self._seen: bytes | None = None
+        self._seen: NDArray[np.float64] | None = None
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
         row = self.inputs.row(x)
-        self._seen = row.tobytes()
+        self._seen = row
         return self._look(row)
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
@@ -132,7 +132,8 @@ class FastEngine(Part):
         row = self.inputs.admit(x)
         if len(row) > len(self._row):
             self._widen(len(row) - len(self._row))
-        if row.tobytes() != self._seen:
+        seen = self._seen
+        if row is not seen and (seen is None or row.tobytes() != seen.tobytes()):
             self._look(row)
         self._seen = None
         intervals = self.intervals
