@@ -7,6 +7,9 @@ from iln_stream.kernels.compiled import compiled
 REGRET, VARIATION, LARGEST, WEIGHT = range(4)
 """Rows of the rule's state, shape (4, K)."""
 
+LEAST = 1e-300
+"""Where nothing was ever regretted 0 is divided by this, not by 0."""
+
 
 @compiled
 def mixed(state, p):  # type: ignore[no-untyped-def]
@@ -26,8 +29,8 @@ def regret(state, i, r, discount):  # type: ignore[no-untyped-def]
     state[REGRET, i] = discount * state[REGRET, i] + r
     state[VARIATION, i] = discount * state[VARIATION, i] + r * r
     state[LARGEST, i] = max(discount * state[LARGEST, i], r * r)
-    scale = state[VARIATION, i] + state[LARGEST, i]
-    state[WEIGHT, i] = max(state[REGRET, i], 0.0) / scale if scale > 0.0 else 0.0
+    scale = max(state[VARIATION, i] + state[LARGEST, i], LEAST)
+    state[WEIGHT, i] = max(state[REGRET, i], 0.0) / scale
 
 
 @compiled
