@@ -96,7 +96,7 @@ class FastEngine(Part):
         return float(fast / slow) if slow > 0.0 else 1.0
 
     def _look_anew(self) -> None:
-        self._look = np.zeros((5, len(self.theta)))
+        self._look = np.zeros((5, len(self.theta)))  # the last prediction, and the row it was of
         self._seen: NDArray[np.float64] | None = None
 
     def predict(self, x: Mapping[Any, float]) -> float:
