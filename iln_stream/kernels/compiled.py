@@ -8,6 +8,9 @@ from numba import njit
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 """Sums may be reordered and fused, so that they vectorise; infinities stay what they are."""
 
+ERRORS = "numpy"
+"""Dividing by zero gives an infinity: a loop that might raise would not vectorise."""
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, and keep the result on disk where there is a place to keep it.
@@ -15,7 +18,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     A container with a read-only file system may have none (NUMBA_CACHE_DIR names one); it then
     compiles anew, a second or two, at each start.
     """
+    options: dict[str, Any] = {"fastmath": FAST, "error_model": ERRORS, "forceinline": True}
     try:
-        return njit(fastmath=FAST, forceinline=True, cache=True)(function)  # type: ignore[no-any-return]
+        return njit(**options, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:
-        return njit(fastmath=FAST, forceinline=True)(function)  # type: ignore[no-any-return]
+        return njit(**options)(function)  # type: ignore[no-any-return]

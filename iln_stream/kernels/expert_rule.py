@@ -10,6 +10,9 @@ REGRET, VARIATION, LARGEST, WEIGHT = range(4)
 DISCOUNT = 0.999
 """What an event's regret keeps of its weight from one event to the next."""
 
+LEAST = 1e-300
+"""Where nothing was ever regretted 0 is divided by this, not by 0."""
+
 
 @compiled
 def mixed(state, p):  # type: ignore[no-untyped-def]
@@ -29,8 +32,8 @@ def regret(state, i, r, discount):  # type: ignore[no-untyped-def]
     state[REGRET, i] = discount * state[REGRET, i] + r
     state[VARIATION, i] = discount * state[VARIATION, i] + r * r
     state[LARGEST, i] = max(discount * state[LARGEST, i], r * r)
-    scale = state[VARIATION, i] + state[LARGEST, i]
-    state[WEIGHT, i] = max(state[REGRET, i], 0.0) / scale if scale > 0.0 else 0.0
+    scale = max(state[VARIATION, i] + state[LARGEST, i], LEAST)
+    state[WEIGHT, i] = max(state[REGRET, i], 0.0) / scale
 
 
 @compiled

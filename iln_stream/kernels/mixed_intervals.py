@@ -3,7 +3,7 @@
 import numpy as np
 
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.expert_rule import mixed, normalise, regret
+from iln_stream.kernels.expert_rule import WEIGHT, regret
 from iln_stream.kernels.sorted_window import (
     ROUNDING,
     lower_quantile,
@@ -14,6 +14,9 @@ from iln_stream.kernels.sorted_window import (
 LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
 WINDOWS = (500, 100, 20)
 N_EXPERTS = 2 * len(WINDOWS)
+N_RULES = len(LEVELS) * N_EXPERTS
+"""All levels' experts: they stand side by side in one axis, so that loops over all vectorise."""
+
 LARGEST_ERROR = 1e100
 """Beyond this a square would overflow."""
 
@@ -32,19 +35,36 @@ GAIN, POWER, LARGEST_EXPONENT = 0.2, 4, 2.0
 
 
 @compiled
-def offsets(errors, n, level, low, high):  # type: ignore[no-untyped-def]
-    """Each expert's interval at the level, as offsets (K,) from the prediction, from n > 0 errors.
+def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
+    """Each expert's interval as offsets (levels K,) from the prediction, from n > 0 errors.
 
     Row 0 of `errors` (1 + K, 500) is a ring of errors y - yhat; the others are sorted: for each
     window the absolute errors, of the symmetric expert, and the errors, of the other.
     """
-    tail = (1.0 - level) / 2.0
     for i in range(len(WINDOWS)):
         m = min(n, WINDOWS[i])
-        high[2 * i] = upper_quantile(errors[1 + 2 * i], m, level)
-        low[2 * i] = -high[2 * i]
-        high[2 * i + 1] = upper_quantile(errors[2 + 2 * i], m, 1.0 - tail)
-        low[2 * i + 1] = lower_quantile(errors[2 + 2 * i], m, tail)
+        for j in range(LEVELS.shape[0]):
+            tail = (1.0 - LEVELS[j]) / 2.0
+            k = j * N_EXPERTS + 2 * i
+            high[k] = upper_quantile(errors[1 + 2 * i], m, LEVELS[j])
+            low[k] = -high[k]
+            high[k + 1] = upper_quantile(errors[2 + 2 * i], m, 1.0 - tail)
+            low[k + 1] = lower_quantile(errors[2 + 2 * i], m, tail)
+
+
+@compiled
+def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
+    """Level j's mixture of the experts' offsets; their mean where no expert is regretted."""
+    first = j * N_EXPERTS
+    total = 0.0
+    for k in range(first, first + N_EXPERTS):
+        total += rules[WEIGHT, k]
+    a = b = 0.0
+    for k in range(first, first + N_EXPERTS):
+        weight = rules[WEIGHT, k] / total if total > 0.0 else 1.0 / N_EXPERTS
+        a += weight * low[k]
+        b += weight * high[k]
+    return a, b
 
 
 @compiled
@@ -64,26 +84,25 @@ def within(end, record):  # type: ignore[no-untyped-def]
 
 @compiled
 def ends(low, high, level, tally, record, center, inner):  # type: ignore[no-untyped-def]
-    """Widen `inner`, the ends of the next lower level's interval, to this level's."""
+    """The ends of this level's interval, around `inner`, those of the next lower level's."""
     factor = stretch(tally, level)
     first, last = center + factor * low, center + factor * high
-    if tally[LOW_GAIN] > 0.0:
-        first = within(first, record)
-    if tally[HIGH_GAIN] > 0.0:
-        last = within(last, record)
-    inner[0], inner[1] = min(inner[0], first), max(inner[1], last)
+    # Chosen, not branched on, so that all levels are done at once.
+    first = within(first, record) if tally[LOW_GAIN] > 0.0 else first
+    last = within(last, record) if tally[HIGH_GAIN] > 0.0 else last
+    return min(inner[0], first), max(inner[1], last)
 
 
 @compiled
 def intervals(errors, rules, tallies, record, center, out):  # type: ignore[no-untyped-def]
     """Write each level's interval around the prediction to `out` (levels, 2)."""
     n = min(int(record[EVENTS]) - 1, errors.shape[1])
-    low, high, inner = np.empty(N_EXPERTS), np.empty(N_EXPERTS), np.full(2, center)
+    low, high, inner = np.empty(N_RULES), np.empty(N_RULES), (center, center)
+    offsets(errors, n, low, high)
     for j in range(LEVELS.shape[0]):
-        offsets(errors, n, LEVELS[j], low, high)
-        a, b = mixed(rules[j], low), mixed(rules[j], high)
-        ends(a, b, LEVELS[j], tallies[j], record, center, inner)
-        out[j, 0], out[j, 1] = inner[0], inner[1]
+        a, b = mixed(rules, low, high, j)
+        inner = ends(a, b, LEVELS[j], tallies[j], record, center, inner)
+        out[j, 0], out[j, 1] = inner
 
 
 @compiled
@@ -93,26 +112,36 @@ def shortfall(end, y, outward, price):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def judge_level(n, level, low, high, rule, tally, record, center, y, inner):  # type: ignore[no-untyped-def]
-    """Let y judge the experts' intervals of a level, its coverage, and its range."""
+def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
+    """What an end held within the targets' range would have gained; exactly 0 of one within it."""
+    held = within(end, record)
+    gain = shortfall(end, y, outward, price) - shortfall(held, y, outward, price)
+    return gain if held != end else 0.0
+
+
+@compiled
+def judge_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
+    """Let y judge level j's coverage and range; r is what its experts would have lost less.
+
+    Returns the ends of its interval.
+    """
+    level = LEVELS[j]
     price = 2.0 / (1.0 - level)
-    a, b = mixed(rule, low), mixed(rule, high)
-    ends(a, b, level, tally, record, center, inner)
+    a, b = mixed(rules, low, high, j)
+    inner = ends(a, b, level, tally, record, center, inner)
     if (n + 1) * (1.0 - level) > 1.0 - ROUNDING:  # fewer errors have no such quantile
         missed = 1.0 if y < inner[0] or y > inner[1] else 0.0
         tally[EXCESS] = COVERAGE_DISCOUNT * tally[EXCESS] + missed - (1.0 - level)
         tally[COUNTED] = COVERAGE_DISCOUNT**2 * tally[COUNTED] + 1.0
     first, last = center + a, center + b
-    gain = shortfall(first, y, -1.0, price) - shortfall(within(first, record), y, -1.0, price)
-    tally[LOW_GAIN] = DISCOUNT * tally[LOW_GAIN] + gain
-    gain = shortfall(last, y, 1.0, price) - shortfall(within(last, record), y, 1.0, price)
-    tally[HIGH_GAIN] = DISCOUNT * tally[HIGH_GAIN] + gain
+    tally[LOW_GAIN] = DISCOUNT * tally[LOW_GAIN] + gained(first, y, record, -1.0, price)
+    tally[HIGH_GAIN] = DISCOUNT * tally[HIGH_GAIN] + gained(last, y, record, 1.0, price)
     # The score's slope in either end of the mixture.
     low_slope = (price if y < first else 0.0) - 1.0
     high_slope = 1.0 - (price if y > last else 0.0)
-    for k in range(N_EXPERTS):
-        regret(rule, k, low_slope * (a - low[k]) + high_slope * (b - high[k]), DISCOUNT)
-    normalise(rule)
+    for k in range(j * N_EXPERTS, (j + 1) * N_EXPERTS):
+        r[k] = low_slope * (a - low[k]) + high_slope * (b - high[k])
+    return inner
 
 
 @compiled
@@ -122,10 +151,13 @@ def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[n
     if n < 0:
         record[LOWEST] = record[HIGHEST] = y
     if n > 0:
-        low, high, inner = np.empty(N_EXPERTS), np.empty(N_EXPERTS), np.full(2, center)
+        low, high, r = np.empty(N_RULES), np.empty(N_RULES), np.empty(N_RULES)
+        inner = (center, center)
+        offsets(errors, min(n, size), low, high)
         for j in range(LEVELS.shape[0]):
-            offsets(errors, min(n, size), LEVELS[j], low, high)
-            judge_level(n, LEVELS[j], low, high, rules[j], tallies[j], record, center, y, inner)
+            inner = judge_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
+        for k in range(N_RULES):
+            regret(rules, k, r[k], DISCOUNT)
     if n >= 0:
         error = min(max(y - center, -LARGEST_ERROR), LARGEST_ERROR)
         for i in range(len(WINDOWS)):

@@ -9,28 +9,27 @@ ROUNDING = 1e-9
 
 
 @compiled
-def n_below(ordered, n, value):  # type: ignore[no-untyped-def]
-    """How many of the first n entries are below the value; counted, many at a time."""
-    count = 0
-    for i in range(n):
-        count += ordered[i] < value
-    return count
-
-
-@compiled
 def replace(ordered, n, old, new):  # type: ignore[no-untyped-def]
-    """Put `new` into the first n sorted entries; in place of `old` if all of them are taken."""
-    gap = n_below(ordered, n, old) if n == ordered.shape[0] else n
-    place = n_below(ordered, n, new)
-    # Shifts without a comparison: they are done many at a time.
-    if place > gap:
-        place -= 1
-        for i in range(gap, place):
-            ordered[i] = ordered[i + 1]
+    """Put `new` into the first n sorted entries; in place of `old` if all of them are taken.
+
+    In one pass without a search or a branch, many entries at a time: those between the old and the
+    new one move by one place.
+    """
+    if n < ordered.shape[0]:
+        ordered[n] = old = np.inf
+        n += 1
+    if new > old:
+        last = ordered[n - 1]
+        for i in range(n - 1):
+            left = max(ordered[i], min(ordered[i + 1], new))
+            ordered[i] = ordered[i] if ordered[i] < old else left
+        ordered[n - 1] = max(last, new)
     else:
-        for i in range(gap, place, -1):
-            ordered[i] = ordered[i - 1]
-    ordered[place] = new
+        first = ordered[0]
+        for i in range(n - 1, 0, -1):
+            right = min(ordered[i], max(ordered[i - 1], new))
+            ordered[i] = ordered[i] if ordered[i] > old else right
+        ordered[0] = min(first, new)
 
 
 @compiled

@@ -94,19 +94,26 @@ class Columns:
         self._take_all: Callable[[Mapping[Any, float]], tuple[float, ...]] | None = (
             itemgetter(*place) if len(place) > 1 else None  # of one name it gives no tuple
         )
+        self._last_values: tuple[float, ...] = ()
+        self._last_row: NDArray[np.float64] | None = None  # of these; none can write to it
 
     def _usual(self, x: Mapping[Any, float]) -> NDArray[np.float64] | None:
         """The row of an event that has just the known names and ordinary values; else None.
 
-        Most events are so, and this takes a quarter of the time of `_fill`.
+        Most events are so, and this takes a quarter of the time of `_fill`; next to none where the
+        last row had these values too, as it does when an event is learned after its prediction.
         """
         if self._take_all is None or len(x) != len(self.place):
             return None
         try:
             values = self._take_all(x)
+            if values == self._last_values:
+                return self._last_row
             # One comparison for all: false for nan, for infinities and for what has to be clipped.
             if math.hypot(*values) <= LARGEST_INPUT:
-                return np.frombuffer(self._pack(*values))
+                self._last_row = np.frombuffer(self._pack(*values))
+                self._last_values = values
+                return self._last_row
         except (KeyError, TypeError):
             pass  # a name is missing, or a value is no number: the careful way tells
         return None

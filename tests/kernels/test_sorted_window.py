@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.kernels.sorted_window import lower_quantile, n_below, replace, upper_quantile
+from iln_stream.kernels.sorted_window import lower_quantile, replace, upper_quantile
 
 
 @settings(deadline=None)  # the first call compiles
@@ -18,14 +18,6 @@ def test_window_stays_sorted(values, size):
         replace(ordered, min(i, size), values[i - size] if i >= size else 0.0, value)
         last = np.sort(values[max(0, i + 1 - size) : i + 1])
         assert (ordered[: len(last)] == last).all()
-
-
-@settings(deadline=None)  # the first call compiles
-@given(values=st.lists(st.integers(0, 9), max_size=30), value=st.integers(-1, 10))
-def test_counts_what_is_below(values, value):
-    """Only the first n entries count, and those equal to the value don't."""
-    entries = np.array([*sorted(values), -9.0, -9.0])
-    assert n_below(entries, len(values), float(value)) == sum(v < value for v in values)
 
 
 @pytest.mark.parametrize(

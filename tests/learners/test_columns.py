@@ -30,6 +30,16 @@ def test_order_of_keys_never_matters(history, random):
         assert columns.learn(x).tolist() == shuffled.learn({k: x[k] for k in keys}).tolist()
 
 
+@given(st.lists(st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 2)})))
+def test_rows_stay_what_they_were(events):
+    """Rows of events that repeat, or differ in one value, are each event's own to the end."""
+    columns = Columns(10)
+    columns.learn({"a": 0, "b": 0})
+    rows = [(columns.row(x), columns.learn(x)) for x in events]
+    for x, pair in zip(events, rows, strict=True):
+        assert [row.tolist() for row in pair] == 2 * [[x["a"], x["b"]]]
+
+
 def test_old_places_stay():
     """Newcomers go to the right, what is missing is 0."""
     columns = Columns(10)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels import fast_event as kernels
-from iln_stream.kernels.fast_event import RIDGE
+from iln_stream.kernels.fast_event import N_LAGS, RIDGE
 from iln_stream.kernels.standardise import ABSENT
 from iln_stream.kernels.target import center_and_unit
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
@@ -17,7 +17,6 @@ from iln_stream.learners.infinite_layer.prior import Prior
 
 SIZE = 64
 BLOCK = 16
-N_LAGS = 2
 MEMORY = 1024
 FIRST, SLICE = 64, 64
 PRIOR = Prior("cos", 1.5, sparse=True)
@@ -28,11 +27,10 @@ NEVER = 2**62
 class Newborn(NamedTuple):
     """A ridge that is learning the memory."""
 
-    omega: NDArray[np.float32]
-    b: NDArray[np.float32]
-    P: NDArray[np.float64]
+    units: NDArray[np.float32]
     theta: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    P: NDArray[np.float64]
+    record: NDArray[np.float64]
 
 
 class FastEngine(Part):
@@ -53,23 +51,19 @@ class FastEngine(Part):
     first_order = None
 
     kept = (
-        "key", "target", "record", "table", "linear", "omega", "b", "P", "theta",
-        "errors", "outer", "columns", "lags", "y", "next_at", "cursor", "redrawn", "frame_stats",
-        "frame_scale",
+        "key", "target", "record", "table", "units", "theta", "P", "outer", "memory", "next_at",
+        "cursor", "redrawn", "frame_stats", "frame_scale",
     )  # fmt: skip
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         self.key = key
         self.inputs = Inputs(max_columns)
         self.target = no_statistics(1)
-        self.record = np.zeros(7)
+        self.record = np.zeros(8)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
-        self.linear = np.ones(N_LAGS)
         self.outer = np.eye(N_LAGS)
-        self.columns = np.zeros((0, MEMORY))
-        self.lags = np.zeros((MEMORY, N_LAGS))
-        self.y = np.zeros(MEMORY)
+        self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
         self.intervals = Intervals()
         self.next_at = FIRST
         self.cursor = 0
@@ -78,12 +72,12 @@ class FastEngine(Part):
         self.frame_scale = np.zeros(2)
         self._newborn: Newborn | None = None
         self._take(self._drawn(0))
-        self._make_scratch()
+        self._look_anew()
 
     @property
     def n(self) -> int:
         """Events learned."""
-        return int(self.record[0])
+        return int(self.record[kernels.EVENTS])
 
     @property
     def n_overflowed(self) -> int:
@@ -98,63 +92,56 @@ class FastEngine(Part):
     @property
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of about the last 1000."""
-        fast, slow = self.record[3:5].tolist()
-        return fast / slow if slow > 0.0 else 1.0
+        fast, slow = self.record[kernels.FAST], self.record[kernels.SLOW]
+        return float(fast / slow) if slow > 0.0 else 1.0
 
-    def _make_scratch(self) -> None:
-        d = len(self.inputs)
-        self._row = np.zeros(d)
-        self._v = np.zeros(N_LAGS + d)
-        self._u = np.zeros(SIZE, np.float32)
-        self._phi = np.zeros(len(self.theta))
-        self._k = np.zeros(len(self.theta))
-        self._p = np.zeros(len(EXPERTS))
-        self._seen: bytes | None = None
+    def _look_anew(self) -> None:
+        self._look = np.zeros((5, len(self.theta)))  # the last prediction, and the row it was of
+        self._seen: NDArray[np.float64] | None = None
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
-        row = self.inputs.row(x)
-        self._seen = row.tobytes()
-        return self._look(row)
+        return self._predict(self.inputs.row(x))
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         return self.intervals.around(self.predict(x), level)
 
-    def _look(self, row: NDArray[np.float64]) -> float:
+    def _predict(self, row: NDArray[np.float64]) -> float:
+        self._seen = row
         return kernels.predict_event(  # type: ignore[no-any-return]
-            row, self.inputs.stats, self.target, self.record, self.table, self.omega, self.b,
-            self.linear, self.theta, self._row, self._v, self._u, self._phi, self._p,
+            row, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
+            self._look,
         )  # fmt: skip
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
         row = self.inputs.admit(x)
-        if len(row) > len(self._row):
-            self._widen(len(row) - len(self._row))
-        if row.tobytes() != self._seen:
-            self._look(row)
-        self._seen = None
-        intervals = self.intervals
-        kernels.learn_event(
-            row, y, self.inputs.stats, self.target, self.record, self.table, self.omega,
-            self.linear, self.theta, self._row, self._u, self._phi, self._p, self.P,
-            self.errors, self._k, self.outer, self.columns, self.lags, self.y,
-            intervals.errors, intervals.rules, intervals.tallies, intervals.record,
+        if len(row) > len(self.outer) - N_LAGS:
+            self._widen(len(row) + N_LAGS - len(self.outer))
+        seen = self._seen
+        if row is not seen and (seen is None or row.tobytes() != seen.tobytes()):
+            self._predict(row)
+        self._seen = None  # what was looked at is about to change
+        said = self.intervals
+        n = kernels.learn_event(
+            row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
+            self.P, self.outer, self.memory, self._look,
+            said.errors, said.rules, said.tallies, said.record,
         )  # fmt: skip
-        if self._newborn is not None or self.record[0] >= self.next_at:
+        if self._newborn is not None or n >= self.next_at:
             self._redraw()
 
     def _drawn(self, n: int) -> Newborn:
         counter = np.array([0, 0, n, 0], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
-        units = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
+        omega, b = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
         n_blocks = -(-(SIZE + 1 + len(self.outer)) // BLOCK)
         P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
-        return Newborn(*units, P, np.zeros(n_blocks * BLOCK), np.zeros(2))
+        return Newborn(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
 
     def _take(self, ridge: Newborn) -> None:
-        self.omega, self.b, self.P, self.theta, self.errors = ridge
+        self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :] = ridge
 
     def _redraw(self) -> None:
         """Do an event's share of a newborn's learning; let it take over once it knows all."""
@@ -168,10 +155,8 @@ class FastEngine(Part):
         new = self._newborn
         last = min(self.cursor + SLICE, n)
         kernels.replay_blocks(
-            self.columns, self.lags, self.y, self.cursor, last, self.frame_stats,
-            self.frame_scale, new.omega, new.b, self.linear, new.P, new.theta,
-            new.errors,
-        )  # fmt: skip
+            self.memory, self.cursor, last, self.frame_stats, self.frame_scale, *new
+        )
         self.cursor = last
         if last == n:
             self._take(new)
@@ -183,18 +168,17 @@ class FastEngine(Part):
         outer = np.eye(d + n_columns)
         outer[:d, :d] = self.outer
         self.outer = outer
-        self.linear = np.ones(d + n_columns)
-        self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
+        self.memory = np.insert(self.memory, n_columns * [d], ABSENT, axis=1)
         if self.n == 0:
             self._take(self._drawn(0))
         else:  # until the next redraw, new columns enter linearly only
-            self.omega = np.pad(self.omega, [(0, n_columns), (0, 0)])
+            self.units = np.insert(self.units, n_columns * [d], 0.0, axis=0)
             more = -(-(SIZE + 1 + len(outer)) // BLOCK) - len(self.P)
             self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
             self.theta = np.pad(self.theta, (0, more * BLOCK))
             self._newborn = None
             self.next_at = min(self.next_at, self.n + FIRST)
-        self._make_scratch()
+        self._look_anew()
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
@@ -228,4 +212,4 @@ class FastEngine(Part):
         self.intervals.restore(state["intervals"])
         new = state["newborn"]
         self._newborn = None if new is None else Newborn(**{k: v.copy() for k, v in new.items()})
-        self._make_scratch()
+        self._look_anew()

@@ -35,11 +35,13 @@ class Inputs(Part):
 
     def __len__(self) -> int:
         """Number of columns, d."""
-        return len(self.stats[0])
+        d: int = self.stats.shape[1]
+        return d
 
     def row(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the raw row (d,) of x; names without a column are left out."""
-        return self.columns.row(x)[: len(self)]
+        row = self.columns.row(x)
+        return row if len(row) == len(self) else row[: len(self)]
 
     def admit(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the raw row of x, once its new names were given columns."""

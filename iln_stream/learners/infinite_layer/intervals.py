@@ -39,11 +39,9 @@ class Intervals(Part):
     kept = ("errors", "rules", "tallies", "record")
 
     def __init__(self) -> None:
-        n_levels, n_experts = len(kernels.LEVELS), kernels.N_EXPERTS
-        self.errors = np.zeros((1 + n_experts, max(kernels.WINDOWS)))
-        self.rules = np.zeros((n_levels, 4, n_experts))
-        self.rules[:, 3] = 1.0 / n_experts
-        self.tallies = np.zeros((n_levels, 4))
+        self.errors = np.zeros((1 + kernels.N_EXPERTS, max(kernels.WINDOWS)))
+        self.rules = np.zeros((4, kernels.N_RULES))
+        self.tallies = np.zeros((len(kernels.LEVELS), 4))
         self.record = np.zeros(3)
 
     def around(self, prediction: float, level: float) -> tuple[float, float]:
