@@ -40,7 +40,7 @@ class Batches:
         self._next_offset = 0
 
     def bring(self, payloads: list[bytes]) -> None:
-        self._left = [Record(i, p, 1.7e9) for i, p in enumerate(payloads, self._next_offset)]
+        self._left = [Record(i, p) for i, p in enumerate(payloads, self._next_offset)]
         self._next_offset += len(payloads)
 
     @property

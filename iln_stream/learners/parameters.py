@@ -37,6 +37,21 @@ class _NotOursError(Exception):
     pass
 
 
+def register(cls: Any, known: dict[str, Any]) -> None:
+    """Let a class be found by its name; the same class, defined again, takes its own place.
+
+    Raises
+    ------
+    TypeError
+        When another module's class has that name already, and would be replaced.
+
+    """
+    other = known.setdefault(cls.__name__, cls)
+    if other.__module__ != cls.__module__:
+        raise TypeError(f"{cls.__name__} is the name of a class of {other.__module__} already")
+    known[cls.__name__] = cls
+
+
 def make_known(cls: type) -> None:
     """Let a state tell of a family or estimator that is not ours, by its class's name and fields.
 
@@ -52,10 +67,7 @@ def make_known(cls: type) -> None:
             f"{cls.__name__} must be a dataclass whose fields are all its constructor's: a state "
             "tells of them, and makes it again of them"
         )
-    known = _OURS.setdefault(cls.__name__, cls)
-    if known.__module__ != cls.__module__:
-        raise TypeError(f"{cls.__name__} is the name of a class of {known.__module__} already")
-    _OURS[cls.__name__] = cls
+    register(cls, _OURS)
 
 
 def untold_parts(state: Any, name: str = "") -> Iterator[tuple[str, str]]:

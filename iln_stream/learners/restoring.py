@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from river import base, compose
 
 from iln_stream.errors import StateError
-from iln_stream.learners.parameters import make_known
+from iln_stream.learners.parameters import make_known, register
 from iln_stream.state import Form, Tree
 
 _PIPELINE = Form("Pipeline", 1)
@@ -24,6 +24,11 @@ def restorable(cls: C) -> C:
     and `from_state(cls, state) -> Self`, which goes on from there bit for bit. A family of features
     or an estimator of your own is a dataclass, whose fields are numbers, texts, None, tuples, or
     such parts again.
+
+    Raises
+    ------
+    TypeError
+        When a class of another module has that name already, or a part is no such dataclass.
 
     Examples
     --------
@@ -47,7 +52,7 @@ def restorable(cls: C) -> C:
 
     """
     if hasattr(cls, "from_state"):
-        _CLASSES[cls.__name__] = cls
+        register(cls, _CLASSES)
     else:
         make_known(cls)
     return cls

@@ -1,6 +1,6 @@
 """What observes the loop: metrics, predictions, dead letters, progress."""
 
-from iln_stream.listeners.metrics import Metrics, Watched
+from iln_stream.listeners.metrics import Metrics
 from iln_stream.listeners.outbox import (
     DeadLetterWriter,
     PredictionWriter,
@@ -9,6 +9,7 @@ from iln_stream.listeners.outbox import (
 from iln_stream.listeners.progress import Progress
 from iln_stream.listeners.snapshot_metrics import SnapshotMetrics
 from iln_stream.listeners.snapshotter import Snapshotter
+from iln_stream.listeners.watched import Watched
 
 __all__ = [
     "DeadLetterWriter",

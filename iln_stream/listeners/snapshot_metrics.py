@@ -2,13 +2,13 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from iln_stream.listeners.metrics import LABELS, Watched
+from iln_stream.listeners.family import Family
 from iln_stream.listeners.snapshotter import Snapshotter
+from iln_stream.listeners.watched import Watched
 from iln_stream.snapshots import Header
 
 
@@ -32,18 +32,8 @@ class SnapshotMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its values at this moment; what is not yet has no sample."""
-        for name, help_text, read in _FAMILIES:
-            family = GaugeMetricFamily(name, help_text, labels=LABELS)
-            for watched, snapshotter in self._watched:
-                if (value := read(snapshotter)) is not None:
-                    family.add_metric(watched.labels, value)
-            yield family
-
-
-class _Family(NamedTuple):
-    name: str
-    help_text: str
-    read: Callable[[Snapshotter], float | None]
+        for family in _FAMILIES:
+            yield family.collected((watched.labels, each) for watched, each in self._watched)
 
 
 def _of_newest(read: Callable[[Header], float]) -> Callable[[Snapshotter], float | None]:
@@ -54,28 +44,33 @@ def _of_newest(read: Callable[[Header], float]) -> Callable[[Snapshotter], float
     return read_newest
 
 
-_FAMILIES = (
-    _Family(
+_FAMILIES: tuple[Family[Snapshotter], ...] = (
+    Family(
+        GaugeMetricFamily,
         "iln_snapshot_last_success_timestamp_seconds",
         "When the newest snapshot that is stored was taken.",
         _of_newest(lambda header: dt.datetime.fromisoformat(header.saved_at).timestamp()),
     ),
-    _Family(
+    Family(
+        GaugeMetricFamily,
         "iln_snapshot_offset",
         "Where a run would go on from the newest snapshot that is stored.",
         _of_newest(lambda header: header.next_offset),
     ),
-    _Family(
+    Family(
+        GaugeMetricFamily,
         "iln_snapshot_lag",
         "Offsets from there to the learner, which a crash would have to read again.",
         lambda snapshotter: snapshotter.lag,
     ),
-    _Family(
+    Family(
+        GaugeMetricFamily,
         "iln_snapshot_size_bytes",
         "Size of the last snapshot that this process stored.",
         lambda snapshotter: snapshotter.saver.n_bytes,
     ),
-    _Family(
+    Family(
+        GaugeMetricFamily,
         "iln_snapshot_duration_seconds",
         "Time to store it beside the learning, waiting for predictions and dead letters included.",
         lambda snapshotter: snapshotter.saver.seconds,

@@ -8,7 +8,8 @@ class Listener:
     """Is told of every step and every dead letter; does nothing unless overridden.
 
     Listeners observe: none of them changes the learner or the order of events. One that can't do
-    its work (a full disk, a lost broker) raises, which stops the loop before it goes on.
+    its work (a full disk, a lost broker) raises, which stops the loop before it goes on. Override
+    `on_step` in the class: the loop looks there, and one set on an instance is never called.
     """
 
     def on_step(self, step: Step) -> None:

@@ -38,8 +38,8 @@ class PrequentialLoop:
         After so many consecutive events that the learner itself fails on, the loop stops: the
         learner is wrong (or has diverged), and a topic full of dead letters would help nobody.
     recent_ids
-        By which a sender's repeats are known: an event with an id among them is passed over. None:
-        each record is an event of its own.
+        By which a sender's repeats are known: an event with the id of a recent step is passed over.
+        None: each record is an event of its own.
 
     """
 
@@ -99,7 +99,7 @@ class PrequentialLoop:
             try:
                 event = decode(record.payload)
                 event_id = event.id
-                if recent_ids and event_id is not None and recent_ids.is_repeat(event_id):
+                if recent_ids is not None and event_id is not None and event_id in recent_ids:
                     step = None
                 else:
                     x, y = one_hot(event.x), event.y
@@ -129,6 +129,9 @@ class PrequentialLoop:
                 for listener in self.listeners:
                     listener.on_repeat(offset)
             else:
+                # Not before: what the learner failed on is no repeat when it is sent again.
+                if recent_ids is not None and event_id is not None:
+                    recent_ids.add(event_id)
                 for on_step in told_of_steps:
                     on_step(step)
 

@@ -8,6 +8,8 @@ from iln_stream.state import Tree
 class RecentIds:
     """The ids of the last `size` distinct events, so that a sender's repeats are known as such.
 
+    Asking and remembering are two things: an event that the learner failed on may be sent again.
+
     Parameters
     ----------
     size
@@ -17,8 +19,10 @@ class RecentIds:
     --------
     >>> from iln_stream.prequential import RecentIds
     >>> ids = RecentIds(2)
-    >>> [ids.is_repeat(event_id) for event_id in ("a", "b", "a", "c", "a")]
-    [False, False, True, False, False]
+    >>> for event_id in ("a", "b", "c"):
+    ...     ids.add(event_id)
+    >>> "a" in ids, "b" in ids
+    (False, True)
 
     """
 
@@ -28,14 +32,15 @@ class RecentIds:
         self._size = size
         self._ids: dict[str, None] = {}  # in the order they came
 
-    def is_repeat(self, event_id: str) -> bool:
-        """Tell whether the id is among the remembered, and remember it if not."""
-        if event_id in self._ids:
-            return True
+    def __contains__(self, event_id: str) -> bool:
+        """Tell whether the id is among the remembered."""
+        return event_id in self._ids
+
+    def add(self, event_id: str) -> None:
+        """Remember the id, in place of the oldest where there are `size` already."""
         self._ids[event_id] = None
         if len(self._ids) > self._size:
             del self._ids[next(iter(self._ids))]
-        return False
 
     def state(self) -> Tree:
         """Return the ids, oldest first."""

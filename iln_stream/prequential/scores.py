@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from iln_stream.prequential.step import Step
 from iln_stream.state import Tree
@@ -29,23 +30,29 @@ class Window:
         return list(self._values)
 
 
-_TOTALS = ("n_events", "n_labelled", "total_loss", "total_absolute_error")
+class _Totals(NamedTuple):
+    """Sums and the counts they are of; replaced whole, so that no thread sees one without it."""
+
+    n_events: int = 0
+    n_labelled: int = 0
+    total_loss: float = 0.0
+    total_absolute_error: float = 0.0
+
+
 _WINDOWS = ("window_loss", "window_absolute_error", "window_shrunk")
 
 
 class Scores:
     """Means over all labelled events since the model's birth, and over the last `window` of them.
 
-    Plain attributes, updated by the loop's thread and safe to read from any other.
+    Updated by one thread at a time, and safe to read from any other: a mean is always one of whole
+    steps, but two numbers read one after the other may have steps between them.
     """
 
     def __init__(self, window: int = 1000) -> None:
         if window < 1:
             raise ValueError(f"window = {window} must be at least 1 event")
-        self.n_events = 0
-        self.n_labelled = 0
-        self.total_loss = 0.0
-        self.total_absolute_error = 0.0
+        self._totals = _Totals()
         self.window_loss = Window(window)
         self.window_absolute_error = Window(window)
         self.window_shrunk = Window(window)
@@ -58,35 +65,49 @@ class Scores:
                 losses.append(step.loss)
                 absolute_errors.append(abs(step.y_pred - step.y))
                 shrunk.append(step.shrunk)
-        total_loss = _plus(self.total_loss, losses)
-        total_absolute_error = _plus(self.total_absolute_error, absolute_errors)
-        n_events, n_labelled = self.n_events + len(steps), self.n_labelled + len(losses)
-        # At one go, so that another thread sees no total without its count.
-        self.n_events, self.n_labelled = n_events, n_labelled
-        self.total_loss, self.total_absolute_error = total_loss, total_absolute_error
+        before = self._totals
+        self._totals = _Totals(
+            before.n_events + len(steps),
+            before.n_labelled + len(losses),
+            _plus(before.total_loss, losses),
+            _plus(before.total_absolute_error, absolute_errors),
+        )
         self.window_loss.extend(losses)
         self.window_absolute_error.extend(absolute_errors)
         self.window_shrunk.extend(shrunk)
 
     @property
+    def n_events(self) -> int:
+        """How many events there were, labelled or not."""
+        return self._totals.n_events
+
+    @property
+    def n_labelled(self) -> int:
+        """How many of them had a label."""
+        return self._totals.n_labelled
+
+    @property
     def running_loss(self) -> float:
         """Mean loss of all labelled events; nan before the first."""
-        return self.total_loss / self.n_labelled if self.n_labelled else float("nan")
+        totals = self._totals
+        return totals.total_loss / totals.n_labelled if totals.n_labelled else float("nan")
 
     @property
     def running_mae(self) -> float:
         """Mean absolute error of all labelled events, in y's units; nan before the first."""
-        return self.total_absolute_error / self.n_labelled if self.n_labelled else float("nan")
+        totals = self._totals
+        if not totals.n_labelled:
+            return float("nan")
+        return totals.total_absolute_error / totals.n_labelled
 
     def state(self) -> Tree:
         """Return the scores as plain values."""
         windows = {name: getattr(self, name).values() for name in _WINDOWS}
-        return {**{name: getattr(self, name) for name in _TOTALS}, **windows}
+        return {**self._totals._asdict(), **windows}
 
     def restore(self, state: Tree) -> None:
         """Go on from a `state()`, whose windows may have been longer or shorter."""
-        for name in _TOTALS:
-            setattr(self, name, state[name])
+        self._totals = _Totals(*(state[name] for name in _Totals._fields))
         for name in _WINDOWS:
             window: Window = getattr(self, name)
             window.extend(state[name])

@@ -38,9 +38,7 @@ def _of_algorithm_1(learner: ShrinkingGradient) -> Scoring:
         update = learner.last_update
         if update is None:  # what is around it kept the event from it
             return _of_any(y_pred, y)
-        E_t, y_t, shrunk = update
-        error = E_t.value - y_t
-        return error * error / 2, shrunk
+        return update.loss, update.shrunk
 
     return score
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from river import base, datasets
 
-from iln_stream.errors import SourceError
+from iln_stream.errors import SinkError, SourceError
 from iln_stream.learners import (
     InfiniteLayerRegressor,
     Pool,
@@ -126,6 +126,8 @@ def build_source(settings: Settings) -> Source:
             raise SettingsError("limit: a Kafka source has none; stop_at_end ends one")
         return build_log(settings, first_partition(settings), settings.start)
     if settings.source == "-":
+        if sys.stdin is None:
+            raise SourceError("source = '-': standard input is closed; name a file, or open it")
         return JsonLinesSource(sys.stdin.buffer, stream="stdin", limit=settings.limit)
     if kind in ("river", "synthetic"):
         return RiverDatasetSource(
@@ -169,7 +171,11 @@ def build_sink(address: str, settings: Settings) -> Sink:
             bootstrap=settings.bootstrap,
             options=settings.kafka_options,
         )
-    return JsonLinesSink(sys.stdout.buffer if address == "-" else Path(address))
+    if address != "-":
+        return JsonLinesSink(Path(address))
+    if sys.stdout is None:
+        raise SinkError("can't write to -: standard output is closed; name a file, or open it")
+    return JsonLinesSink(sys.stdout.buffer)
 
 
 def build_transactional_sink(settings: Settings, source: KafkaPartition) -> TransactionalSink:

@@ -62,8 +62,18 @@ def learner_of(state: Tree, allow_pickle: bool) -> Any:
                 "the snapshot holds a pickle, which runs code when it is read: set snapshot_pickle "
                 "if nobody else could write to the folder"
             )
-        return pickle.loads(state[_PICKLE].tobytes())  # noqa: S301
+        return _unpickled(state[_PICKLE].tobytes())
     except StateError as error:
         raise SnapshotError(
             f"{error}; or learn again from the log with `iln-stream rebuild`"
+        ) from error
+
+
+def _unpickled(data: bytes) -> Any:
+    try:
+        return pickle.loads(data)  # noqa: S301
+    except (ImportError, AttributeError) as error:
+        raise SnapshotError(
+            f"the snapshot's pickle needs code that is not found: {error}; name its folder in "
+            "PYTHONPATH"
         ) from error

@@ -13,14 +13,11 @@ class Record(NamedTuple):
         Place in the stream; strictly increasing, with gaps allowed.
     payload
         JSON text as bytes, or the event's fields where the source has them already.
-    timestamp
-        When the record was written, POSIX seconds, or None where the source doesn't know.
 
     """
 
     offset: int
     payload: bytes | Mapping[str, Any] | None
-    timestamp: float | None = None
 
 
 class Resume(NamedTuple):

@@ -16,7 +16,6 @@ from iln_stream.sources.kafka_partition import (
     KafkaPartition,
     Start,
     require_start,
-    seconds,
 )
 
 _DEFAULTS: dict[str, Any] = {
@@ -163,7 +162,7 @@ class ConfluentSource(KafkaPartition):
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
                 offset = message.offset()
-                records.append(Record(offset, message.value(), seconds(message.timestamp()[1])))
+                records.append(Record(offset, message.value()))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())

@@ -29,7 +29,7 @@ class JsonLinesSource:
     >>> import io
     >>> source = JsonLinesSource(io.BytesIO(b'{"x": {"a": 1}, "y": 2}'), stream="demo")
     >>> source.poll(timeout=0.1)
-    [Record(offset=0, payload=b'{"x": {"a": 1}, "y": 2}', timestamp=None)]
+    [Record(offset=0, payload=b'{"x": {"a": 1}, "y": 2}')]
 
     """
 

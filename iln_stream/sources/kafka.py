@@ -19,7 +19,6 @@ from iln_stream.sources.kafka_partition import (
     KafkaPartition,
     Start,
     require_start,
-    seconds,
 )
 
 _ANSWER_WITHIN_MS = int(1000 * ANSWER_WITHIN_SECONDS)
@@ -125,10 +124,7 @@ class KafkaSource(KafkaPartition):
             raise self._not_the_same_log("now ends before our place in it") from error
         except KafkaError as error:
             raise SourceError(f"topic {self.stream}: {error}") from error
-        records = [
-            Record(message.offset, message.value, seconds(message.timestamp))
-            for message in batch.get(self._tp, ())
-        ]
+        records = [Record(message.offset, message.value) for message in batch.get(self._tp, ())]
         return records, position or self._position, self._consumer.highwater(self._tp) or 0
 
     def _check_metadata(self) -> None:

@@ -198,8 +198,3 @@ def warn_of_new_partitions(topic: str, n_before: int, n_now: int) -> None:
         IlnWarning,
         stacklevel=2,
     )
-
-
-def seconds(milliseconds: int | None) -> float | None:
-    """Return a record's time; brokers write -1 for none."""
-    return None if milliseconds is None or milliseconds < 0 else milliseconds / 1000

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from iln_stream import ShrinkingGradient
+from iln_stream.features import Erf
 from iln_stream.frozen import FrozenNetwork, freeze
-from iln_stream.snapshots import learner_of, read_snapshot
+from iln_stream.snapshots import Snapshot, learner_of, learner_state, read_snapshot
 
 GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
 
@@ -32,6 +34,30 @@ def test_predicts_as_the_learner(command, tmp_path):
 def test_errors(command, arguments, said):
     """What can't be exported is told in a sentence."""
     done = command("export", *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+class OfSomeone(ShrinkingGradient):
+    """A user's class, whose state nobody knows."""
+
+
+@pytest.mark.parametrize("kind", ["part", "pickle"])
+def test_parts_that_are_not_found(kind, command, tmp_path, monkeypatch):
+    """Code of the user's own that this process has not is told of, in a sentence."""
+    if kind == "part":
+        state = learner_state(ShrinkingGradient(Erf(), seed=1), allow_pickle=False)
+        state["parameters"]["features"]["class"] = "OfSomeone"
+        said = "features is a 'OfSomeone' in the state, which this release has not: if it is yours"
+    else:
+        state = learner_state(OfSomeone(seed=1), allow_pickle=True)
+        monkeypatch.delattr(f"{__name__}.OfSomeone")
+        said = "the snapshot's pickle needs code that is not found: Can't get attribute"
+    golden = read_snapshot(GOLDEN)
+    with (tmp_path / "own.snapshot").open("wb") as file:
+        Snapshot(golden.header, golden.state | {"learner": state}).write(file)
+    done = command("export", "own.snapshot", "network.npz", "--snapshot-pickle")
     assert done.code == 2
     assert said in done.err
     assert "Traceback" not in done.err

@@ -195,3 +195,27 @@ def test_standard_output_on_a_full_disk(tmp_path):
         )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("error: can't write standard output: No space")
+
+
+@pytest.mark.parametrize(
+    ("closed", "flag", "said"),
+    [
+        (">&-", "--predictions", "can't write to -: standard output is closed; name a file"),
+        ("<&-", "--source", "source = '-': standard input is closed; name a file"),
+    ],
+)
+def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
+    """`-` where the shell has closed what it stands for is told with what helps."""
+    arguments = ["run", "--metrics-port=0", "--source=synthetic:Friedman", "--limit=5", flag, "-"]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"error: {said}")
+    assert "Traceback" not in done.stderr

@@ -242,6 +242,17 @@ def test_restorable_parts_have_to_be_told_of():
     assert through_files(ShrinkingGradient(features.Erf())).features == features.Erf()
 
 
+def test_a_learner_of_our_name_replaces_none():
+    """What is called like one of our learners is refused; a class defined again is the new one."""
+    namesake = type("ShrinkingGradient", (ShrinkingGradient,), {"__module__": __name__})
+    with pytest.raises(TypeError, match=r"ShrinkingGradient is the name of a class of iln_stream"):
+        restorable(namesake)
+    assert type(through_files(ShrinkingGradient(seed=1))) is ShrinkingGradient
+    for _ in range(2):
+        own = restorable(type("OwnLearner", (ShrinkingGradient,), {"__module__": __name__}))
+        assert state_of(own(seed=1))
+
+
 def test_another_part_is_refused():
     """A family that is not the one learned with would make nonsense of the coefficients."""
     own = ShrinkingGradient(Signs(), seed=1).state()

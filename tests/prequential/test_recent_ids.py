@@ -11,13 +11,21 @@ from iln_stream.sources import Record
 ids = st.lists(st.sampled_from("abcdef"))
 
 
+def is_repeat(recent, event_id):
+    """What the loop does with an event that the learner takes."""
+    known = event_id in recent
+    if not known:
+        recent.add(event_id)
+    return known
+
+
 @given(ids=ids, size=st.integers(1, 4))
 def test_the_last_distinct_ones(ids, size):
     """An id is a repeat exactly if it is among the last `size` that were new when they came."""
     recent, new = RecentIds(size), []
     for event_id in ids:
         repeat = event_id in new[-size:]
-        assert recent.is_repeat(event_id) is repeat
+        assert is_repeat(recent, event_id) is repeat
         if not repeat:
             new.append(event_id)
 
@@ -27,19 +35,18 @@ def test_restored(before, after, size):
     """Restored from its state, it goes on as it would have."""
     first, second = RecentIds(size), RecentIds(size)
     for event_id in before:
-        first.is_repeat(event_id)
+        is_repeat(first, event_id)
     second.restore(first.state())
-    assert [first.is_repeat(i) for i in after] == [second.is_repeat(i) for i in after]
+    assert [is_repeat(first, i) for i in after] == [is_repeat(second, i) for i in after]
 
 
 def test_a_shorter_memory_keeps_the_latest():
     """Given fewer places than the state has ids, the oldest are forgotten."""
     long, short = RecentIds(3), RecentIds(2)
     for event_id in "abc":
-        long.is_repeat(event_id)
+        long.add(event_id)
     short.restore(long.state())
-    assert [short.is_repeat(event_id) for event_id in "bc"] == [True, True]
-    assert not short.is_repeat("a")
+    assert [event_id in short for event_id in "abc"] == [False, True, True]
 
 
 def test_size():
@@ -83,4 +90,49 @@ def test_the_loop_passes_over_repeats():
         ("step", 2),
         ("learned", 4.0),
         ("step", 3),
+    ]
+
+
+@pytest.mark.parametrize("method", ["predict_one", "learn_one"])
+def test_dead_letter_that_is_sent_again(method):
+    """What the learner failed on is learned when it is sent again, and pushes no id out."""
+    told = []
+
+    class Learner:
+        ails = False
+
+        def predict_one(self, x):
+            return self.of("predict_one")
+
+        def learn_one(self, x, y):
+            self.of("learn_one")
+
+        def of(self, name):
+            if self.ails and name == method:
+                raise ArithmeticError("not now")
+            return 0.0
+
+    class Telling(Listener):
+        def on_step(self, step):
+            told.append(("step", step.event_id))
+
+        def on_dead_letter(self, letter):
+            told.append(("letter", letter.offset))
+            learner.ails = False
+
+        def on_repeat(self, offset):
+            told.append(("repeat", offset))
+            learner.ails = True
+
+    learner = Learner()
+    payloads = [b'{"x": {}, "y": 1, "id": "%c"}' % event_id for event_id in b"aababb"]
+    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    PrequentialLoop(source, learner, [Telling()], recent_ids=RecentIds(1)).run()
+    assert told == [
+        ("step", "a"),
+        ("repeat", 1),
+        ("letter", 2),
+        ("repeat", 3),
+        ("letter", 4),
+        ("step", "b"),
     ]

@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -116,3 +117,23 @@ def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
         for each in block:
             one_by_one.update([each])
     assert in_blocks.state() == one_by_one.state()
+
+
+def test_no_total_without_its_count():
+    """Between any two instructions of an update, what others read are means of whole steps."""
+    scores, seen = Scores(), []
+
+    def look(frame, event, argument):
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen.append((scores.n_labelled, scores.running_loss, scores.running_mae))
+        return look
+
+    tracing = sys.gettrace()
+    scores.update([step(0.0, 2.0, 3.0)])
+    sys.settrace(look)
+    try:
+        scores.update([step(0.0, 2.0, 3.0)])
+    finally:
+        sys.settrace(tracing)
+    assert set(seen) == {(1, 3.0, 2.0), (2, 3.0, 2.0)}

@@ -68,7 +68,7 @@ def test_path_as_text(tmp_path):
     source = JsonLinesSource(str(tmp_path / "events.jsonl"))
     assert source.stream == "events.jsonl"
     assert source.partition == 0
-    assert drain(source) == [Record(0, b"a", None)]
+    assert drain(source) == [Record(0, b"a")]
 
 
 def test_long_lines_and_many_lines(tmp_path):
