@@ -9,15 +9,17 @@ import random
 import statistics
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 from prometheus_client.registry import CollectorRegistry
+from river import base
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce
 
+from iln_stream import ShrinkingGradient
 from iln_stream.events import decode, one_hot
 from iln_stream.listeners import Metrics, PredictionWriter, Snapshotter
 from iln_stream.prequential import Listener, PrequentialLoop
@@ -80,8 +82,8 @@ def payloads(count: int, d: int = 10) -> list[bytes]:
 class Bare:
     """Decoding and learning alone."""
 
-    def __init__(self) -> None:
-        self._learner = pool(seed=1)
+    def __init__(self, learner: base.Regressor) -> None:
+        self._learner = learner
 
     def seconds(self, events: list[bytes]) -> float:
         """CPU seconds for these events."""
@@ -98,8 +100,8 @@ class Bare:
 class Whole:
     """The loop with its metrics and snapshots, perhaps with predictions, too."""
 
-    def __init__(self, folder: str, predictions: bool) -> None:
-        learner, self._source = pool(seed=1), Batches()
+    def __init__(self, learner: base.Regressor, folder: str, predictions: bool) -> None:
+        self._source = Batches()
         watched = Metrics(CollectorRegistry()).watch(learner, self._source, "benchmark")
 
         def never(next_offset: int) -> Any:
@@ -117,14 +119,21 @@ class Whole:
         return process_time() - started
 
 
-def loop_cost(count: int) -> None:
+LEARNERS: dict[str, Callable[[], base.Regressor]] = {
+    "a pool of 512": lambda: ShrinkingGradient(estimator="pool", step=0.6, seed=1),
+    "a pool of 512 behind River's pipeline, as `run --learner pool`": lambda: pool(seed=1),
+}
+"""What the loop goes round. The more code a learner runs, the colder the caches it leaves."""
+
+
+def loop_cost(make: Callable[[], base.Regressor], count: int) -> None:
     """Tell what the loop adds, as the median of differences between neighbouring short turns."""
     events = payloads(count)
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        bare = Bare()
+        bare = Bare(make())
         wholes = {
-            "metrics and snapshots": Whole(one, False),
-            "predictions, too": Whole(other, True),
+            "metrics and snapshots": Whole(make(), one, False),
+            "predictions, too": Whole(make(), other, True),
         }
         alone: list[float] = []
         added: dict[str, list[float]] = {name: [] for name in wholes}
@@ -174,7 +183,9 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     if given.part != "broker":
-        loop_cost(given.events // 10)
+        for name, make in LEARNERS.items():
+            print(f"{name}:")
+            loop_cost(make, given.events // 10)
     if given.part != "loop":
         end_to_end(given.events, given.repeats)
 
