@@ -34,7 +34,7 @@ docs: $(VENV)/dev
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
-# 200 kills of the learner, 20 of its broker, a million payloads: the tests' full counts. An hour or so.
+# 200 kills of the learner, 20 of its broker, a million payloads: the tests' full counts. A quarter of an hour.
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
