@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka chaos bench bench-memory quality clean
+.PHONY: demo test test-stack lint docs kafka chaos bench bench-stream bench-memory quality clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -42,6 +42,10 @@ chaos: $(VENV)/dev
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
+
+# What the loop adds to an event, and events a second from a real broker, by both clients. Two minutes.
+bench-stream: $(VENV)/dev
+	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
 
 # Memory over ten million events: a curve in out/bench.
 bench-memory: $(VENV)/bench
