@@ -64,6 +64,21 @@ def mix(  # type: ignore[no-untyped-def]
 
 
 @compiled
+def keep(  # type: ignore[no-untyped-def]
+    i, filled, row, z, lags, y, mean, columns, kept_lags, targets, means, ordered, carried, standing
+):
+    """Put an event into place i of the memory, of which `filled` places were taken before."""
+    put_in_order(ordered, carried, filled, mean, y, means[i], targets[i])
+    means[i] = mean
+    for j in range(row.shape[0]):
+        columns[j, i] = row[j]
+        standing[j, i] = z[j]
+    for j in range(lags.shape[0]):
+        kept_lags[i, j] = lags[j]
+    targets[i] = y
+
+
+@compiled
 def judge(  # type: ignore[no-untyped-def]
     x, y, row, z, p, q, mixture, stats, target, lags, n, drift,
     mean_table, mean_record, final_table, final_record,
@@ -81,18 +96,12 @@ def judge(  # type: ignore[no-untyped-def]
     learn_interval(errors, interval_rules, tallies, interval_record, prediction, y)
     join_drift(drift, abs(y - prediction) / unit)
     i = n % targets.shape[0]
-    mean = center + unit * q[MEAN]
-    filled = min(n, targets.shape[0])
-    put_in_order(ordered, carried, filled, mean, y, means[i], targets[i])
-    means[i] = mean
-    for j in range(row.shape[0]):
-        columns[j, i] = row[j]
-        standing[j, i] = z[j]
-    for j in range(lags.shape[0]):
-        kept_lags[i, j] = lags[j]
+    keep(
+        i, min(n, targets.shape[0]), row, z, lags, y, center + unit * q[MEAN],
+        columns, kept_lags, targets, means, ordered, carried, standing,
+    )  # fmt: skip
     for k in range(predictions.shape[1]):
         predictions[i, k] = center + unit * p[k]
-    targets[i] = y
     join(x, stats)
     join_target(y, target)
     center, unit = center_and_unit(target)
