@@ -64,7 +64,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     >>> model = InfiniteLayerRegressor(seed=1)
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.19...
+    MAE: 0.200...
 
     References
     ----------
