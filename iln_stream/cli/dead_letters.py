@@ -28,6 +28,9 @@ def list_letters(settings: Settings, reason: str, console: Console) -> None:
         place = f"{letter.stream}/{letter.partition}/{letter.offset}"
         cells = place, letter.reason, f"{letter.payload_bytes:,}", payload
         table.add_row(*map(escape, cells))
+    if not table.rows:
+        console.print(f"no dead letters in {dead_letters_address(settings)}", soft_wrap=True)
+        return
     console.print(table)
 
 

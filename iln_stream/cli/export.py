@@ -22,7 +22,11 @@ def export_network(
     """
     snapshot = read_snapshot(path) if path.is_file() else SnapshotFolder(path).newest()
     if snapshot is None:
-        raise SnapshotError(f"there is no snapshot in {path}: name one, or one learner's folder")
+        learners = sorted(str(found.parent) for found in path.glob("*/lock"))
+        raise SnapshotError(
+            f"there is no snapshot in {path}: name one, or one learner's folder"
+            + (f", such as {learners[0]}" if learners else "")
+        )
     try:
         network = freeze(learner_of(snapshot.state["learner"], allow_pickle), size, seed=seed)
         if out.suffix == ".onnx":

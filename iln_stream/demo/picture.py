@@ -46,7 +46,7 @@ def _draw_losses(panel: Axes, title: str, trajectories: Mapping[str, Trajectory]
         losses = trajectory.running_loss[_FROM_EVENT:]
         colour = _OUR_COLOURS.get(model)
         panel.plot(
-            range(_FROM_EVENT, _FROM_EVENT + len(losses)),
+            range(_FROM_EVENT + 1, _FROM_EVENT + 1 + len(losses)),
             losses,
             label=model,
             linewidth=2.2 if colour else 1.2,

@@ -39,6 +39,9 @@ class Trajectory(Listener):
 
     @property
     def running_loss(self) -> list[float]:
-        """Mean of (prediction - y)^2 / 2 up to each event."""
-        totals = accumulate(error * error / 2 for error in self.absolute_errors)
+        """Mean of (prediction - y)^2 / 2 up to each event, from the second on.
+
+        Of the first nothing can be known; its error would hide all that follow.
+        """
+        totals = accumulate(error * error / 2 for error in self.absolute_errors[1:])
         return [total / n for n, total in enumerate(totals, start=1)]

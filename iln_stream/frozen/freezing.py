@@ -120,7 +120,7 @@ def _taken_apart(model: base.Regressor) -> _Parts:
             model = before[0]  # what there is no freezing of
     if type(model) is not ShrinkingGradient:
         raise ValueError(
-            f"a {type(model).__name__} can't be frozen: freeze takes a ShrinkingGradient, alone or "
+            f"{type(model).__name__} can't be frozen: freeze takes a ShrinkingGradient, alone or "
             "behind a WinsorisedScaler, within a ScaledTarget or not"
         )
     return _Parts(target, scaler, model)

@@ -135,8 +135,14 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
     for name, value in x.items():
         i = place.get(name)
         if i is not None:
-            # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
-            row[i] = max(-LARGEST_INPUT, min(value, LARGEST_INPUT))
+            try:
+                # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
+                row[i] = max(-LARGEST_INPUT, min(value, LARGEST_INPUT))
+            except TypeError as error:
+                raise ValueError(
+                    f"x[{name!r}] is {value!r}, and no number: leave out what is unknown, and put "
+                    "river.preprocessing.OneHotEncoder before strings"
+                ) from error
             if value != value or math.isinf(value):
                 raise ValueError(
                     f"x[{name!r}] is {value}: inputs must be finite numbers; "

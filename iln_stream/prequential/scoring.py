@@ -20,7 +20,7 @@ def scoring_of(learner: Any) -> Scoring:
     """Return what scores a learner's events: chosen once, as it is called on each of them.
 
     The loss is half the squared error on the learner's own target scale where it tells that scale,
-    else in y's units.
+    else in y's units. A learner that finds its scale as it goes has loss 0 on the first event.
     """
     algorithm_1 = find_shrinking_gradient(learner)
     if (mixture := find_infinite_layer(learner)) is not None:
@@ -45,7 +45,8 @@ def _of_algorithm_1(learner: ShrinkingGradient) -> Scoring:
 
 def _of_mixture(mixture: InfiniteLayerRegressor, first_order: ShrinkingGradient | None) -> Scoring:
     def score(y_pred: float, y: float) -> tuple[float, bool]:
-        error = (y_pred - y) / mixture.target_unit
+        # Of one label there is no scale; in y's units its error could outweigh all that follow.
+        error = (y_pred - y) / mixture.target_unit if mixture.n_learned > 1 else 0.0
         update = None if first_order is None else first_order.last_update
         return error * error / 2, update is not None and update.shrunk
 

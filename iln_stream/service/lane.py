@@ -1,5 +1,6 @@
 """One learner on one partition, with all that observes it."""
 
+import logging
 from contextlib import ExitStack
 from typing import cast
 
@@ -13,6 +14,8 @@ from iln_stream.service.outputs import Outputs
 from iln_stream.service.partitions import seed_of
 from iln_stream.service.settings import Settings
 from iln_stream.sources import Log, Source
+
+log = logging.getLogger(__name__)
 
 
 class Lane:
@@ -50,6 +53,12 @@ class Lane:
             if settings.snapshots is not None:
                 memory = Memory(settings, partition)
                 opened.callback(memory.close)
+                if memory.header is not None:
+                    log.info(
+                        "partition %d: going on at offset %d, where the newest snapshot ends",
+                        partition,
+                        memory.header.next_offset,
+                    )
             self.source = _source(settings, partition, memory)
             opened.callback(self.source.close)
             self.learner = (

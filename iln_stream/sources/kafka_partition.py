@@ -172,14 +172,14 @@ class KafkaPartition(ABC):
         return SourceError(
             f"{self._here}: offset {self._position} is no longer (or not yet) there. Records "
             "between were deleted by the topic's retention: start again with --start earliest "
-            "and a fresh model, or `iln-stream rebuild` the one in the snapshots"
+            "and another folder of snapshots, or `iln-stream rebuild` the one in the snapshots"
         )
 
     def _not_the_same_log(self, what: str) -> SourceError:
         return SourceError(
             f"{self._here} {what} (offset {self._position}), so it isn't what was learned: start "
-            "again with --start earliest and a fresh model, or `iln-stream rebuild` the one in the "
-            "snapshots"
+            "again with --start earliest and another folder of snapshots, or `iln-stream rebuild` "
+            "the model in this one"
         )
 
 

@@ -157,6 +157,6 @@ def test_means_of_a_trajectory():
         trajectory.on_step(Step(0, None, y, y_pred, None, False, 0.5, 0.0))
     assert trajectory.absolute_errors == [2.0, 1.0]
     assert trajectory.mae == 1.5
-    assert trajectory.running_loss == [2.0, 1.25]
+    assert trajectory.running_loss == [0.5]  # of the second on
     assert trajectory.events_per_second == 2.0
     assert trajectory.alpha_l1 == []

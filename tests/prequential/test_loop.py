@@ -11,6 +11,7 @@ from support.list_source import ListSource
 
 from iln_stream.errors import SinkError, SourceError
 from iln_stream.learners import (
+    InfiniteLayerRegressor,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -302,6 +303,16 @@ def test_loss_is_algorithm_1s_own():
         assert abs(update.y) <= 1
     in_units_of_y = [(step.y_pred - step.y) ** 2 / 2 for step, _ in updates]
     assert [step.loss for step, _ in updates] != in_units_of_y
+
+
+def test_first_loss_of_a_learner_that_finds_its_scale():
+    """Before the target's scale is known nothing is lost; then losses are on that scale."""
+    recorder = Recorder()
+    events = [event(i, y=1_000.0 + i % 7) for i in range(50)]
+    PrequentialLoop(ListSource(events), InfiniteLayerRegressor("fast", seed=1), [recorder]).run()
+    losses = [step.loss for step in recorder.steps]
+    assert losses[0] == 0.0
+    assert 0.0 < max(losses) < 100.0
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,7 @@ def test_a_topic_created_anew_is_an_error(
             sleep(0.1)
     create_topic(broker.bootstrap, name=topic)
     produce(broker.bootstrap, topic, messages(n_new))
-    with pytest.raises(SourceError, match=rf"topic {topic}, .*\(offset 10\).*fresh model"):
+    with pytest.raises(SourceError, match=rf"topic {topic}, .*\(offset 10\).*another folder"):
         read(source, count=1)
 
 

@@ -48,7 +48,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.class_engine import ClassEngine
 
-        if max_columns < 1:
+        if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.seed = seed
         self.max_columns = max_columns

@@ -110,7 +110,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
             raise ValueError(f"activation = {activation!r} must be one of {list(ACTIVATIONS)}")
         if sampling not in ("prior", "gradient"):
             raise ValueError(f"sampling = {sampling!r} must be 'prior' or 'gradient'")
-        if max_columns < 1:
+        if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.n_features = n_features
         self.regularization = regularization

@@ -87,7 +87,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
         if profile not in ("accurate", "fast"):
             raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
-        if max_columns < 1:
+        if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.profile = profile
         self.seed = seed

@@ -296,3 +296,12 @@ def test_redraws_go_on_while_columns_come():
         x = {"a": float(rng.normal()), "b": float(rng.normal()), f"new{i // 10}": 1.0}
         model.learn_one(x, x["a"] * x["b"])
     assert min(model.redrawn_at.values()) > 800
+
+
+@pytest.mark.parametrize("bad", [None, "clear"])
+def test_what_is_no_number_is_refused_by_name(bad):
+    """River hands over what it is given: a missing value or a string is told, with the remedy."""
+    model = InfiniteLayerRegressor(seed=1)
+    with pytest.raises(ValueError, match=r"x\['sky'\] is .*no number.*OneHotEncoder"):
+        model.learn_one({"sky": bad, "b": 1.0}, 1.0)
+    assert model.n_learned == 0
