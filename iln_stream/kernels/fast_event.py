@@ -1,23 +1,25 @@
 """An event of the fast profile in two calls: all that is predicted, and all that is learned.
 
-Each array that is passed from Python costs some 40 ns, so
-what belongs together is in one array, its places under names.
+Each array that is passed from Python costs some 40 ns, so what belongs together is in one array,
+its places under names.
 """
 
 import numpy as np
 
 from iln_stream.kernels.block_ridge import learn_blocks
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.expert_rule import judge, mixed
+from iln_stream.kernels.drift import join_drift
+from iln_stream.kernels.expert_rule import DISCOUNT, judge_next, mixed
 from iln_stream.kernels.hidden_units import COSINE, features, gradient, preactivations
 from iln_stream.kernels.mixed_intervals import learn_interval
 from iln_stream.kernels.recursive_ridge import dot
 from iln_stream.kernels.standardise import HIGH, LOW, join, standardise, standardise_again
 from iln_stream.kernels.target import FENCE, center_and_unit, join_target, scaled
 
-EVENTS, UNIT_ERROR, FAST, SLOW, LAGS, HUBER_RECORD = 0, 1, 2, 3, 4, 6
-"""Places in `record`, shape (8,): events learned; mean |error| of about the last 1000, 50 and 1000;
-the last two targets; and the ridge's own record, of `learn_blocks`."""
+EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD = 0, 0, 2, 5, 7
+"""Places in `record`, shape (9,), and where the records of parts begin: that of `judge_next`, whose
+first is the number of events learned; that of `join_drift`; the last two targets; and that of
+`learn_blocks`."""
 
 N_LAGS, N_EXPERTS = 2, 5
 
@@ -25,7 +27,7 @@ ROW, INPUTS, FEATURES, SAID, GAINS = range(5)
 """Rows of `look`, shape (5, D), what a prediction leaves for learning: the raw row, v = [last
 targets, deviations], phi, what the experts said; and scratch."""
 
-SQUARED, DISCOUNT = False, 0.999
+SQUARED = False
 STRETCHES = (2.0, 4.0)
 SENSED = 8
 """Gradients are taken at each such event."""
@@ -78,19 +80,15 @@ def learn_event(  # type: ignore[no-untyped-def]
     kept[L] = y
     center, unit = center_and_unit(target)
     mixture = mixed(table, p)
-    learn_interval(errors, rules, tallies, interval_record, center + unit * mixture, y)
+    prediction = center + unit * mixture
+    learn_interval(errors, rules, tallies, interval_record, prediction, y)
+    join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats)
     join_target(y, target)
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
-    record[EVENTS] += 1.0
+    judge_next(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)
     n = record[EVENTS]
-    error = abs(t - mixture)
-    record[UNIT_ERROR] += (error - record[UNIT_ERROR]) / min(n, 1000.0)
-    record[FAST] += (error - record[FAST]) / min(n, 50.0)
-    record[SLOW] += (error - record[SLOW]) / min(n, 1000.0)
-    if record[UNIT_ERROR] > 0.0:
-        judge(table, p, mixture, t, max(record[UNIT_ERROR], 1e-12), SQUARED, DISCOUNT)
     if n % SENSED == 0:
         rate = 1.0 / min(1.0 + n / (4.0 * SENSED), 500.0 / SENSED)
         sense(units, theta, look[INPUTS, :L], rate, outer)

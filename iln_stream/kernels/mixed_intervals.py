@@ -3,7 +3,7 @@
 import numpy as np
 
 from iln_stream.kernels.compiled import compiled
-from iln_stream.kernels.expert_rule import WEIGHT, regret
+from iln_stream.kernels.expert_rule import DISCOUNT, WEIGHT, regret
 from iln_stream.kernels.sorted_window import (
     ROUNDING,
     lower_quantile,
@@ -27,7 +27,6 @@ EXCESS, COUNTED, LOW_GAIN, HIGH_GAIN = range(4)
 """Places in a level's `tally`, shape (4,): misses beyond those to be expected, how many events they
 are of, and what ends held within the targets' range would have gained, the low and the high."""
 
-DISCOUNT = 0.999
 COVERAGE_DISCOUNT = 0.9999
 FIRM = 10.0
 """Misses that are added to those expected, so that the first ones don't weigh too much."""

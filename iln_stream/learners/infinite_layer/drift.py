@@ -1,6 +1,7 @@
 """A signal of drift."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.kernels import drift as kernels
 from iln_stream.learners.infinite_layer.part import Part
@@ -21,5 +22,10 @@ class Drift(Part):
     @property
     def signal(self) -> float:
         """The ratio; 1 before the first event."""
-        fast, slow = self.record[kernels.FAST], self.record[kernels.SLOW]
-        return float(fast / slow) if slow > 0.0 else 1.0
+        return signal(self.record)
+
+
+def signal(record: NDArray[np.float64]) -> float:
+    """Return the ratio of the two means in a record; 1 before the first event."""
+    fast, slow = record[kernels.FAST], record[kernels.SLOW]
+    return float(fast / slow) if slow > 0.0 else 1.0

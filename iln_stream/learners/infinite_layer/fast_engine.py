@@ -10,6 +10,7 @@ from iln_stream.kernels import fast_event as kernels
 from iln_stream.kernels.fast_event import N_LAGS, RIDGE
 from iln_stream.kernels.standardise import ABSENT
 from iln_stream.kernels.target import center_and_unit
+from iln_stream.learners.infinite_layer.drift import signal
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.part import Part
@@ -31,6 +32,22 @@ class Newborn(NamedTuple):
     theta: NDArray[np.float64]
     P: NDArray[np.float64]
     record: NDArray[np.float64]
+
+    def widened(self, d: int) -> "Newborn":
+        """Return it for d lags and inputs; what is new enters linearly, and no unit sees it."""
+        L = len(self.units) - 1
+        more = _blocks(d) - len(self.P)
+        return Newborn(
+            np.insert(self.units, (d - L) * [L], 0.0, axis=0),
+            np.pad(self.theta, (0, more * BLOCK)),
+            np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))]),
+            self.record,
+        )
+
+
+def _blocks(d: int) -> int:
+    """Return how many blocks hold the features: the units, 1, and d lags and inputs."""
+    return -(-(SIZE + 1 + d) // BLOCK)
 
 
 class FastEngine(Part):
@@ -59,7 +76,7 @@ class FastEngine(Part):
         self.key = key
         self.inputs = Inputs(max_columns)
         self.target = no_statistics(1)
-        self.record = np.zeros(8)
+        self.record = np.zeros(9)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
         self.outer = np.eye(N_LAGS)
@@ -92,8 +109,7 @@ class FastEngine(Part):
     @property
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of about the last 1000."""
-        fast, slow = self.record[kernels.FAST], self.record[kernels.SLOW]
-        return float(fast / slow) if slow > 0.0 else 1.0
+        return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
     def _look_anew(self) -> None:
         self._look = np.zeros((5, len(self.theta)))  # the last prediction, and the row it was of
@@ -136,7 +152,7 @@ class FastEngine(Part):
         counter = np.array([0, 0, n, 0], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
         omega, b = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
-        n_blocks = -(-(SIZE + 1 + len(self.outer)) // BLOCK)
+        n_blocks = _blocks(len(self.outer))
         P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
         return Newborn(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
 
@@ -171,13 +187,16 @@ class FastEngine(Part):
         self.memory = np.insert(self.memory, n_columns * [d], ABSENT, axis=1)
         if self.n == 0:
             self._take(self._drawn(0))
-        else:  # until the next redraw, new columns enter linearly only
-            self.units = np.insert(self.units, n_columns * [d], 0.0, axis=0)
-            more = -(-(SIZE + 1 + len(outer)) // BLOCK) - len(self.P)
-            self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
-            self.theta = np.pad(self.theta, (0, more * BLOCK))
-            self._newborn = None
-            self.next_at = min(self.next_at, self.n + FIRST)
+        else:
+            now = Newborn(self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :])
+            self._take(now.widened(len(outer)))
+            if self._newborn is not None:
+                self._newborn = self._newborn.widened(len(outer))
+                fresh = no_statistics(n_columns)
+                self.frame_stats = np.concatenate([self.frame_stats, fresh], axis=1)
+            # Soon, but not so soon that there is no end of redrawing.
+            soon = max(self.n + FIRST, self.redrawn + min(self.n, MEMORY) // 4)
+            self.next_at = min(self.next_at, soon)
         self._look_anew()
 
     def expert_weights(self) -> dict[str, float]:

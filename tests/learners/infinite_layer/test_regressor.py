@@ -288,9 +288,10 @@ def test_units_look_at_inputs_that_come_after_an_event_without_any():
     assert model._engine.ridges.omega.any(axis=(1, 2)).all()
 
 
-def test_redraws_go_on_while_columns_come():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_redraws_go_on_while_columns_come(profile):
     """A stream that keeps bringing new names has its units redrawn all the same."""
-    model = InfiniteLayerRegressor(seed=1)
+    model = InfiniteLayerRegressor(profile, seed=1)
     rng = np.random.default_rng(0)
     for i in range(1_200):
         x = {"a": float(rng.normal()), "b": float(rng.normal()), f"new{i // 10}": 1.0}
