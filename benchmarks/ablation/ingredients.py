@@ -53,7 +53,7 @@ def redraws(engine: Engine) -> None:
 
 
 def relevance(engine: Engine) -> None:
-    """Draw all units from the first prior, and count all inputs alike among neighbours."""
+    """Draw units from the first prior and one gradient, and weigh inputs about alike in distances."""
     engine.ridges.outer[:] = np.eye(engine.ridges.outer.shape[1])
 
 
@@ -63,7 +63,7 @@ def late_redraws(engine: Engine) -> None:
 
 
 def huber(engine: Engine) -> None:
-    """Let errors count by their squares however large they are."""
+    """Let errors of the ridges, but not the tracker's, count by their squares however large."""
     engine.ridges.huber = engine.linear.huber = 1e12
 
 
