@@ -53,7 +53,7 @@ def redraws(engine: Engine) -> None:
 
 
 def relevance(engine: Engine) -> None:
-    """Draw units from the first prior and one gradient, and weigh inputs about alike in distances."""
+    """Draw units from the first prior and one gradient; weigh inputs about alike in distances."""
     engine.ridges.outer[:] = np.eye(engine.ridges.outer.shape[1])
 
 
