@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from river import base
 
+from iln_stream.learners.clipping import clipped
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.restoring import model_of, restorable, state_of
 from iln_stream.state import Form, Tree
@@ -55,7 +56,7 @@ class ScaledTarget(base.Regressor):
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the regressor's prediction in y's units."""
-        p = max(-1.0, min(float(self.regressor.predict_one(x)), 1.0))
+        p = clipped(float(self.regressor.predict_one(x)), 1.0)
         return self._moments.mean + self.width * self._moments.sd * p
 
     @property
@@ -68,7 +69,7 @@ class ScaledTarget(base.Regressor):
         sd = self._moments.sd
         if sd == 0.0:
             return 0.0
-        return max(-1.0, min((y - self._moments.mean) / (self.width * sd), 1.0))
+        return clipped((y - self._moments.mean) / (self.width * sd), 1.0)
 
     def state(self) -> Tree:
         """Return the statistics and the regressor's state.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.learners.clipping import clipped
 from iln_stream.learners.estimators import Pool
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -34,11 +35,11 @@ class FirstOrder(Part):
 
     def predict(self, v: NDArray[np.float64]) -> float:
         """Return what Algorithm 1 estimates at v (d,), within +-1."""
-        return max(-1.0, min(self.learner.estimate_row(v).value, 1.0))
+        return clipped(self.learner.estimate_row(v).value, 1.0)
 
     def learn(self, v: NDArray[np.float64], t: float) -> None:
         """Take a step of Algorithm 1 towards t, within +-1."""
-        self.learner.learn_row(v, max(-1.0, min(t, 1.0)))
+        self.learner.learn_row(v, clipped(t, 1.0))
 
     def state(self) -> dict[str, Any]:
         """Return the learner's state."""

@@ -1,6 +1,7 @@
 """The target's scale."""
 
 from iln_stream.kernels.target import FENCE, center_and_unit, join_target
+from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.inputs import no_statistics
 from iln_stream.learners.infinite_layer.part import Part
 
@@ -30,7 +31,7 @@ class Target(Part):
     def scaled(self, y: float) -> float:
         """Return y as t."""
         center, unit = center_and_unit(self.stats)
-        return max(-FENCE, min(float((y - center) / unit), FENCE))
+        return clipped(float((y - center) / unit), FENCE)
 
     def raw(self, t: float) -> float:
         """Return t as y."""

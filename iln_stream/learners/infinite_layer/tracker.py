@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from iln_stream.kernels import block_ridge as kernels
 from iln_stream.kernels.recursive_ridge import dot
 from iln_stream.kernels.target import FENCE
+from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
 
@@ -58,7 +59,7 @@ class Tracker(Part):
     def predict(self, phi: NDArray[np.float64]) -> float:
         """Return the prediction from the features at the left of phi."""
         self._phi[: self.n_features] = phi[: self.n_features]
-        return max(-FENCE, min(float(dot(self.theta, self._phi)), FENCE))
+        return clipped(float(dot(self.theta, self._phi)), FENCE)
 
     def learn(self, t: float, p: float) -> None:
         """Learn t at the features last predicted from, where the prediction was p."""

@@ -306,3 +306,13 @@ def test_what_is_no_number_is_refused_by_name(bad):
     with pytest.raises(ValueError, match=r"x\['sky'\] is .*no number.*OneHotEncoder"):
         model.learn_one({"sky": bad, "b": 1.0}, 1.0)
     assert model.n_learned == 0
+
+
+def test_fast_outlives_its_forgetting():
+    """60,000 events in, profile fast predicts as it did after 10,000: nothing grew meanwhile."""
+    model = InfiniteLayerRegressor("fast", seed=1)
+    errors = []
+    for x, y in zip(*interaction(60_000, 3), strict=True):
+        errors.append(abs(model.predict_one(x) - y))
+        model.learn_one(x, y)
+    assert np.mean(errors[-10_000:]) < 1.1 * np.mean(errors[5_000:15_000])

@@ -66,3 +66,27 @@ def test_constant_input_does_not_wind_up():
     n = len(tracker.P) * BLOCK
     assert np.isfinite(tracker.P).all()
     assert tracker.P.max() < 1.0 / (RIDGE * 0.99**n)
+
+
+def test_outlives_its_forgetting():
+    """60 / (1 - forgetting) events after it began, its covariance is symmetric and it still learns:
+
+    rounding that 1 / forgetting multiplies would be e^60 times as large by then.
+    """
+    D, n = 70, 60_000
+    weights = np.random.default_rng(9).normal(size=D) / 20
+    tracker = Tracker(D, forgetting=0.999)
+    errors = []
+    for phi, t in zip(*stream(n, D, 0, weights), strict=True):
+        p = tracker.predict(phi)
+        errors.append(abs(p - t))
+        tracker.learn(float(t), p)
+    assert (abs(tracker.P - tracker.P.swapaxes(1, 2)) < 1e-9 * abs(tracker.P).max()).all()
+    assert np.mean(errors[-1_000:]) < 1.1 * np.mean(errors[9_000:10_000])
+
+
+def test_nan_is_not_hidden():
+    """A tracker whose weights are broken predicts nan, not a plausible number."""
+    tracker = Tracker(3, forgetting=0.999)
+    tracker.theta[0] = np.nan
+    assert np.isnan(tracker.predict(np.ones(3)))
