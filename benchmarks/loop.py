@@ -23,7 +23,7 @@ from iln_stream import IlnWarning
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service import pool, shrinking_gradient
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 PACKAGES = ("iln-stream", "river", "numpy", "pydantic")
 

@@ -25,7 +25,7 @@ from iln_stream.listeners import Metrics, PredictionWriter, Snapshotter
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service import Service, Settings, pool
 from iln_stream.snapshots import Saver, SnapshotFolder
-from iln_stream.sources import Record
+from iln_stream.streams import Record
 
 _TURN = 250
 """Events that each variant takes before the next one's turn: short, so that whatever else the

@@ -18,8 +18,8 @@ FOR_ALL = {"errors"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
-    "confluent_kafka": {"sources"},
-    "kafka": {"brokers", "sources", "sinks"},
+    "confluent_kafka": {"streams"},
+    "kafka": {"streams"},
     "llvmlite": {"kernels"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},

@@ -13,8 +13,7 @@ from rich.table import Table
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address
-from iln_stream.sinks import KafkaSink
-from iln_stream.sources import JsonLinesSource, KafkaSource, Resume, Source
+from iln_stream.streams import JsonLinesSource, KafkaSink, KafkaSource, Resume, Source
 
 _SHOWN = 60
 """Characters of a payload in the list."""

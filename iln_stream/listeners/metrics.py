@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from iln_stream.learners import InfiniteLayerRegressor, ShrinkingGradient
 from iln_stream.listeners.family import LABELS, Family
 from iln_stream.listeners.watched import SECONDS, Watched
-from iln_stream.sources import Source
+from iln_stream.streams import Source
 
 
 class Metrics(Collector):

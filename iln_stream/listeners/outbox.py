@@ -4,7 +4,7 @@ import logging
 
 from iln_stream.events import DeadLetter, PredictionEncoder
 from iln_stream.prequential import Listener, Step
-from iln_stream.sinks import Sink, TransactionalSink
+from iln_stream.streams import Sink, TransactionalSink
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Any
 from iln_stream.events import DeadLetter
 from iln_stream.learners import find_infinite_layer, find_shrinking_gradient
 from iln_stream.prequential import Listener, Scores, Step
-from iln_stream.sources import Source
 from iln_stream.state import Tree
+from iln_stream.streams import Source
 
 SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2.5, 5.0))
 """Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""

@@ -11,7 +11,7 @@ from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.scoring import scoring_of
 from iln_stream.prequential.step import Step
-from iln_stream.sources import Record, Source
+from iln_stream.streams import Record, Source
 
 
 class LearnerError(IlnError):

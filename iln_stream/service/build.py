@@ -19,15 +19,18 @@ from iln_stream.learners import (
 )
 from iln_stream.service.partitions import first_partition
 from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.sinks import JsonLinesSink, KafkaSink, Sink, TransactionalSink
-from iln_stream.sources import (
+from iln_stream.streams import (
     CsvSource,
+    JsonLinesSink,
     JsonLinesSource,
     KafkaPartition,
+    KafkaSink,
     KafkaSource,
     RiverDatasetSource,
+    Sink,
     Source,
     Start,
+    TransactionalSink,
     require_start,
 )
 
@@ -110,7 +113,7 @@ def _kafka_client(settings: Settings) -> Callable[..., KafkaPartition]:
     if settings.kafka_client == "kafka-python":
         return KafkaSource
     try:
-        from iln_stream.sources.confluent import ConfluentSource
+        from iln_stream.streams.kafka.confluent import ConfluentSource
     except ImportError as error:
         raise SettingsError(
             "kafka_client = 'confluent' needs confluent-kafka: pip install 'iln-stream[confluent]'"

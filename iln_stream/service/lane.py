@@ -13,7 +13,7 @@ from iln_stream.service.memory import Memory
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.partitions import seed_of
 from iln_stream.service.settings import Settings
-from iln_stream.sources import Log, Source
+from iln_stream.streams import Log, Source
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from iln_stream.snapshots import (
     learner_state,
     versions,
 )
-from iln_stream.sources import Log, Resume, Start, warn_of_new_partitions
+from iln_stream.streams import Log, Resume, Start, warn_of_new_partitions
 
 log = logging.getLogger(__name__)
 

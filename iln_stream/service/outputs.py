@@ -9,8 +9,7 @@ from iln_stream.listeners import (
 )
 from iln_stream.service.build import build_sink, build_transactional_sink, dead_letters_address
 from iln_stream.service.settings import Settings
-from iln_stream.sinks import Sink
-from iln_stream.sources import KafkaPartition, Source
+from iln_stream.streams import KafkaPartition, Sink, Source
 
 Writers = list[DeadLetterWriter | PredictionWriter]
 

@@ -3,7 +3,7 @@
 import hashlib
 
 from iln_stream.service.settings import Settings
-from iln_stream.sources import KafkaPartition, Source
+from iln_stream.streams import KafkaPartition, Source
 
 
 def first_partition(settings: Settings) -> int:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 
 from prometheus_client.registry import CollectorRegistry
 
-from iln_stream.brokers import wait_for_brokers
 from iln_stream.errors import SnapshotError
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop, RecentIds
@@ -13,7 +12,7 @@ from iln_stream.service.build import build_log
 from iln_stream.service.memory import Memory
 from iln_stream.service.partitions import first_partition, other_partitions
 from iln_stream.service.settings import Settings
-from iln_stream.sources import KafkaPartition
+from iln_stream.streams import KafkaPartition, wait_for_brokers
 
 
 def rebuild(settings: Settings) -> list[int]:

@@ -11,7 +11,6 @@ from types import FrameType
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.brokers import wait_for_brokers
 from iln_stream.errors import IlnError
 from iln_stream.listeners import Metrics, SnapshotMetrics
 from iln_stream.service.build import check
@@ -20,6 +19,7 @@ from iln_stream.service.lane import Lane
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.partitions import first_partition, other_partitions
 from iln_stream.service.settings import Settings
+from iln_stream.streams import wait_for_brokers
 
 log = logging.getLogger(__name__)
 

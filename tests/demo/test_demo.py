@@ -21,7 +21,7 @@ from iln_stream.errors import IlnError
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.prequential import PrequentialLoop, Step
 from iln_stream.service import shrinking_gradient
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 
 class Shown(NamedTuple):

@@ -18,7 +18,7 @@ from iln_stream.features import GaussianFourier
 from iln_stream.learners import Update
 from iln_stream.listeners import Metrics, Watched
 from iln_stream.prequential import Listener, PrequentialLoop, Step
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 WINDOW = 40
 BOUND = 0.01

@@ -9,7 +9,7 @@ from iln_stream.learners import ShrinkingGradient
 from iln_stream.listeners import Metrics, SnapshotMetrics, Snapshotter
 from iln_stream.prequential import Step
 from iln_stream.snapshots import Header, Place, Saver, Snapshot, SnapshotFolder
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 LABELS = {"model": "iln", "partition": "0"}
 NOON = "2026-01-31T12:00:00.000+00:00"

@@ -19,7 +19,7 @@ from iln_stream.learners import (
 )
 from iln_stream.prequential import LearnerError, Listener, PrequentialLoop, Scores
 from iln_stream.service import shrinking_gradient
-from iln_stream.sources import Record, RiverDatasetSource
+from iln_stream.streams import Record, RiverDatasetSource
 
 
 def event(offset, y=0.0, **inputs):

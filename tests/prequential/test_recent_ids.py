@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.list_source import ListSource
 
 from iln_stream.prequential import Listener, PrequentialLoop, RecentIds
-from iln_stream.sources import Record
+from iln_stream.streams import Record
 
 ids = st.lists(st.sampled_from("abcdef"))
 

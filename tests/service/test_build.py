@@ -18,8 +18,7 @@ from iln_stream.service import (
     build_source,
 )
 from iln_stream.service.build import check_addresses, dead_letters_address
-from iln_stream.sinks import JsonLinesSink
-from iln_stream.sources import CsvSource, JsonLinesSource, RiverDatasetSource
+from iln_stream.streams import CsvSource, JsonLinesSink, JsonLinesSource, RiverDatasetSource
 
 
 def settings(**values):

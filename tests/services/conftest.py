@@ -18,7 +18,7 @@ from iln_stream.listeners import Metrics, SnapshotMetrics, Snapshotter, Watched
 from iln_stream.prequential import Listener, PrequentialLoop, Step
 from iln_stream.service import Settings, build_learner
 from iln_stream.snapshots import Header, Saver, Snapshot, SnapshotFolder, learner_state
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"

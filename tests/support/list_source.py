@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from iln_stream.sources import Record
+from iln_stream.streams import Record
 
 
 class ListSource:

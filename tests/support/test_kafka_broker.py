@@ -17,9 +17,11 @@ def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
     """A machine without a broker is told what to install; nothing is skipped."""
     environment = {k: v for k, v in os.environ.items() if k not in ("JAVA_HOME", "PYTEST_ADDOPTS")}
     environment.pop("ILN_TEST_BOOTSTRAP", None)
-    one_test = ROOT / "tests/sources/test_kafka.py::test_each_record_comes_once_in_offset_order"
+    one_test = (
+        ROOT / "tests/streams/kafka/test_source.py::test_each_record_comes_once_in_offset_order"
+    )
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", str(one_test)],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", one_test],
         cwd=ROOT,
         env={**environment, "PATH": str(tmp_path)},
         capture_output=True,

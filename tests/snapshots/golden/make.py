@@ -21,7 +21,7 @@ from iln_stream import (
 from iln_stream._version import __version__
 from iln_stream.listeners import Metrics
 from iln_stream.snapshots import Header, Snapshot, learner_state
-from iln_stream.sources import RiverDatasetSource
+from iln_stream.streams import RiverDatasetSource
 
 FOLDER = Path(__file__).parent
 

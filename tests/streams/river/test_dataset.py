@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from river import datasets
 
 from iln_stream.events import decode
-from iln_stream.sources import RiverDatasetSource
-from iln_stream.sources.river_dataset import calendar
+from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import calendar
 
 
 def payloads(source):

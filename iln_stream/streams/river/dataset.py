@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from iln_stream.sources.base import Record
+from iln_stream.streams.base import Record
 
 _BATCH = 500
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from iln_stream.errors import SourceError
-from iln_stream.sources.base import Record
+from iln_stream.streams.base import Record
 
 _CHUNK = 1 << 18
 

@@ -10,9 +10,9 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
-from iln_stream.brokers import CONNECTION, known_to
 from iln_stream.errors import SinkError
-from iln_stream.sinks.kafka import KafkaSink
+from iln_stream.streams.kafka.options import CONNECTION, known_to
+from iln_stream.streams.kafka.sink import KafkaSink
 
 _LARGEST = 2_000
 """Messages in a transaction; a commit costs as much as thousands of them."""

@@ -13,7 +13,7 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 
 from iln_stream.errors import SinkError
-from iln_stream.sinks import TransactionalSink
+from iln_stream.streams import TransactionalSink
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from iln_stream.errors import SourceError
-from iln_stream.sources import JsonLinesSource, Record
+from iln_stream.streams import JsonLinesSource, Record
 
 
 def drain(source, timeout=0.2, seconds=20.0):

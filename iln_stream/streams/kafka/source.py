@@ -11,10 +11,10 @@ from kafka.errors import (
     OffsetOutOfRangeError,
 )
 
-from iln_stream.brokers import CONNECTION, known_to, require_known
 from iln_stream.errors import SourceError
-from iln_stream.sources.base import Record
-from iln_stream.sources.kafka_partition import (
+from iln_stream.streams.base import Record
+from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
+from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     KafkaPartition,
     Start,

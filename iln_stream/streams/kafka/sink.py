@@ -7,8 +7,8 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 
-from iln_stream.brokers import CONNECTION, known_to, require_known
 from iln_stream.errors import SinkError
+from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 
 _DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
 

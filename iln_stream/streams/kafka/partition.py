@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.sources.base import Record, Resume
+from iln_stream.streams.base import Record, Resume
 
 log = logging.getLogger(__name__)
 

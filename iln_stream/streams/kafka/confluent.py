@@ -8,10 +8,10 @@ from uuid import UUID
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from iln_stream.brokers import require_known
 from iln_stream.errors import SourceError
-from iln_stream.sources.base import Record
-from iln_stream.sources.kafka_partition import (
+from iln_stream.streams.base import Record
+from iln_stream.streams.kafka.options import require_known
+from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     KafkaPartition,
     Start,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from iln_stream.errors import SourceError
-from iln_stream.sources.river_dataset import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 
 class CsvSource(RiverDatasetSource):
