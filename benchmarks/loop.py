@@ -23,7 +23,7 @@ from iln_stream import IlnWarning
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service import pool, shrinking_gradient
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 PACKAGES = ("iln-stream", "river", "numpy", "pydantic")
 
@@ -56,7 +56,7 @@ def run(make: Callable[[], base.Regressor], dataset: Any, n: int) -> tuple[float
     watched = Metrics(CollectorRegistry()).watch(learner, source, "benchmark")
     started = perf_counter()
     PrequentialLoop(source, learner, [watched]).run()
-    return watched.scores.running_mae, n / (perf_counter() - started)
+    return watched.scores.running_error, n / (perf_counter() - started)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from support.saved_state import saved
 from iln_stream.errors import IlnWarning, SnapshotError, SourceError
 from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, rebuild
-from iln_stream.service.partitions import seed_of
+from iln_stream.service.readers import seed_of
 
 
 def events(count: int, first: int = 0, **more: Any) -> list[tuple[None, bytes]]:
@@ -87,7 +87,7 @@ def test_a_run_goes_on_where_the_last_one_ended(
         with TransactionalWriter(broker.bootstrap) as writer:
             writer.abort(runs.topic, events(5, first=10_000))
         service = runs.run(predictions=f"kafka:{runs.topic}-p")
-        assert service.lanes[0].watched.scores.n_events == 100 * (part + 1)
+        assert service.workers[0].watched.scores.n_events == 100 * (part + 1)
     uninterrupted = whole(runs, tmp_path / "whole")
     assert runs.saved().learner == uninterrupted.learner
     assert runs.saved().n_labelled == 300
@@ -117,15 +117,15 @@ def test_repeats_are_known_across_runs(broker: KafkaBroker, runs: Runs) -> None:
     runs.run(recent_ids=10)
     produce(broker.bootstrap, runs.topic, events(10, first=10) + events(1, first=0))
     service = runs.run(recent_ids=10)
-    watched = service.lanes[0].watched
+    watched = service.workers[0].watched
     assert (watched.n_repeats, watched.scores.n_labelled) == (10, 21)  # e0 was forgotten
 
 
 def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> None:
     """Means since the model's birth don't begin anew with each process."""
     produce(broker.bootstrap, runs.topic, [*events(50), (None, b"?")])
-    before = runs.run().lanes[0].watched
-    after = runs.run().lanes[0].watched
+    before = runs.run().workers[0].watched
+    after = runs.run().workers[0].watched
     assert after.scores.state() == before.scores.state()
     assert after.n_dead_letters == 1
 
@@ -289,7 +289,7 @@ def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> 
         produce(broker.bootstrap, topic, events(60), partition=partition)
     together = Runs(broker.bootstrap, topic, tmp_path / "together", partitions="all")
     service = together.run()
-    assert [lane.source.partition for lane in service.lanes] == [0, 1, 2]
+    assert [worker.source.partition for worker in service.workers] == [0, 1, 2]
     apart = Runs(broker.bootstrap, topic, tmp_path / "apart")
     apart.run(partitions="1")
     apart.run(partitions="2,0")
@@ -312,7 +312,7 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
         def on_dead_letter(self, letter: object) -> None:
             raise SourceError("no more")
 
-    service.lanes[1].loop.listeners = (Failing(), *service.lanes[1].loop.listeners)
+    service.workers[1].loop.listeners = (Failing(), *service.workers[1].loop.listeners)
     with pytest.raises(SourceError, match="no more"):
         service.run()
 
@@ -328,7 +328,7 @@ def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_
             if step.offset == 55:
                 raise SourceError("failed after learning")
 
-    service.lanes[0].loop.listeners = (FailingOnce(), *service.lanes[0].loop.listeners)
+    service.workers[0].loop.listeners = (FailingOnce(), *service.workers[0].loop.listeners)
     with pytest.raises(SourceError, match="failed after learning"):
         service.run()
     assert runs.saved().n_events <= 55

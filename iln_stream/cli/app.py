@@ -70,8 +70,13 @@ def rebuild(settings: Settings) -> None:
     """Learn again, from the log and with these settings, what the snapshots had come to."""
     from iln_stream.service import rebuild as learn_again
 
-    for offset in learn_again(settings):
-        console.print(f"learned again up to offset {offset}; `iln-stream run` goes on from there")
+    for positions in learn_again(settings):
+        for partition, offset in positions.items():
+            console.print(
+                f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
+                "goes on from there",
+                soft_wrap=True,
+            )
 
 
 @app.command()

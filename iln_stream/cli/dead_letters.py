@@ -12,8 +12,9 @@ from rich.table import Table
 
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
-from iln_stream.service import Settings, dead_letters_address
-from iln_stream.streams import JsonLinesSource, KafkaSink, KafkaSource, Resume, Source
+from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
+from iln_stream.streams import Resume, Sink, Source
+from iln_stream.streams.files import JsonLinesSource
 
 _SHOWN = 60
 """Characters of a payload in the list."""
@@ -39,10 +40,11 @@ def replay_letters(settings: Settings, reason: str, console: Console) -> None:
     Letters of other streams, and records that are nowhere to be had any more, are counted.
     """
     n_sent, others, lost = 0, 0, []
-    sinks: dict[int, KafkaSink] = {}
+    sinks: dict[int, Sink] = {}
+    stream = source_stream(settings)
     try:
         for letter in letters(settings, reason):
-            if letter.stream != settings.topic:
+            if letter.stream != stream.name:
                 others += 1
                 continue
             payload = _payload(letter, settings)
@@ -50,18 +52,13 @@ def replay_letters(settings: Settings, reason: str, console: Console) -> None:
                 lost.append(f"{letter.partition}/{letter.offset}")
                 continue
             if letter.partition not in sinks:
-                sinks[letter.partition] = KafkaSink(
-                    settings.topic,
-                    bootstrap=settings.bootstrap,
-                    partition=letter.partition,
-                    options=settings.kafka_options,
-                )
+                sinks[letter.partition] = stream.sink(letter.partition)
             sinks[letter.partition].write(None, payload)
             n_sent += 1
     finally:
         for sink in sinks.values():
             sink.close()
-    console.print(f"{n_sent} records sent to topic {settings.topic} again", soft_wrap=True)
+    console.print(f"{n_sent} records sent to {stream.address} again", soft_wrap=True)
     if others:
         console.print(f"{others} letters are of other streams", soft_wrap=True)
     if lost:
@@ -97,30 +94,21 @@ def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
 
 
 def _open(address: str, settings: Settings) -> Source:
-    if not address.startswith("kafka:"):
+    to_the_end = settings.model_copy(update={"stop_at_end": True, "target": None, "limit": None})
+    stream = output_stream(to_the_end, address)
+    if not stream.is_log:
         return JsonLinesSource(Path(address))
-    return KafkaSource(
-        address.removeprefix("kafka:"),
-        bootstrap=settings.bootstrap,
-        start="earliest",
-        stop_at_end=True,
-        options=settings.kafka_options,
-    )
+    return stream.log(stream.partitions()[0], "earliest")
 
 
 def _payload(letter: DeadLetter, settings: Settings) -> bytes | None:
-    """Return the record as it came: from the letter if it holds it all, else from the topic."""
+    """Return the record as it came: from the letter if it holds it all, else from the stream."""
     kept = letter.payload.encode(errors="surrogatepass")
     if _is_of(kept, letter):
         return kept
     try:
-        source = KafkaSource(
-            letter.stream,
-            letter.partition,
-            bootstrap=settings.bootstrap,
-            start=Resume(letter.offset, None),
-            stop_at=letter.offset + 1,
-            options=settings.kafka_options,
+        source = source_stream(settings).log(
+            letter.partition, Resume(letter.offset, None), stop_at=letter.offset + 1
         )
     except SourceError:  # retention has passed it
         return None

@@ -41,8 +41,8 @@ def export_network(
         raise SnapshotError(f"can't write {out}: {error.strerror}") from error
     header = snapshot.header
     console.print(
-        f"{out}: what was learned of {header.stream}, partition {header.partition}, before offset "
-        f"{header.next_offset}",
+        f"{out}: what was learned of {header.stream}, before "
+        + ", ".join(f"offset {at} of partition {p}" for p, at in header.positions.items()),
         soft_wrap=True,
         highlight=False,
     )

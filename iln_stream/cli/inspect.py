@@ -40,9 +40,10 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in {
-        "stream": f"{header.stream}, partition {header.partition} of {header.n_partitions}",
+        "stream": header.stream,
+        "partitions": f"{', '.join(map(str, header.positions))} of {header.n_partitions}",
         "topic id": header.topic_id or "unknown",
-        "next offset": f"{header.next_offset:,}",
+        "next offset": ", ".join(f"{at:,}" for at in header.positions.values()),
         "epoch": header.epoch,
         "saved at": header.saved_at,
         "configuration": ", ".join(f"{k} = {v!r}" for k, v in header.configuration.items()),

@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from iln_stream.service import Settings, build_sink, build_source
+from iln_stream.service import Settings, output_stream, source_stream
 
 
 def publish(settings: Settings, rate: float | None, console: Console) -> int:
@@ -33,8 +33,8 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
 
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: flushed
-    source = build_source(settings)
-    sink = build_sink(f"kafka:{settings.topic}", settings)
+    source = source_stream(settings).source()
+    sink = output_stream(settings, f"kafka:{settings.topic}").sink()
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

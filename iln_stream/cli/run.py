@@ -9,13 +9,13 @@ def run_service(settings: Settings, console: Console) -> None:
     """Run until the source ends or the user interrupts, then say how it went."""
     service = Service(settings, console)
     service.run()
-    for lane in service.lanes:
-        scores, watched = lane.watched.scores, lane.watched
-        name = f"partition {lane.source.partition}: " if len(service.lanes) > 1 else ""
+    for worker in service.workers:
+        scores, watched = worker.watched.scores, worker.watched
+        name = f"partition {watched.labels[1]}: " if len(service.workers) > 1 else ""
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
         console.print(
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
-            f"running loss {scores.running_loss:.4g}, MAE {scores.running_mae:.4g}",
+            f"{scores.summary()}",
             highlight=False,
             soft_wrap=True,
         )

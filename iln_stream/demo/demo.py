@@ -27,7 +27,7 @@ from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.listeners import Metrics, Progress
 from iln_stream.prequential import PrequentialLoop
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 _SEED = 1
 _SHRINKING = "a shrinking run"

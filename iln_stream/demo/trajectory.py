@@ -20,7 +20,7 @@ class Trajectory(Listener):
         """Keep the step."""
         if step.y is None:
             return
-        if step.shrunk:
+        if "shrunk" in step.flags:
             self.shrinks.append(len(self.absolute_errors))
         self.absolute_errors.append(abs(step.y_pred - step.y))
         self.seconds += step.seconds

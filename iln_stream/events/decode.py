@@ -4,11 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from iln_stream.events.event import Event
+from iln_stream.events.event import Event, Label
 
 LARGEST_PAYLOAD = 1 << 20
 """Bytes. More would be a stream of its own, and its inputs more than a learner has columns for."""
@@ -18,22 +19,31 @@ _TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A string in JSON."""
 
 
+M = TypeVar("M", bound=BaseModel)
+
+
 class MalformedError(ValueError):
     """The payload is no event; the message names the fields and what is expected of them."""
 
 
-def decode(payload: bytes | Mapping[str, Any] | None) -> Event:
-    """Read one event.
+def decode(
+    payload: bytes | Mapping[str, Any] | None,
+    event_type: type[Event] = Event,
+    label_type: type[Label] = Label,
+) -> Event | Label:
+    """Read an event, or the label of an earlier one: the latter has `id` and `y` and no `x`.
 
     Parameters
     ----------
     payload
         JSON text, or the fields themselves; None is a record without a value (a tombstone).
+    event_type, label_type
+        What is expected; a task's own say which labels are valid.
 
     Raises
     ------
     MalformedError
-        When it is no event.
+        When it is neither.
 
     Examples
     --------
@@ -47,21 +57,41 @@ def decode(payload: bytes | Mapping[str, Any] | None) -> Event:
     """
     if payload is None:
         raise MalformedError("the record has no value: an event is a JSON object")
+    if isinstance(payload, bytes) and len(payload) > LARGEST_PAYLOAD:
+        raise MalformedError(
+            f"event: {len(payload):,} bytes, where at most {LARGEST_PAYLOAD:,} are allowed"
+        )
     try:
-        if not isinstance(payload, bytes):
-            return Event.model_validate(payload)
-        if len(payload) > LARGEST_PAYLOAD:
-            raise MalformedError(
-                f"event: {len(payload):,} bytes, where at most {LARGEST_PAYLOAD:,} are allowed"
-            )
-        event = Event.model_validate_json(payload)
+        event = _validated(payload, event_type)
     except ValidationError as error:
-        raise MalformedError(_reason(error)) from None
-    # Each key has a colon: without a colon too many no key came twice. Text may hold colons, too.
-    n_keys = len(event.x) + len(event.model_fields_set)
-    if payload.count(b":") > n_keys and _TEXT.sub(b"", payload).count(b":") > n_keys:
-        _require_distinct_keys(payload)
+        label = _label(payload, label_type, error)
+        if label is None:
+            raise MalformedError(_reason(error)) from None
+        if isinstance(payload, bytes):
+            _require_distinct_keys(payload)
+        return label
+    if isinstance(payload, bytes):
+        # Each key has a colon: without a colon too many no key came twice. Text may hold some, too.
+        n_keys = len(event.x) + len(event.model_fields_set)
+        if payload.count(b":") > n_keys and _TEXT.sub(b"", payload).count(b":") > n_keys:
+            _require_distinct_keys(payload)
     return event
+
+
+def _validated(payload: bytes | Mapping[str, Any], model: type[M]) -> M:
+    if isinstance(payload, bytes):
+        return model.model_validate_json(payload)
+    return model.model_validate(payload)
+
+
+def _label(
+    payload: bytes | Mapping[str, Any], model: type[Label], error: ValidationError
+) -> Label | None:
+    """Return the label that a payload is, None where it was meant as an event."""
+    if any(detail["type"] == "missing" and detail["loc"] == ("x",) for detail in error.errors()):
+        with suppress(ValidationError):
+            return _validated(payload, model)
+    return None
 
 
 def _require_distinct_keys(payload: bytes) -> None:

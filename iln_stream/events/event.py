@@ -18,7 +18,7 @@ Moment = Annotated[
 
 
 class Event(BaseModel):
-    """What a stream says: the inputs x_t and, where known, the label y_t."""
+    """The inputs x_t and, where known, the label y_t."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,3 +34,29 @@ class Event(BaseModel):
         description="When it happened: RFC 3339 with an offset, or POSIX seconds "
         "(milliseconds from 2e10 on).",
     )
+
+
+class Label(BaseModel):
+    """The label of an event that came before, in a record of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Text = Field(description="The `id` of the event that this is the label of.")
+    y: Number = Field(description="The label.")
+    timestamp: Moment | None = Field(
+        default=None, description="When the label became known, as in an event."
+    )
+
+
+class ClassEvent(Event):
+    """An event whose label is a class."""
+
+    y: Number | Boolean | Text | None = Field(  # type: ignore[assignment]
+        default=None, description="The class. Null or absent: predict only, learn nothing."
+    )
+
+
+class ClassLabel(Label):
+    """The class of an event that came before, in a record of its own."""
+
+    y: Number | Boolean | Text = Field(description="The class.")  # type: ignore[assignment]

@@ -28,30 +28,33 @@ class Prediction(BaseModel):
 
 
 class PredictionEncoder:
-    """Writes the predictions of one partition as JSON, in a fraction of pydantic's time.
+    """Writes the predictions of one stream as JSON, in a fraction of pydantic's time.
 
     Parameters
     ----------
-    stream, partition
+    stream
         As of `Prediction`.
 
     Examples
     --------
-    >>> encode = PredictionEncoder("iln-events", 0)
-    >>> print(encode(42, "a-17", y_pred=12.5, y=None).decode())
+    >>> encode = PredictionEncoder("iln-events")
+    >>> print(encode(0, 42, "a-17", y_pred=12.5, y=None).decode())
     {"version":1,"stream":"iln-events","partition":0,"offset":42,"id":"a-17","y_pred":12.5,"y":null}
 
     """
 
-    def __init__(self, stream: str, partition: int) -> None:
-        self._place = f'{{"version":1,"stream":{quoted(stream)},"partition":{partition}'
+    def __init__(self, stream: str) -> None:
+        self._begin = f'{{"version":1,"stream":{quoted(stream)},"partition":'
 
-    def __call__(self, offset: int, event_id: str | None, y_pred: float, y: float | None) -> bytes:
+    def __call__(
+        self, partition: int, offset: int, event_id: str | None, y_pred: float, y: float | None
+    ) -> bytes:
         """Return a `Prediction` as UTF-8. Its finite numbers can be read back to the bit."""
         name = "null" if event_id is None else quoted(event_id)
         label = "null" if y is None else repr(y)
         return (
-            f'{self._place},"offset":{offset},"id":{name},"y_pred":{y_pred!r},"y":{label}}}'
+            f'{self._begin}{partition},"offset":{offset},"id":{name},"y_pred":{y_pred!r},'
+            f'"y":{label}}}'
         ).encode()
 
 

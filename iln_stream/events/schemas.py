@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from iln_stream.events.event import Event
+from iln_stream.events.event import Event, Label
 from iln_stream.events.messages import DeadLetter, Prediction
 
 FOLDER = Path(__file__).parent / "schemas"
@@ -18,6 +18,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     """Return each schema by its file's name: of what we take in, and of what we send out."""
     return {
         "event.v1.json": _schema(Event, "iln_stream event, version 1", read=True),
+        "label.v1.json": _schema(Label, "iln_stream label, version 1", read=True),
         "prediction.v1.json": _schema(Prediction, "iln_stream prediction, version 1"),
         "dead_letter.v1.json": _schema(DeadLetter, "iln_stream dead letter, version 1"),
     }

@@ -1,7 +1,7 @@
 """Algorithm 1, SHRINKING_GRADIENT, as a River regressor."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
@@ -26,8 +26,15 @@ from iln_stream.learners.estimators import (
     estimator_of,
 )
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
+from iln_stream.learners.reports import (
+    SHRUNK,
+    algorithm_1_metrics,
+    algorithm_1_report,
+    columns_metrics,
+)
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.watch import Watch
+from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Form, Tree
 from iln_stream.theory import LARGEST_STEP
 
@@ -366,6 +373,17 @@ class ShrinkingGradient(base.Regressor):
     def last_update(self) -> Update | None:
         """What Algorithm 1 did with the last labelled event, None before the first."""
         return self._last
+
+    flags = (SHRUNK,)
+    """What may happen at an event; see `iln_stream.reporting`."""
+
+    def report(self, y_pred: float, y: float) -> Report:
+        """Report the loss (E_t - y_t)^2 / 2 of the last event, and whether alpha was shrunk."""
+        return algorithm_1_report(self._last)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the metrics of Algorithm 1."""
+        return (*algorithm_1_metrics(self), *columns_metrics(self))
 
     def state(self) -> Tree:
         """Return all that the learner is, as plain values and arrays; it shares no memory.

@@ -1,23 +1,19 @@
 """What observes the loop: metrics, predictions, dead letters, progress."""
 
 from iln_stream.listeners.metrics import Metrics
-from iln_stream.listeners.outbox import (
+from iln_stream.listeners.model_metrics import ModelMetrics
+from iln_stream.listeners.progress import Progress
+from iln_stream.listeners.writers import (
     DeadLetterWriter,
     PredictionWriter,
     TransactionalPredictionWriter,
 )
-from iln_stream.listeners.progress import Progress
-from iln_stream.listeners.snapshot_metrics import SnapshotMetrics
-from iln_stream.listeners.snapshotter import Snapshotter
-from iln_stream.listeners.watched import Watched
 
 __all__ = [
     "DeadLetterWriter",
     "Metrics",
+    "ModelMetrics",
     "PredictionWriter",
     "Progress",
-    "SnapshotMetrics",
-    "Snapshotter",
     "TransactionalPredictionWriter",
-    "Watched",
 ]

@@ -15,7 +15,7 @@ from rich.progress import (
 )
 
 from iln_stream.events import DeadLetter
-from iln_stream.prequential import Listener, Scores, Step
+from iln_stream.prequential import Listener, Regression, Step, Task
 
 _REFRESH_SECONDS = 0.2
 
@@ -31,11 +31,15 @@ class Progress(Listener):
         Number of events to come, None if unknown.
     console
         Where to draw; nothing is drawn unless it is a terminal.
+    task
+        Scores the steps; by default regression.
 
     """
 
-    def __init__(self, title: str, total: int | None, console: Console) -> None:
-        self._scores = Scores(window=500)
+    def __init__(
+        self, title: str, total: int | None, console: Console, task: Task | None = None
+    ) -> None:
+        self._scores = (task or Regression()).scores(window=500)
         self._n_dead_letters = 0
         self._bar = Bar(
             TextColumn("{task.description}"),
@@ -75,7 +79,7 @@ class Progress(Listener):
         if not self._next_draw:
             self._bar.start()
         self._next_draw = now + _REFRESH_SECONDS
-        state = f"MAE of the last 500: {self._scores.window_absolute_error.mean:.4g}"
+        state = f"the last 500: {self._scores.recent()}"
         if self._n_dead_letters:
             state += f", {self._n_dead_letters} dead letters"
         done = self._scores.n_events + self._n_dead_letters

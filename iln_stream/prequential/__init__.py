@@ -1,9 +1,30 @@
 """Predict, score, learn: one event at a time."""
 
+from iln_stream.prequential.checkpoint import Checkpointing
+from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
-from iln_stream.prequential.loop import LearnerError, PrequentialLoop
+from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
-from iln_stream.prequential.scores import Scores
-from iln_stream.prequential.step import Step
+from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
+from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.task import Classification, Regression, Task
 
-__all__ = ["LearnerError", "Listener", "PrequentialLoop", "RecentIds", "Scores", "Step"]
+__all__ = [
+    "Checkpointing",
+    "Classification",
+    "ClassificationScores",
+    "LearnerError",
+    "LearnsLate",
+    "Listener",
+    "NothingLearnedError",
+    "Pending",
+    "PendingEvents",
+    "Prediction",
+    "PrequentialLoop",
+    "RecentIds",
+    "Regression",
+    "RegressionScores",
+    "Scores",
+    "Step",
+    "Task",
+]

@@ -18,8 +18,8 @@ class Listener:
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """One record was no event that could be learned from."""
 
-    def on_repeat(self, offset: int) -> None:
-        """One event had the id of an earlier one, and was passed over."""
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """One record brought only what had come before, and was passed over."""
 
     def on_idle(self) -> None:
         """The source had nothing new: everything so far is behind us."""

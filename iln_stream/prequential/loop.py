@@ -1,21 +1,39 @@
 """The prequential loop: predict, score, learn, one event at a time, in the stream's order."""
 
 from collections.abc import Sequence
-from math import isfinite
 from time import perf_counter
 from typing import Any
 
 from iln_stream.errors import IlnError, SourceError
-from iln_stream.events import DeadLetter, MalformedError, decode, one_hot, payload_bytes
+from iln_stream.events import (
+    DeadLetter,
+    Event,
+    Label,
+    MalformedError,
+    decode,
+    one_hot,
+    proposal,
+)
+from iln_stream.events import payload_bytes as bytes_of
+from iln_stream.prequential.checkpoint import Checkpointing
+from iln_stream.prequential.late import Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
-from iln_stream.prequential.scoring import scoring_of
-from iln_stream.prequential.step import Step
+from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.task import Regression, Task
+from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source
+
+_HOPELESS = 100
+"""So many records that all fail, from a learner's first on, are not of the form expected."""
 
 
 class LearnerError(IlnError):
     """The learner fails on event after event: something is wrong with it, not with them."""
+
+
+class NothingLearnedError(IlnError):
+    """No record could be learned, from the first on: the stream is not of the form expected."""
 
 
 class PrequentialLoop:
@@ -23,23 +41,33 @@ class PrequentialLoop:
 
     For each record, in strict offset order: decode; predict; if there is a label, score the
     prediction and only then learn. What can't be decoded, predicted or learned is a dead letter
-    and the stream goes on; listeners hear of every record exactly once, as a step, a letter or a
-    repeat.
+    and the stream goes on. Every record reaches the outputs and listeners exactly once, as a step,
+    a letter or a repeat; then the checkpoint is told that it is behind us.
 
     Parameters
     ----------
     source
         Where records come from.
     learner
-        Any River regressor.
+        Any River estimator that the task can make predict.
     listeners
-        Told in this order.
+        Told in this order; outputs first, so that whoever observes a step knows it on its way.
+    task
+        What is predicted; by default numbers.
     max_failures_in_a_row
         After so many consecutive events that the learner itself fails on, the loop stops: the
         learner is wrong (or has diverged), and a topic full of dead letters would help nobody.
     recent_ids
-        By which a sender's repeats are known: an event with the id of a recent step is passed over.
-        None: each record is an event of its own.
+        By which a sender's repeats are known: a record that brings only what came already is passed
+        over. None: each record is an event of its own.
+    pending
+        Where events wait for labels that come in records of their own. None: such labels are dead
+        letters.
+    checkpoint
+        What makes progress durable, if anything does.
+    never_learned
+        Whether the learner has learned nothing before: if the first 100 records are then all dead
+        letters, or all that there are, the loop ends with `NothingLearnedError`.
 
     """
 
@@ -50,15 +78,26 @@ class PrequentialLoop:
         listeners: Sequence[Listener] = (),
         max_failures_in_a_row: int = 100,
         recent_ids: RecentIds | None = None,
+        *,
+        task: Task | None = None,
+        pending: PendingEvents | None = None,
+        checkpoint: Checkpointing | None = None,
+        never_learned: bool = False,
     ) -> None:
         self.source = source
         self.learner = learner
         self.listeners = tuple(listeners)
+        self.task: Task = task or Regression()
         self.recent_ids = recent_ids
+        self.pending = pending
+        self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
-        self._score = scoring_of(learner)
-        self._last_offset = -1
+        self._predict = self.task.predictor(learner)
+        self._reporter = find_reporter(learner)
+        self._last_offsets: dict[int, int] = {}
         self._failures_in_a_row = 0
+        self._n_failed_first: int | None = 0 if never_learned else None
+        self._first_failed: DeadLetter | None = None
         self._stopping = False
 
     def stop(self) -> None:
@@ -79,66 +118,135 @@ class PrequentialLoop:
             self._process(records)
             if not records:
                 if self.source.exhausted:
+                    if self._n_failed_first:
+                        raise self._nothing_learned()
                     return
                 for listener in self.listeners:
                     listener.on_idle()
+                if self.checkpoint is not None:
+                    self.checkpoint.idle()
 
     def _process(self, records: Sequence[Record]) -> None:
         """Take records through the whole way, until asked to stop."""
         # All in one frame: a learner leaves the processor's caches cold, so that each call and
         # each object touched here costs several times what it would by itself.
-        learner, score, recent_ids = self.learner, self._score, self.recent_ids
+        learner, predict, task = self.learner, self._predict, self.task
+        event_type, label_type, valid = task.event_type, task.label_type, task.label
+        recent_ids, pending, checkpoint = self.recent_ids, self.pending, self.checkpoint
+        last_offsets, report = self._last_offsets, self._report()
         told_of_steps = [each.on_step for each in self.listeners if _heeds_steps(each)]
+        ended = perf_counter()
         for record in records:
             if self._stopping:
                 return
-            offset = record.offset
-            if offset <= self._last_offset:
-                raise self._disorder(offset)
-            self._last_offset = offset
+            offset, partition = record.offset, record.partition
+            if offset <= last_offsets.get(partition, -1):
+                raise self._disorder(record)
+            last_offsets[partition] = offset
             try:
-                event = decode(record.payload)
-                event_id = event.id
-                if recent_ids is not None and event_id is not None and event_id in recent_ids:
+                event = decode(record.payload, event_type, label_type)
+                if recent_ids is not None and self._is_repeat(event):
                     step = None
+                elif not isinstance(event, Event) or (pending is not None and self._waits(event)):
+                    step = self._learn_late(record, event, report)
                 else:
                     x, y = one_hot(event.x), event.y
-                    loss, shrunk = None, False
+                    loss, flags, token = None, (), None
+                    if y is not None:
+                        y = valid(y)
                     started = perf_counter()
-                    y_pred = float(learner.predict_one(x))
-                    if not isfinite(y_pred):
-                        raise ArithmeticError(f"it predicted {y_pred}")
+                    if pending is None or y is not None or event.id is None:
+                        y_pred = predict(x)
+                    else:
+                        y_pred, token = pending.predict(x, predict)
                     if y is not None:
                         learner.learn_one(x, y)
-                        loss, shrunk = score(y_pred, y)
+                        loss, flags = report(y_pred, y)
                     ended = perf_counter()
                     seconds = ended - started
+                    time = record.timestamp if event.timestamp is None else _posix(event)
                     # `Step(...)` would do just this, in twice the time.
                     step = tuple.__new__(
-                        Step, (offset, event_id, y, y_pred, loss, shrunk, seconds, ended)
-                    )
+                        Step,
+                        (partition, offset, event.id, time, x, y, y_pred, loss, flags, False,
+                         seconds, ended),
+                    )  # fmt: skip
+                    if pending is not None and y is None and event.id is not None:
+                        pending.add(event.id, Pending(x, y_pred, time, token))
             except MalformedError as error:
                 self._bury(record, str(error))
-                continue
             except Exception as error:
                 # Whatever a learner raises, the stream goes on and the event is not lost.
                 self._learner_failed(record, error)
-                continue
-            self._failures_in_a_row = 0
-            if step is None:
-                for listener in self.listeners:
-                    listener.on_repeat(offset)
             else:
-                # Not before: what the learner failed on is no repeat when it is sent again.
-                if recent_ids is not None and event_id is not None:
-                    recent_ids.add(event_id)
-                for on_step in told_of_steps:
-                    on_step(step)
+                self._failures_in_a_row = 0
+                self._n_failed_first = None
+                if step is None:
+                    for listener in self.listeners:
+                        listener.on_repeat(partition, offset)
+                else:
+                    # Not before: what the learner failed on is no repeat when it is sent again.
+                    if recent_ids is not None and step.event_id is not None:
+                        recent_ids.add(step.event_id, event=not step.late, label=step.y is not None)
+                    for on_step in told_of_steps:
+                        on_step(step)
+            if checkpoint is not None:
+                checkpoint.passed(partition, offset, ended)
+            if self._n_failed_first is not None and self._n_failed_first >= _HOPELESS:
+                raise self._nothing_learned()
 
-    def _disorder(self, offset: int) -> SourceError:
+    def _report(self) -> Any:
+        """Return what reports on an event that was just learned: loss and flags."""
+        loss_of, reporter = self.task.loss, self._reporter
+        if reporter is None:
+            return lambda y_pred, y: (loss_of(y_pred, y), ())
+        report_of = reporter.report
+
+        def report(y_pred: Prediction, y: Any) -> Report:
+            reported = report_of(y_pred, y)
+            return reported if reported[0] is not None else (loss_of(y_pred, y), reported[1])
+
+        return report
+
+    def _is_repeat(self, event: Event | Label) -> bool:
+        assert self.recent_ids is not None
+        return event.id is not None and self.recent_ids.is_repeat(
+            event.id, label=event.y is not None
+        )
+
+    def _waits(self, event: Event) -> bool:
+        """Tell whether an event with a label came before without one, and waits for it."""
+        assert self.pending is not None
+        return event.y is not None and event.id is not None and event.id in self.pending
+
+    def _learn_late(self, record: Record, label: Event | Label, report: Any) -> Step:
+        """Learn the label of an event that was predicted before."""
+        assert label.id is not None
+        if self.pending is None:
+            raise MalformedError(
+                "x: missing; a label in a record of its own is learned where pending_events is set"
+            )
+        waiting = self.pending.get(label.id)
+        if waiting is None:
+            raise MalformedError(
+                f"id: no event {label.id!r} waits for a label: none came, or it has its label, or "
+                "it has expired (see pending_events)"
+            )
+        y = self.task.label(label.y)
+        started = perf_counter()
+        self.pending.learn(label.id, y)
+        loss, flags = report(waiting.y_pred, y)
+        ended = perf_counter()
+        return Step(
+            record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
+            loss, flags, True, ended - started, ended,
+        )  # fmt: skip
+
+    def _disorder(self, record: Record) -> SourceError:
         return SourceError(
-            f"{self.source.stream}: offset {offset} came after {self._last_offset}; "
-            "events must come in strictly increasing order"
+            f"{self.source.stream}: offset {record.offset} came after "
+            f"{self._last_offsets.get(record.partition, -1)}; events must come in strictly "
+            "increasing order"
         )
 
     def _learner_failed(self, record: Record, error: Exception) -> None:
@@ -152,14 +260,26 @@ class PrequentialLoop:
 
     def _bury(self, record: Record, reason: str) -> None:
         letter = DeadLetter.of(
-            self.source.stream,
-            self.source.partition,
-            record.offset,
-            payload_bytes(record.payload),
-            reason,
+            self.source.stream, record.partition, record.offset, bytes_of(record.payload), reason
         )
         for listener in self.listeners:
             listener.on_dead_letter(letter)
+        if self._n_failed_first is not None:
+            self._n_failed_first += 1
+            self._first_failed = self._first_failed or letter
+
+    def _nothing_learned(self) -> NothingLearnedError:
+        assert self._first_failed is not None
+        return NothingLearnedError(
+            f"{self.source.stream}: none of the first {self._n_failed_first} records could be "
+            f"learned. The first: {self._first_failed.reason}. "
+            f"{proposal(self._first_failed.payload)}"
+        )
+
+
+def _posix(event: Event) -> float:
+    assert event.timestamp is not None
+    return event.timestamp.timestamp()
 
 
 def _heeds_steps(listener: Listener) -> bool:

@@ -1,4 +1,4 @@
-"""Which events came already: the ids of the latest ones."""
+"""Which events and labels came already: the ids of the latest ones."""
 
 from itertools import islice
 
@@ -6,23 +6,24 @@ from iln_stream.state import Tree
 
 
 class RecentIds:
-    """The ids of the last `size` distinct events, so that a sender's repeats are known as such.
+    """The ids of the last `size` events, and of the last `size` labels.
 
-    Asking and remembering are two things: an event that the learner failed on may be sent again.
+    An event and its label are two things that may come, in one record or in two; a record that
+    brings nothing but what came already is a repeat. Asking and remembering are two things, too: an
+    event that the learner failed on may be sent again.
 
     Parameters
     ----------
     size
-        How many ids are remembered; a repeat that comes later is taken for a new event.
+        How many ids of either kind are remembered; a repeat that comes later counts as new.
 
     Examples
     --------
     >>> from iln_stream.prequential import RecentIds
     >>> ids = RecentIds(2)
-    >>> for event_id in ("a", "b", "c"):
-    ...     ids.add(event_id)
-    >>> "a" in ids, "b" in ids
-    (False, True)
+    >>> ids.add("a", event=True, label=False)
+    >>> ids.is_repeat("a", label=False), ids.is_repeat("a", label=True)
+    (True, False)
 
     """
 
@@ -30,23 +31,29 @@ class RecentIds:
         if size < 1:
             raise ValueError(f"size = {size} must be at least 1 id")
         self._size = size
-        self._ids: dict[str, None] = {}  # in the order they came
+        self._events: dict[str, None] = {}  # in the order they came
+        self._labels: dict[str, None] = {}
 
-    def __contains__(self, event_id: str) -> bool:
-        """Tell whether the id is among the remembered."""
-        return event_id in self._ids
+    def is_repeat(self, event_id: str, *, label: bool) -> bool:
+        """Tell whether a record with this id, and with a label or not, brings nothing new."""
+        return event_id in (self._labels if label else self._events)
 
-    def add(self, event_id: str) -> None:
-        """Remember the id, in place of the oldest where there are `size` already."""
-        self._ids[event_id] = None
-        if len(self._ids) > self._size:
-            del self._ids[next(iter(self._ids))]
+    def add(self, event_id: str, *, event: bool, label: bool) -> None:
+        """Remember what came, in place of the oldest where there are `size` already."""
+        for ids, came in ((self._events, event), (self._labels, label)):
+            if came:
+                ids[event_id] = None
+                if len(ids) > self._size:
+                    del ids[next(iter(ids))]
 
     def state(self) -> Tree:
         """Return the ids, oldest first."""
-        return {"ids": list(self._ids)}
+        return {"ids": list(self._events), "labels": list(self._labels)}
 
     def restore(self, state: Tree) -> None:
-        """Remember the ids of a `state()`."""
-        ids = state["ids"]
-        self._ids = dict.fromkeys(islice(ids, max(0, len(ids) - self._size), None))
+        """Remember the ids of a `state()`; of release 0.1.0 it has one kind, which was both."""
+        self._events = self._latest(state["ids"])
+        self._labels = self._latest(state["labels"] if "labels" in state else state["ids"])
+
+    def _latest(self, ids: list[str]) -> dict[str, None]:
+        return dict.fromkeys(islice(ids, max(0, len(ids) - self._size), None))

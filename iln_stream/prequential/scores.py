@@ -1,10 +1,11 @@
 """Running scores of a stream of steps."""
 
 from collections import deque
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from iln_stream.prequential.step import Step
+from iln_stream.reporting import FlagSpec, MetricSpec
 from iln_stream.state import Tree
 
 
@@ -36,10 +37,7 @@ class _Totals(NamedTuple):
     n_events: int = 0
     n_labelled: int = 0
     total_loss: float = 0.0
-    total_absolute_error: float = 0.0
-
-
-_WINDOWS = ("window_loss", "window_absolute_error", "window_shrunk")
+    total_error: float = 0.0
 
 
 class Scores:
@@ -47,34 +45,53 @@ class Scores:
 
     Updated by one thread at a time, and safe to read from any other: a mean is always one of whole
     steps, but two numbers read one after the other may have steps between them.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+    flags
+        What the learner flags; each one's share of the window is scored, too.
+
     """
 
-    def __init__(self, window: int = 1000) -> None:
+    error_name = "error"
+    """What `error` is, in the state."""
+
+    def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         if window < 1:
             raise ValueError(f"window = {window} must be at least 1 event")
         self._totals = _Totals()
+        self._flags = tuple(flags)
         self.window_loss = Window(window)
-        self.window_absolute_error = Window(window)
-        self.window_shrunk = Window(window)
+        self.window_error = Window(window)
+        self.window_flags = {flag.name: Window(window) for flag in self._flags}
+
+    def error(self, y_pred: Any, y: Any) -> float:
+        """Return the error of a prediction, whose mean people compare learners by."""
+        raise NotImplementedError
 
     def update(self, steps: Sequence[Step]) -> None:
         """Let steps count. Many at once cost less, and come to the same."""
-        losses, absolute_errors, shrunk = [], [], []
+        losses, errors, flagged = [], [], []
+        n_late = 0
         for step in steps:
+            n_late += step.late
             if step.y is not None and step.loss is not None:
                 losses.append(step.loss)
-                absolute_errors.append(abs(step.y_pred - step.y))
-                shrunk.append(step.shrunk)
+                errors.append(self.error(step.y_pred, step.y))
+                flagged.append(step.flags)
         before = self._totals
         self._totals = _Totals(
-            before.n_events + len(steps),
+            before.n_events + len(steps) - n_late,  # a late label's event counted when it came
             before.n_labelled + len(losses),
             _plus(before.total_loss, losses),
-            _plus(before.total_absolute_error, absolute_errors),
+            _plus(before.total_error, errors),
         )
         self.window_loss.extend(losses)
-        self.window_absolute_error.extend(absolute_errors)
-        self.window_shrunk.extend(shrunk)
+        self.window_error.extend(errors)
+        for name, window in self.window_flags.items():
+            window.extend([name in flags for flags in flagged])
 
     @property
     def n_events(self) -> int:
@@ -93,24 +110,138 @@ class Scores:
         return totals.total_loss / totals.n_labelled if totals.n_labelled else float("nan")
 
     @property
-    def running_mae(self) -> float:
-        """Mean absolute error of all labelled events, in y's units; nan before the first."""
+    def running_error(self) -> float:
+        """Mean error of all labelled events; nan before the first."""
         totals = self._totals
-        if not totals.n_labelled:
-            return float("nan")
-        return totals.total_absolute_error / totals.n_labelled
+        return totals.total_error / totals.n_labelled if totals.n_labelled else float("nan")
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return what is exported of the scores."""
+        flags = (
+            MetricSpec(flag.metric, "gauge", flag.help, _mean_of(self.window_flags[flag.name]))
+            for flag in self._flags
+        )
+        return (
+            MetricSpec(
+                "iln_running_loss",
+                "gauge",
+                "Mean loss since the model's birth: of a regressor (E_t - y_t)^2 / 2 on its own "
+                "target scale (in squared units of y if it reports none), of a classifier the log "
+                "loss.",
+                lambda: self.running_loss,
+            ),
+            MetricSpec(
+                "iln_windowed_loss",
+                "gauge",
+                "Like iln_running_loss, over the latest window of labelled events.",
+                _mean_of(self.window_loss),
+            ),
+            *self._error_metrics(),
+            *flags,
+        )
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return the running scores in a few words."""
+        raise NotImplementedError
+
+    def recent(self) -> str:
+        """Return the windowed error in a few words."""
+        raise NotImplementedError
 
     def state(self) -> Tree:
         """Return the scores as plain values."""
-        windows = {name: getattr(self, name).values() for name in _WINDOWS}
-        return {**self._totals._asdict(), **windows}
+        totals = self._totals._asdict()
+        totals[f"total_{self.error_name}"] = totals.pop("total_error")
+        return {
+            **totals,
+            "window_loss": self.window_loss.values(),
+            f"window_{self.error_name}": self.window_error.values(),
+            **{f"window_{name}": window.values() for name, window in self.window_flags.items()},
+        }
 
     def restore(self, state: Tree) -> None:
         """Go on from a `state()`, whose windows may have been longer or shorter."""
-        self._totals = _Totals(*(state[name] for name in _Totals._fields))
-        for name in _WINDOWS:
-            window: Window = getattr(self, name)
-            window.extend(state[name])
+        totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
+        self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])
+        self.window_loss.extend(state["window_loss"])
+        self.window_error.extend(state[f"window_{self.error_name}"])
+        for name, window in self.window_flags.items():
+            window.extend(state.get(f"window_{name}", ()))
+
+
+class RegressionScores(Scores):
+    """Loss and absolute error, in y's units."""
+
+    error_name = "absolute_error"
+
+    def error(self, y_pred: float, y: float) -> float:
+        """Return |y_pred - y|."""
+        return abs(y_pred - y)
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        return (
+            MetricSpec(
+                "iln_running_mae",
+                "gauge",
+                "Mean of |prediction - y| since the model's birth, in y's units.",
+                lambda: self.running_error,
+            ),
+            MetricSpec(
+                "iln_windowed_mae",
+                "gauge",
+                "Like iln_running_mae, over the latest window of labelled events.",
+                _mean_of(self.window_error),
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return loss and MAE."""
+        return f"running loss {self.running_loss:.4g}, MAE {self.running_error:.4g}"
+
+    def recent(self) -> str:
+        """Return the windowed MAE."""
+        return f"MAE {self.window_error.mean:.4g}"
+
+
+class ClassificationScores(Scores):
+    """Log loss and accuracy. The class that was predicted is the most probable one."""
+
+    error_name = "misclassification"
+
+    def error(self, y_pred: Mapping[Any, float], y: Any) -> float:
+        """Return 0 if the most probable class is y, else 1."""
+        return float(not y_pred or max(y_pred, key=y_pred.__getitem__) != y)
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        return (
+            MetricSpec(
+                "iln_running_accuracy",
+                "gauge",
+                "Share of events whose class was the most probable one, since the model's birth.",
+                lambda: 1.0 - self.running_error,
+            ),
+            MetricSpec(
+                "iln_windowed_accuracy",
+                "gauge",
+                "Like iln_running_accuracy, over the latest window of labelled events.",
+                lambda: 1.0 - self.window_error.mean,
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return log loss and accuracy."""
+        return f"log loss {self.running_loss:.4g}, accuracy {1.0 - self.running_error:.4g}"
+
+    def recent(self) -> str:
+        """Return the windowed accuracy."""
+        return f"accuracy {1.0 - self.window_error.mean:.4g}"
+
+
+def _mean_of(window: Window) -> Callable[[], float]:
+    return lambda: window.mean
 
 
 def _plus(total: float, values: Sequence[float]) -> float:

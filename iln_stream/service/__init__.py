@@ -1,17 +1,18 @@
 """Settings, and the composition root that turns them into a running service."""
 
-from iln_stream.service.build import (
-    BOUNDED,
-    build_learner,
-    build_sink,
-    build_source,
-    dead_letters_address,
-    pool,
-    shrinking_gradient,
-)
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
+from iln_stream.service.wiring import (
+    BOUNDED,
+    build_learner,
+    dead_letters_address,
+    output_stream,
+    pool,
+    shrinking_gradient,
+    source_stream,
+    stream_options,
+)
 
 __all__ = [
     "BOUNDED",
@@ -20,10 +21,11 @@ __all__ = [
     "Settings",
     "SettingsError",
     "build_learner",
-    "build_sink",
-    "build_source",
     "dead_letters_address",
+    "output_stream",
     "pool",
     "rebuild",
     "shrinking_gradient",
+    "source_stream",
+    "stream_options",
 ]

@@ -1,21 +1,22 @@
 """Where a run's predictions and dead letters go."""
 
 from contextlib import ExitStack
+from typing import cast
 
 from iln_stream.listeners import (
     DeadLetterWriter,
     PredictionWriter,
     TransactionalPredictionWriter,
 )
-from iln_stream.service.build import build_sink, build_transactional_sink, dead_letters_address
 from iln_stream.service.settings import Settings
-from iln_stream.streams import KafkaPartition, Sink, Source
+from iln_stream.service.wiring import dead_letters_address, output_stream
+from iln_stream.streams import Log, Sink, Source
 
 Writers = list[DeadLetterWriter | PredictionWriter]
 
 
 class Outputs:
-    """The sinks of a run; its lanes share them, but for transactions, which are a lane's own.
+    """The sinks of a run; its learners share them, but for transactions, which each has its own.
 
     Parameters
     ----------
@@ -28,23 +29,24 @@ class Outputs:
         self._settings = settings
         self._predictions: Sink | None = None
         with ExitStack() as opened:
-            self._letters = build_sink(dead_letters_address(settings), settings)
+            self._letters = output_stream(settings, dead_letters_address(settings)).sink()
             opened.callback(self._letters.close)
             if settings.predictions is not None and not settings.transactional:
-                self._predictions = build_sink(settings.predictions, settings)
+                self._predictions = output_stream(settings, settings.predictions).sink()
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source) -> Writers:
-        """Return the listeners that write what comes of a source."""
+    def writers(self, source: Source, reader: str) -> Writers:
+        """Return the listeners that write what comes of a source, for the reader of that name."""
         writers: Writers = [DeadLetterWriter(self._letters)]
-        place = source.stream, source.partition
-        if isinstance(source, KafkaPartition) and self._settings.transactional:
-            sink = build_transactional_sink(self._settings, source)
+        if self._settings.transactional:
+            assert self._settings.predictions is not None
+            stream = output_stream(self._settings, self._settings.predictions)
+            sink = stream.transactional_sink(cast(Log, source), reader)
             self._opened.callback(sink.close)
-            writers.append(TransactionalPredictionWriter(sink, *place))
+            writers.append(TransactionalPredictionWriter(sink, source.stream))
         elif self._predictions is not None:
-            writers.append(PredictionWriter(self._predictions, *place))
+            writers.append(PredictionWriter(self._predictions, source.stream))
         return writers
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One learner, one source, its listeners, and /metrics: what runs in production."""
+"""Learners, sources, outputs, and /metrics: what runs in production."""
 
 import logging
 import signal
@@ -12,20 +12,20 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError
-from iln_stream.listeners import Metrics, SnapshotMetrics
-from iln_stream.service.build import check
+from iln_stream.listeners import Metrics
+from iln_stream.prequential import Listener
 from iln_stream.service.http import HttpServer
-from iln_stream.service.lane import Lane
 from iln_stream.service.outputs import Outputs
-from iln_stream.service.partitions import first_partition, other_partitions
+from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
-from iln_stream.streams import wait_for_brokers
+from iln_stream.service.wiring import build_listeners, check, source_stream
+from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
 
 
 class Service:
-    """Everything that `iln-stream run` runs: one learner for each partition, in one process.
+    """Everything that `iln-stream run` runs, in one process.
 
     Parameters
     ----------
@@ -33,33 +33,36 @@ class Service:
         What to run.
     console
         Where progress is drawn, if it is a terminal; None: nowhere.
+    listeners
+        Your own observers, told of every step after ours. Where there are several learners, each
+        is told by several threads.
 
     """
 
-    def __init__(self, settings: Settings, console: Console | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        console: Console | None = None,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
         check(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
-        self.lanes: list[Lane] = []
+        self.workers: list[Worker] = []
         self._http: HttpServer | None = None
-        if settings.source == "kafka":
-            wait_for_brokers(settings.bootstrap, settings.broker_wait)
+        stream = source_stream(settings)
+        stream.wait()
         with ExitStack() as opened:
+            metrics = Metrics(self.registry, settings.window)
+            own = build_listeners(settings, listeners)
+            parts = readers(settings, stream)
             outputs = Outputs(settings)
             opened.callback(outputs.close)
-            metrics = Metrics(self.registry, settings.window)
-            snapshot_metrics = SnapshotMetrics(self.registry)
-
-            def open_lane(partition: int) -> Lane:
-                drawn_on = None if self.lanes else console
-                lane = Lane(settings, partition, metrics, snapshot_metrics, outputs, drawn_on)
-                opened.callback(lane.close)
-                self.lanes.append(lane)
-                return lane
-
-            first = open_lane(first_partition(settings))
-            for partition in other_partitions(settings, first.source):
-                open_lane(partition)
+            for reader in parts:
+                drawn_on = None if self.workers else console
+                worker = Worker(settings, stream, reader, metrics, outputs, own, drawn_on)
+                opened.callback(worker.close)
+                self.workers.append(worker)
             self._opened = opened.pop_all()
 
     @property
@@ -70,9 +73,9 @@ class Service:
     def not_ready(self) -> list[str]:
         """Return what keeps events from being learned now."""
         return [
-            f"{lane.source.stream}, partition {lane.source.partition}: the broker is away"
-            for lane in self.lanes
-            if not lane.source.connected
+            f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is away"
+            for each in self.workers
+            if not each.source.connected
         ]
 
     def serve_metrics(self) -> None:
@@ -96,7 +99,7 @@ class Service:
         try:
             self.serve_metrics()
             with self._signals_heeded():
-                run_together(self.lanes)
+                run_together(self.workers)
         finally:
             self.close()
 
@@ -131,20 +134,20 @@ class Service:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         log.info("%s: finishing the event at hand", signal.Signals(number).name)
-        for lane in self.lanes:
-            lane.loop.stop()
+        for worker in self.workers:
+            worker.loop.stop()
 
 
-def run_together(lanes: Sequence[Lane]) -> None:
-    """Run each lane in a thread, but a single one here; the first that fails stops the others."""
-    if len(lanes) == 1:
-        lanes[0].run()
+def run_together(workers: Sequence[Worker]) -> None:
+    """Run each worker in a thread, but a single one here; the first that fails stops the others."""
+    if len(workers) == 1:
+        workers[0].run()
         return
-    with ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as threads:
-        running = [threads.submit(lane.run) for lane in lanes]
+    with ThreadPoolExecutor(len(workers), thread_name_prefix="worker") as threads:
+        running = [threads.submit(each.run) for each in workers]
         wait(running, return_when=FIRST_EXCEPTION)
         if any(each.done() and each.exception() for each in running):
-            for lane in lanes:
-                lane.loop.stop()
+            for worker in workers:
+                worker.loop.stop()
     for each in running:
         each.result()

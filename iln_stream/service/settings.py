@@ -36,18 +36,24 @@ class Settings(BaseSettings):
 
     source: str = Field(
         default="kafka",
-        description="Where events come from: `kafka`; a `.jsonl` or `.csv` file; `-` for JSON "
-        "lines on standard input; `river:NAME` or `synthetic:NAME` for a stream of River's.",
+        description="Where events come from: `kafka` (the topic that `topic` names) or "
+        "`kafka:TOPIC`; a `.jsonl` or `.csv` file; `-` for JSON lines on standard input; "
+        "`river:NAME` or `synthetic:NAME` for a stream of River's; or "
+        "`package.module:attribute` of a source of your own.",
     )
     bootstrap: str = Field(
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
     partitions: str = Field(
-        default="0",
+        default="all",
         pattern=r"^(all|\d+(,\d+)*)$",
-        description="Its partitions, `all` or numbers like `0,2`: order holds within one, so each "
-        "has a learner of its own.",
+        description="Its partitions, `all` or numbers like `0,2`.",
+    )
+    learner_per: Literal["topic", "partition"] = Field(
+        default="topic",
+        description="`topic`: one learner over all of these partitions, in the order of arrival, "
+        "which the snapshots keep; `partition`: one learner each.",
     )
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
@@ -102,8 +108,15 @@ class Settings(BaseSettings):
     recent_ids: int | None = Field(
         default=None,
         ge=1,
-        description="How many events' ids are remembered, to pass over repeats. Unset: each record "
-        "is an event of its own.",
+        description="How many events' and labels' ids are remembered, to pass over repeats. "
+        "Unset: each record is an event of its own.",
+    )
+    pending_events: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many predicted events, with an id and without a label, wait for a record "
+        "with their id and label; beyond it the oldest expires. Unset: such records are dead "
+        "letters.",
     )
     learner: str = Field(
         default="infinite-layer",
@@ -118,7 +131,15 @@ class Settings(BaseSettings):
         "`norm_bound` and `budget`, or a pool's `size` and `step`.",
     )
     seed: int = Field(default=1, ge=0, description="Seed of the learner's and the streams' draws.")
-    model: str = Field(default="iln", description="Value of the metrics' label `model`.")
+    listeners: str | None = Field(
+        default=None,
+        description="Your own listeners, `package.module:attribute`, comma-separated.",
+    )
+    model: str | None = Field(
+        default=None,
+        description="Value of the metrics' label `model`. Unset: stream and learner, such as "
+        "`iln-events/infinite-layer`.",
+    )
     predictions: str | None = Field(
         default=None,
         description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
@@ -138,6 +159,11 @@ class Settings(BaseSettings):
         default=9108, ge=0, le=65535, description="Its port; 0 takes a free one."
     )
     window: int = Field(default=1000, ge=1, description="Labelled events in the windowed metrics.")
+
+    @property
+    def source_address(self) -> str:
+        """The address of `source`: `kafka` alone is short for that of `topic`."""
+        return f"kafka:{self.topic}" if self.source == "kafka" else self.source
 
     @field_validator("start", mode="before")
     @classmethod

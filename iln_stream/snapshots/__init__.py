@@ -1,14 +1,17 @@
 """A learner's state and its place in the log, in one file that is whole or not there."""
 
+from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions
 from iln_stream.snapshots.folder import Place, SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of, learner_state
 from iln_stream.snapshots.saver import Saver
 
 __all__ = [
+    "Checkpoint",
     "CorruptSnapshotError",
     "Header",
     "Place",
+    "Positions",
     "Saver",
     "Snapshot",
     "SnapshotFolder",

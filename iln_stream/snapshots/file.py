@@ -42,15 +42,14 @@ class Header:
     ----------
     stream
         Name of the topic.
-    partition
-        Its partition.
+    positions
+        Where a run goes on: in each partition that is learned, the offset after the last record
+        that is in the state.
     topic_id
         The broker's own id of the topic, which a topic created anew doesn't have; None where the
         broker tells none.
     n_partitions
         How many partitions the topic had.
-    next_offset
-        Every record before it is in the state, none from it on.
     epoch
         Which run wrote the snapshot; a later one has a higher number.
     configuration
@@ -65,15 +64,19 @@ class Header:
     """
 
     stream: str
-    partition: int
+    positions: Mapping[int, int]
     topic_id: str | None
     n_partitions: int
-    next_offset: int
     epoch: int
     configuration: Mapping[str, Any]
     seed: int
     saved_at: str
     versions: Mapping[str, str] = field(default_factory=versions)
+
+    @property
+    def next_offset(self) -> int:
+        """The position, if one partition is learned, else the sum of all: it only ever grows."""
+        return sum(self.positions.values())
 
     @property
     def configuration_hash(self) -> str:
@@ -90,7 +93,7 @@ class Snapshot(NamedTuple):
     def write(self, file: BinaryIO) -> None:
         """Write the file's contents, at no time holding all of them."""
         arrays, text = pack(self.state)
-        told = {**asdict(self.header), "configuration_hash": self.header.configuration_hash}
+        told = _as_json(self.header)
         start = file.tell()
         file.write(_first_line(_digest(_VERSION)))  # of its length; the sum is not known yet
         content = _Hashed(file)
@@ -120,10 +123,28 @@ class Snapshot(NamedTuple):
             with zipfile.ZipFile(io.BytesIO(content)) as file:
                 told = json.loads(file.read("header.json"))
                 state = unpack(_arrays(file), file.read("state.json").decode())
-            header = Header(**{each.name: told[each.name] for each in fields(Header)})
+            header = _header(told)
         except (KeyError, TypeError, ValueError, StateError, zipfile.BadZipFile) as error:
             raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
         return cls(header, state)
+
+
+def _as_json(header: Header) -> dict[str, Any]:
+    told = asdict(header)
+    if len(header.positions) == 1:  # as release 0.1.0 wrote it, and reads it
+        (told["partition"],) = header.positions
+    return {
+        **told,
+        "next_offset": header.next_offset,
+        "configuration_hash": header.configuration_hash,
+    }
+
+
+def _header(told: dict[str, Any]) -> Header:
+    # Release 0.1.0 knew one partition, and no positions.
+    positions = told.get("positions") or {told["partition"]: told["next_offset"]}
+    told["positions"] = {int(partition): offset for partition, offset in positions.items()}
+    return Header(**{each.name: told[each.name] for each in fields(Header)})
 
 
 class _Hashed:

@@ -21,6 +21,8 @@ class Saver:
         lost.
     newest
         Header of the newest snapshot that is stored already.
+    stored
+        Called, in the saver's thread, with the header of each snapshot that was stored.
 
     Attributes
     ----------
@@ -38,9 +40,11 @@ class Saver:
         folder: SnapshotFolder,
         flushes: Sequence[Callable[[], None]] = (),
         newest: Header | None = None,
+        stored: Callable[[Header], None] | None = None,
     ) -> None:
         self._folder = folder
         self._flushes = tuple(flushes)
+        self._stored = stored
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
         self.newest = newest
@@ -87,3 +91,5 @@ class Saver:
         self.seconds = monotonic() - began
         self.newest = snapshot.header
         self.n_saved += 1
+        if self._stored is not None:
+            self._stored(snapshot.header)

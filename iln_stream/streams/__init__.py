@@ -1,36 +1,28 @@
 """Where events come from, and where predictions and dead letters go."""
 
-from iln_stream.streams.base import Log, Record, Resume, Source
-from iln_stream.streams.files import CsvSource, JsonLinesSink, JsonLinesSource
-from iln_stream.streams.kafka import (
-    KafkaPartition,
-    KafkaSink,
-    KafkaSource,
-    Start,
-    TransactionalSink,
-    require_start,
-    wait_for_brokers,
-    warn_of_new_partitions,
-)
-from iln_stream.streams.river import RiverDatasetSource
-from iln_stream.streams.sink import Sink
+from iln_stream.streams.address import AddressError, schemes, stream_at
+from iln_stream.streams.base import Log, Record, Resume, Source, Start
+from iln_stream.streams.journal import Journal, Run, after, read_journal
+from iln_stream.streams.scheme import Scheme, StreamOptions
+from iln_stream.streams.sequencer import Sequencer
+from iln_stream.streams.sink import Sink, TransactionalSink
 
 __all__ = [
-    "CsvSource",
-    "JsonLinesSink",
-    "JsonLinesSource",
-    "KafkaPartition",
-    "KafkaSink",
-    "KafkaSource",
+    "AddressError",
+    "Journal",
     "Log",
     "Record",
     "Resume",
-    "RiverDatasetSource",
+    "Run",
+    "Scheme",
+    "Sequencer",
     "Sink",
     "Source",
     "Start",
+    "StreamOptions",
     "TransactionalSink",
-    "require_start",
-    "wait_for_brokers",
-    "warn_of_new_partitions",
+    "after",
+    "read_journal",
+    "schemes",
+    "stream_at",
 ]

@@ -1,7 +1,8 @@
 """Where events come from: one ordered stream of records."""
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 
 class Record(NamedTuple):
@@ -13,11 +14,17 @@ class Record(NamedTuple):
         Place in the stream; strictly increasing, with gaps allowed.
     payload
         JSON text as bytes, or the event's fields where the source has them already.
+    partition
+        Of the stream; offsets increase within one.
+    timestamp
+        When the record was written, POSIX seconds; None where the stream does not say.
 
     """
 
     offset: int
     payload: bytes | Mapping[str, Any] | None
+    partition: int = 0
+    timestamp: float | None = None
 
 
 class Resume(NamedTuple):
@@ -39,11 +46,14 @@ class Resume(NamedTuple):
     accept_loss: bool = False
 
 
-class Source(Protocol):
-    """One partition of one stream, read in offset order.
+Start = Literal["earliest", "latest"] | dt.datetime | Resume
+"""Where reading begins: also the first record at or after a time, or where a snapshot left off."""
 
-    A learner reads one source: there is no order across partitions. Implementations own their
-    place in the stream and are used from one thread.
+
+class Source(Protocol):
+    """One ordered stream of records: within a partition their offsets increase.
+
+    Implementations own their place in the stream and are used from one thread.
     """
 
     @property
@@ -52,8 +62,8 @@ class Source(Protocol):
         ...
 
     @property
-    def partition(self) -> int:
-        """Partition of the stream, 0 where it has only one."""
+    def partitions(self) -> Sequence[int]:
+        """Partitions of the stream that are read; (0,) where it has only one."""
         ...
 
     @property
@@ -91,16 +101,20 @@ class Log(Source, Protocol):
     """A source whose records stay where they are, so that reading can go on from any of them."""
 
     @property
-    def position(self) -> int:
-        """Offset from which the next poll reads on."""
+    def positions(self) -> Mapping[int, int]:
+        """Offset from which the next poll reads on, by partition."""
         ...
 
     @property
     def topic_id(self) -> str | None:
-        """The broker's own id of the topic; None where it tells none."""
+        """The identity of the topic, which one created anew under its name lacks; None: unknown."""
         ...
 
     @property
     def n_partitions(self) -> int:
         """How many partitions the topic has."""
+        ...
+
+    def stop_here(self) -> None:
+        """Be exhausted."""
         ...

@@ -1,5 +1,6 @@
 """Where predictions and dead letters go."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 
@@ -23,4 +24,16 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Flush, then let go of connections and files."""
+        ...
+
+
+class TransactionalSink(Sink, Protocol):
+    """A sink that stores messages together with the positions that they come from."""
+
+    def committed(self) -> Mapping[int, int]:
+        """Return, by partition, the offset from which on nothing is stored yet."""
+        ...
+
+    def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
+        """Hand over the message that came of a record; its position is stored with it."""
         ...

@@ -117,7 +117,7 @@ def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:
         )
     )
     service.run()
-    watched = service.lanes[0].watched
+    watched = service.workers[0].watched
     scores = watched.scores
     letters = read_topic(bootstrap, f"{topic}-dead-letters")
     return Coped(

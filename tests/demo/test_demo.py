@@ -21,7 +21,7 @@ from iln_stream.errors import IlnError
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.prequential import PrequentialLoop, Step
 from iln_stream.service import shrinking_gradient
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 
 class Shown(NamedTuple):
@@ -154,7 +154,7 @@ def test_means_of_a_trajectory():
     """Means are over labelled events, each loss being half a squared error."""
     trajectory = Trajectory()
     for y, y_pred in [(1.0, 3.0), (None, 9.0), (5.0, 4.0)]:
-        trajectory.on_step(Step(0, None, y, y_pred, None, False, 0.5, 0.0))
+        trajectory.on_step(Step(0, 0, None, None, {}, y, y_pred, None, seconds=0.5))
     assert trajectory.absolute_errors == [2.0, 1.0]
     assert trajectory.mae == 1.5
     assert trajectory.running_loss == [0.5]  # of the second on

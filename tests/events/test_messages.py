@@ -62,7 +62,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(texts, st.none() | texts, finite, st.none() | finite)
 def test_encoder_writes_predictions(stream, event_id, y_pred, y):
     """Whatever the names and numbers, a reader gets the prediction, to the last bit."""
-    text = PredictionEncoder(stream, 3)(2**62, event_id, y_pred, y)
+    text = PredictionEncoder(stream)(3, 2**62, event_id, y_pred, y)
     assert Prediction.model_validate_json(text) == Prediction(
         stream=stream, partition=3, offset=2**62, id=event_id, y_pred=y_pred, y=y
     )
@@ -73,8 +73,8 @@ def test_encoder_writes_predictions(stream, event_id, y_pred, y):
 def test_encoder_writes_what_pydantic_writes(stream, event_id, y):
     """Its bytes are the model's own: the same fields in the same order, escaped alike."""
     prediction = Prediction(stream=stream, partition=3, offset=5, id=event_id, y_pred=0.125, y=y)
-    encode = PredictionEncoder(stream, 3)
-    assert encode(5, event_id, 0.125, prediction.y) == prediction.model_dump_json().encode()
+    encode = PredictionEncoder(stream)
+    assert encode(3, 5, event_id, 0.125, prediction.y) == prediction.model_dump_json().encode()
 
 
 @pytest.mark.parametrize("wrong", [{"offset": -1}, {"partition": -1}, {"version": 2}])

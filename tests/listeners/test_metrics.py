@@ -15,10 +15,10 @@ from river.datasets import synth
 from iln_stream import ScaledTarget, ShrinkingGradient
 from iln_stream.events import DeadLetter
 from iln_stream.features import GaussianFourier
-from iln_stream.learners import Update
-from iln_stream.listeners import Metrics, Watched
+from iln_stream.learners import Update, find_shrinking_gradient
+from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener, PrequentialLoop, Step
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 WINDOW = 40
 BOUND = 0.01
@@ -42,11 +42,11 @@ Pair = tuple[Mapping[Any, Any], Any]
 class Recorder(Listener):
     """Keeps what the loop said, and what Algorithm 1 did at each labelled step."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, learner: Any) -> None:
         self.steps: list[Step] = []
         self.letters: list[DeadLetter] = []
         self.updates: list[Update] = []
-        self._algorithm_1 = watched.algorithm_1
+        self._algorithm_1 = find_shrinking_gradient(learner)
 
     @property
     def labelled(self) -> list[Step]:
@@ -86,9 +86,9 @@ def learn(
     registry = registry or CollectorRegistry()
     metrics = metrics or Metrics(registry, WINDOW)
     source = RiverDatasetSource(pairs, model, limit)
-    source.partition = partition
+    source.partitions = (partition,)
     watched = metrics.watch(learner, source, model)
-    recorder = Recorder(watched)
+    recorder = Recorder(learner)
     PrequentialLoop(source, learner, [watched, recorder]).run()
     return Run(registry, recorder, learner, {"model": model, "partition": str(partition)})
 
@@ -205,7 +205,7 @@ def test_a_step_as_long_as_a_bucket_is_wide_falls_into_it() -> None:
     registry = CollectorRegistry()
     source = RiverDatasetSource([], "none")
     watched = Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
-    watched.on_step(Step(0, None, None, 0.0, None, False, 0.01, 0.0))
+    watched.on_step(Step(0, 0, None, None, {}, None, 0.0, None, seconds=0.01))
     labels = {"model": "iln", "partition": "0"}
     buckets = "iln_step_duration_seconds_bucket"
     assert registry.get_sample_value(buckets, {**labels, "le": "0.005"}) == 0

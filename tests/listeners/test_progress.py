@@ -14,7 +14,7 @@ LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
 
 
 def step(y=3.0, y_pred=1.0):
-    return Step(0, None, y, y_pred, 2.0, False, 0.0, 0.0)
+    return Step(0, 0, None, None, {}, y, y_pred, 2.0)
 
 
 def progress(terminal, total=10):
@@ -47,7 +47,7 @@ def test_draws_in_a_terminal():
     bar.close()
     last = last_drawing(screen)
     assert "5/10" in last
-    assert "MAE of the last 500: 2" in last
+    assert "the last 500: MAE 2" in last
     assert "1 dead letters" in last
 
 
@@ -59,7 +59,7 @@ def test_no_known_end(total):
     bar.close()
     last = last_drawing(screen)
     assert "1/" in last
-    assert f"MAE of the last 500: {math.nan}" in last
+    assert f"the last 500: MAE {math.nan}" in last
     assert "dead letters" not in last
 
 

@@ -13,9 +13,9 @@ ids = st.lists(st.sampled_from("abcdef"))
 
 def is_repeat(recent, event_id):
     """What the loop does with an event that the learner takes."""
-    known = event_id in recent
+    known = recent.is_repeat(event_id, label=True)
     if not known:
-        recent.add(event_id)
+        recent.add(event_id, event=True, label=True)
     return known
 
 
@@ -44,9 +44,9 @@ def test_a_shorter_memory_keeps_the_latest():
     """Given fewer places than the state has ids, the oldest are forgotten."""
     long, short = RecentIds(3), RecentIds(2)
     for event_id in "abc":
-        long.add(event_id)
+        long.add(event_id, event=True, label=False)
     short.restore(long.state())
-    assert [event_id in short for event_id in "abc"] == [False, True, True]
+    assert [short.is_repeat(event_id, label=False) for event_id in "abc"] == [False, True, True]
 
 
 def test_size():
@@ -71,7 +71,7 @@ def test_the_loop_passes_over_repeats():
         def on_step(self, step):
             told.append(("step", step.offset))
 
-        def on_repeat(self, offset):
+        def on_repeat(self, partition, offset):
             told.append(("repeat", offset))
 
     payloads = [
@@ -120,7 +120,7 @@ def test_dead_letter_that_is_sent_again(method):
             told.append(("letter", letter.offset))
             learner.ails = False
 
-        def on_repeat(self, offset):
+        def on_repeat(self, partition, offset):
             told.append(("repeat", offset))
             learner.ails = True
 
@@ -136,3 +136,38 @@ def test_dead_letter_that_is_sent_again(method):
         ("letter", 4),
         ("step", "b"),
     ]
+
+
+def test_an_event_and_its_label_are_two_things():
+    """A record repeats only if all that it brings came: a label is new though its event is not."""
+    recent = RecentIds(5)
+    recent.add("a", event=True, label=False)
+    assert recent.is_repeat("a", label=False)
+    assert not recent.is_repeat("a", label=True)
+    recent.add("a", event=False, label=True)
+    assert recent.is_repeat("a", label=True)
+
+
+def test_event_without_a_label_then_with_one():
+    """An event that came without its label is learned when it comes with it, by the same id."""
+    learned = []
+
+    class Learner:
+        def predict_one(self, x):
+            return 0.0
+
+        def learn_one(self, x, y):
+            learned.append(y)
+
+    payloads = [b'{"x": {}, "id": "a"}', b'{"x": {}, "y": 2, "id": "a"}']
+    records = [Record(i, payload) for i, payload in enumerate([*payloads, *payloads])]
+    PrequentialLoop(ListSource(records), Learner(), recent_ids=RecentIds(5)).run()
+    assert learned == [2.0]
+
+
+def test_state_of_release_0_1_0():
+    """Its ids were of events with their labels, or without: all count as known."""
+    recent = RecentIds(5)
+    recent.restore({"ids": ["a", "b"]})
+    assert recent.is_repeat("a", label=True)
+    assert recent.is_repeat("b", label=False)

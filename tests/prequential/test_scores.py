@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.prequential import Scores, Step
+from iln_stream.prequential import RegressionScores, Step
 from iln_stream.prequential.scores import Window
+from iln_stream.reporting import FlagSpec
+
+SHRUNK = FlagSpec("shrunk", "iln_shrink_frequency", "Shrinks.")
 
 numbers = st.floats(-1e100, 1e100)
 
 
 def step(y, y_pred, loss, shrunk=False):
-    return Step(0, None, y, y_pred, loss, shrunk, 0.0, 0.0)
+    return Step(0, 0, None, None, {}, y, y_pred, loss, ("shrunk",) if shrunk else ())
 
 
 @given(st.integers(1, 20), st.lists(numbers, max_size=60))
@@ -57,7 +60,7 @@ def test_window_forgets_infinity():
 )
 def test_scores_of_any_sequence(rows, window):
     """Counts and means over all and over the latest events agree with numpy's."""
-    scores = Scores(window)
+    scores = RegressionScores(window, [SHRUNK])
     scores.update(
         [
             step(y, y_pred, None if y is None else (y_pred - y) ** 2, shrunk)
@@ -69,23 +72,23 @@ def test_scores_of_any_sequence(rows, window):
     assert scores.n_labelled == len(labelled)
     if not labelled:
         assert math.isnan(scores.running_loss)
-        assert math.isnan(scores.running_mae)
-        assert math.isnan(scores.window_shrunk.mean)
+        assert math.isnan(scores.running_error)
+        assert math.isnan(scores.window_flags["shrunk"].mean)
         return
     y, y_pred, shrunk = np.array(labelled, dtype=float).T
     error = y_pred - y
     assert scores.running_loss == pytest.approx(np.mean(error**2))
-    assert scores.running_mae == pytest.approx(np.mean(np.abs(error)))
+    assert scores.running_error == pytest.approx(np.mean(np.abs(error)))
     assert scores.window_loss.mean == pytest.approx(np.mean(error[-window:] ** 2))
-    assert scores.window_absolute_error.mean == pytest.approx(np.mean(np.abs(error[-window:])))
-    assert scores.window_shrunk.mean == pytest.approx(np.mean(shrunk[-window:]))
+    assert scores.window_error.mean == pytest.approx(np.mean(np.abs(error[-window:])))
+    assert scores.window_flags["shrunk"].mean == pytest.approx(np.mean(shrunk[-window:]))
 
 
 @pytest.mark.parametrize("window", [0, -5])
 def test_window_needs_an_event(window):
     """A window of nothing is refused by its value."""
     with pytest.raises(ValueError, match=f"window = {window} must be at least 1"):
-        Scores(window)
+        RegressionScores(window, [SHRUNK])
 
 
 @pytest.mark.parametrize("window", [3, 5, 40])
@@ -93,25 +96,30 @@ def test_restored_scores_go_on(window):
     """Restored, with a window of any length, scores are what they would have been."""
     draw = random.Random(3)
     steps = [
-        Step(i, None, draw.random(), draw.random(), draw.random(), draw.random() < 0.5, 0.0, 0.0)
-        for i in range(90)
+        step(draw.random(), draw.random(), draw.random(), draw.random() < 0.5) for i in range(90)
     ]
-    whole, first, second = Scores(window), Scores(40), Scores(window)
+    whole, first, second = (
+        RegressionScores(window, [SHRUNK]),
+        RegressionScores(40, [SHRUNK]),
+        RegressionScores(window, [SHRUNK]),
+    )
     whole.update(steps)
     first.update(steps[:50])
     second.restore(first.state())
     second.update(steps[50:])
     assert second.running_loss == whole.running_loss
-    assert second.running_mae == whole.running_mae
+    assert second.running_error == whole.running_error
     assert second.window_loss.mean == pytest.approx(whole.window_loss.mean, rel=1e-12)
-    assert second.window_shrunk.mean == pytest.approx(whole.window_shrunk.mean, rel=1e-12)
+    assert second.window_flags["shrunk"].mean == pytest.approx(
+        whole.window_flags["shrunk"].mean, rel=1e-12
+    )
 
 
 @given(st.lists(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=5)))
 def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
     """Counted one by one or many at once, steps come to the same, to the last bit."""
     blocks = [[step(y, y_pred, (y_pred - y) ** 2) for y, y_pred in block] for block in blocks]
-    one_by_one, in_blocks = Scores(7), Scores(7)
+    one_by_one, in_blocks = RegressionScores(7), RegressionScores(7)
     for block in blocks:
         in_blocks.update(block)
         for each in block:
@@ -121,12 +129,12 @@ def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
 
 def test_no_total_without_its_count():
     """Between any two instructions of an update, what others read are means of whole steps."""
-    scores, seen = Scores(), []
+    scores, seen = RegressionScores(), []
 
     def look(frame, event, argument):
         frame.f_trace_opcodes = True
         if event == "opcode":
-            seen.append((scores.n_labelled, scores.running_loss, scores.running_mae))
+            seen.append((scores.n_labelled, scores.running_loss, scores.running_error))
         return look
 
     tracing = sys.gettrace()

@@ -58,7 +58,7 @@ def test_end_to_end(tmp_path):
     theirs = evaluate.progressive_val_score(data, learner, metrics.MAE()).get()
     ours = sum(abs(p.y_pred - p.y) for p in predictions) / len(predictions)
     assert ours == pytest.approx(theirs, rel=1e-12)
-    assert running.lanes[0].watched.scores.running_mae == pytest.approx(theirs, rel=1e-12)
+    assert running.workers[0].watched.scores.running_error == pytest.approx(theirs, rel=1e-12)
     assert (tmp_path / "dead-letters.jsonl").read_bytes() == b""
 
 
@@ -104,7 +104,7 @@ def test_metrics_over_http(tmp_path):
         def on_step(self, step):
             pages.append(scrape(running.metrics_url))
 
-    running.lanes[0].loop.listeners += (Scraper(),)
+    running.workers[0].loop.listeners += (Scraper(),)
     url = []
     running.serve_metrics()
     url.append(running.metrics_url)
@@ -139,7 +139,7 @@ def test_port_taken():
         running = service(source="river:TrumpApproval", metrics_port=port)
         with pytest.raises(IlnError, match=rf"metrics_port = {port}: .*in use; choose another"):
             running.run()
-    assert running.lanes[0].watched.scores.n_events == 0
+    assert running.workers[0].watched.scores.n_events == 0
 
 
 def test_failing_sink_stops_the_run():
@@ -151,11 +151,11 @@ def test_failing_sink_stops_the_run():
         def close(self):
             closed.append(True)
 
-    running.lanes[0].loop.listeners += (Last(),)
+    running.workers[0].loop.listeners += (Last(),)
     with pytest.raises(SinkError, match="can't write /dev/full: No space left"):
         running.run()
     assert closed == [True], "one listener's failure kept another from closing"
-    assert running.lanes[0].watched.scores.n_events < 1001
+    assert running.workers[0].watched.scores.n_events < 1001
     assert running.metrics_url is None
 
 
@@ -172,7 +172,7 @@ def test_run_in_a_thread():
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     thread.join(30)
-    assert running.lanes[0].watched.scores.n_events == 30
+    assert running.workers[0].watched.scores.n_events == 30
 
 
 @pytest.fixture

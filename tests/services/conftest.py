@@ -14,11 +14,11 @@ from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
-from iln_stream.listeners import Metrics, SnapshotMetrics, Snapshotter, Watched
+from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.prequential import Listener, PrequentialLoop, Step
 from iln_stream.service import Settings, build_learner
-from iln_stream.snapshots import Header, Saver, Snapshot, SnapshotFolder, learner_state
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
+from iln_stream.streams.river import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
@@ -46,9 +46,9 @@ class LearnersAtWork:
 
     def __init__(self, folder: Path) -> None:
         registry = CollectorRegistry()
-        metrics, snapshots = Metrics(registry, window=200), SnapshotMetrics(registry)
+        metrics = Metrics(registry, window=200)
         self._loops = [
-            _loop(metrics, snapshots, model, partition, chosen, folder)
+            _loop(metrics, model, partition, chosen, folder)
             for partition, (model, chosen) in enumerate(
                 [("healthy", HEALTHY), ("shrinking", SHRINKING)]
             )
@@ -79,7 +79,6 @@ class LearnersAtWork:
 
 def _loop(
     metrics: Metrics,
-    snapshots: SnapshotMetrics,
     model: str,
     partition: int,
     chosen: dict[str, Any],
@@ -87,27 +86,26 @@ def _loop(
 ) -> PrequentialLoop:
     learner = build_learner(Settings(**chosen))
     source = RiverDatasetSource(_events_with_garbage(), model, limit=10**9)
-    source.partition = partition
+    source.partitions = (partition,)
     watched = metrics.watch(learner, source, model)
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False
         old = dt.timedelta(hours=1)
-    snapshotter = _snapshotter(learner, watched, folder / model, old)
-    snapshots.watch(watched, snapshotter)
-    return PrequentialLoop(source, learner, [watched, snapshotter, Breather()])
+    checkpoint = _checkpoint(learner, watched, folder / model, old)
+    metrics.export(watched.labels, checkpoint.metrics())
+    return PrequentialLoop(source, learner, [watched, Breather()], checkpoint=checkpoint)
 
 
-def _snapshotter(learner: Any, watched: Watched, folder: Path, old: dt.timedelta) -> Snapshotter:
+def _checkpoint(learner: Any, watched: ModelMetrics, folder: Path, old: dt.timedelta) -> Checkpoint:
     folder.mkdir()
 
-    def capture(next_offset: int) -> Snapshot:
+    def header(positions: Positions) -> Header:
         saved_at = (dt.datetime.now(dt.UTC) - old).isoformat()
-        header = Header(*("events", 0, None, 1), next_offset, 1, {}, 1, saved_at)
-        counts = watched.state()
-        return Snapshot(header, {"learner": learner_state(learner, False), "counts": counts})
+        return Header("events", positions, None, 1, 1, {}, 1, saved_at)
 
-    return Snapshotter(capture, Saver(SnapshotFolder(folder)), 200, 1.0, next_offset=0)
+    parts = {"learner": lambda: learner_state(learner, False), "counts": watched.state}
+    return Checkpoint(Saver(SnapshotFolder(folder)), header, parts, 200, 1.0, {0: 0})
 
 
 def _events_with_garbage() -> Iterator[tuple[dict[int, float], Any]]:

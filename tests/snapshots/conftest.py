@@ -9,10 +9,9 @@ from iln_stream.snapshots import Header, Snapshot
 
 HEADER = Header(
     stream="events",
-    partition=3,
+    positions={3: 1042},
     topic_id="1b4e28ba-2fa1-11d2-883f-0016d3cca427",
     n_partitions=4,
-    next_offset=1042,
     epoch=7,
     configuration={"learner": "pool", "learner_options": {"size": 64}},
     seed=2**63 + 5,
@@ -24,7 +23,9 @@ HEADER = Header(
 def make():
     """Makes a snapshot; its header's fields can be given."""
 
-    def make(**fields):
+    def make(next_offset=None, **fields):
+        if next_offset is not None:
+            fields["positions"] = {3: next_offset}
         state = {
             "learner": {"alpha": np.arange(5.0) / 3, "n": 12, "rate": float("inf")},
             "counts": {"loss": 0.1 + 0.2, "window": [1.0, float("nan")]},

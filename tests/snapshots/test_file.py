@@ -16,10 +16,9 @@ from iln_stream.state import pack
 
 HEADER = Header(
     stream="events",
-    partition=0,
+    positions={0: 5},
     topic_id=None,
     n_partitions=1,
-    next_offset=5,
     epoch=1,
     configuration={"learner": "pool"},
     seed=1,

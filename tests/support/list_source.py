@@ -9,7 +9,7 @@ class ListSource:
     """Hands out the given records in batches of the given size."""
 
     stream = "list"
-    partition = 2
+    partitions = (2,)
     connected = True
 
     def __init__(self, records: Iterable[Record], batch: int = 3) -> None:

@@ -1,13 +1,15 @@
 """InfiniteLayerClassifier."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
+from iln_stream.reporting import FlagSpec, MetricSpec, Report
 
 
 @restorable
@@ -100,6 +102,17 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the classes' scores vary; they sum to one."""
         return self._engine.relevance()
+
+    flags: tuple[FlagSpec, ...] = ()
+    """What may happen at an event: nothing; see `iln_stream.reporting`."""
+
+    def report(self, y_pred: Mapping[Any, float], y: Any) -> Report:
+        """Report nothing of its own: the loss is the task's."""
+        return None, ()
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the metrics of the experts."""
+        return (*expert_metrics(self), *columns_metrics(self))
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

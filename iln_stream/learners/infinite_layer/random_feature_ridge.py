@@ -1,7 +1,7 @@
 """One ridge regression on random features, with its parameters in the open."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +9,9 @@ from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import restorable
+from iln_stream.reporting import FlagSpec, MetricSpec, Report
 
 
 def features_wanted(n_events: int) -> int:
@@ -156,6 +158,22 @@ class RandomFeatureRidge(Engined, base.Regressor):
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the function varies; they sum to one."""
         return self._engine.relevance()
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        return self._engine.inputs.columns.n_overflowed
+
+    flags: tuple[FlagSpec, ...] = ()
+    """What may happen at an event: nothing; see `iln_stream.reporting`."""
+
+    def report(self, y_pred: float, y: float) -> Report:
+        """Report nothing of its own: the loss is the task's."""
+        return None, ()
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the metrics of the columns."""
+        return columns_metrics(self)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

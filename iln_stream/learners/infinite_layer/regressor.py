@@ -1,7 +1,7 @@
 """The learner to pick first."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,8 +9,10 @@ from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.reporting import MetricSpec, Report
 
 
 @restorable
@@ -183,6 +185,24 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     def redrawn_at(self) -> dict[str, int]:
         """Number of events after which each expert's hidden units were last drawn."""
         return self._engine.redrawn_at()
+
+    flags = (SHRUNK,)
+    """What may happen at an event; see `iln_stream.reporting`."""
+
+    def report(self, y_pred: float, y: float) -> Report:
+        """Report half the squared error on the target's scale, and Algorithm 1's flags.
+
+        The loss of the first event is 0: of one label there is no scale, and in y's units its error
+        could outweigh all that follow.
+        """
+        error = (y_pred - y) / self.target_unit if self.n_learned > 1 else 0.0
+        first_order = self.first_order
+        flags = () if first_order is None else algorithm_1_flags(first_order.last_update)
+        return error * error / 2, flags
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the metrics of the experts, and those of Algorithm 1 if it is among them."""
+        return mixture_metrics(self)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

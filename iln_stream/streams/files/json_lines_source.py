@@ -28,12 +28,12 @@ class JsonLinesSource:
     --------
     >>> import io
     >>> source = JsonLinesSource(io.BytesIO(b'{"x": {"a": 1}, "y": 2}'), stream="demo")
-    >>> source.poll(timeout=0.1)
-    [Record(offset=0, payload=b'{"x": {"a": 1}, "y": 2}')]
+    >>> [(record.offset, record.payload) for record in source.poll(timeout=0.1)]
+    [(0, b'{"x": {"a": 1}, "y": 2}')]
 
     """
 
-    partition = 0
+    partitions = (0,)
     connected = True
     lag = None
 

@@ -3,7 +3,6 @@
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     KafkaPartition,
-    Start,
     require_start,
     warn_of_new_partitions,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "KafkaPartition",
     "KafkaSink",
     "KafkaSource",
-    "Start",
     "TransactionalSink",
     "known_to",
     "require_known",

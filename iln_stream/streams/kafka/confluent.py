@@ -5,16 +5,22 @@ from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import Record, Start
 from iln_stream.streams.kafka.options import require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     KafkaPartition,
-    Start,
     require_start,
 )
 
@@ -162,7 +168,7 @@ class ConfluentSource(KafkaPartition):
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
                 offset = message.offset()
-                records.append(Record(offset, message.value()))
+                records.append(Record(offset, message.value(), self.partition, _time(message)))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())
@@ -229,6 +235,11 @@ class ConfluentSource(KafkaPartition):
             [self._place(milliseconds)], timeout=ANSWER_WITHIN_SECONDS
         )
         return None if found.offset < 0 else int(found.offset)
+
+
+def _time(message: Any) -> float | None:
+    kind, milliseconds = message.timestamp()
+    return None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds / 1000
 
 
 def _as_text(found: Any) -> str:

@@ -1,19 +1,14 @@
 """What reading one partition of a Kafka topic means, whichever client does it."""
 
-import datetime as dt
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.streams.base import Record, Resume
+from iln_stream.streams.base import Record, Resume, Start
 
 log = logging.getLogger(__name__)
-
-Start = Literal["earliest", "latest"] | dt.datetime | Resume
-"""Where reading begins: also the first record at or after a time, or where a snapshot left off."""
 
 ANSWER_WITHIN_SECONDS = 30.0
 """For the few calls at the start that would otherwise wait for a broker for ever."""
@@ -32,6 +27,7 @@ class KafkaPartition(ABC):
     def __init__(self, topic: str, partition: int) -> None:
         self.stream = topic
         self.partition = partition
+        self.partitions = (partition,)
         self.topic_id: str | None = None
         """The broker's own id of the topic; None if it tells none (Kafka before 2.8)."""
         self.n_partitions = 0
@@ -48,6 +44,11 @@ class KafkaPartition(ABC):
     def position(self) -> int:
         """Offset from which the next poll reads on."""
         return self._position
+
+    @property
+    def positions(self) -> Mapping[int, int]:
+        """The position, by partition."""
+        return {self.partition: self._position}
 
     @property
     def exhausted(self) -> bool:
@@ -138,10 +139,7 @@ class KafkaPartition(ABC):
     def _check_partitions(self, found: Collection[int], bootstrap: str) -> None:
         """Refuse a topic or a partition that isn't there."""
         if not found:
-            raise SourceError(
-                f"there is no topic {self.stream!r} at {bootstrap}; create it, or fill it with "
-                "`iln-stream replay`"
-            )
+            raise no_topic(self.stream, bootstrap)
         if self.partition not in found:
             raise SourceError(
                 f"topic {self.stream} has partitions {sorted(found)}, not {self.partition}"
@@ -181,6 +179,14 @@ class KafkaPartition(ABC):
             "again with --start earliest and another folder of snapshots, or `iln-stream rebuild` "
             "the model in this one"
         )
+
+
+def no_topic(topic: str, bootstrap: str) -> SourceError:
+    """Return the error that says so."""
+    return SourceError(
+        f"there is no topic {topic!r} at {bootstrap}; create it, or fill it with "
+        "`iln-stream replay`"
+    )
 
 
 def require_start(topic: str, start: Start | None) -> Start:

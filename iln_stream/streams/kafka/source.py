@@ -12,12 +12,12 @@ from kafka.errors import (
 )
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import Record, Start
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     KafkaPartition,
-    Start,
+    no_topic,
     require_start,
 )
 
@@ -124,7 +124,11 @@ class KafkaSource(KafkaPartition):
             raise self._not_the_same_log("now ends before our place in it") from error
         except KafkaError as error:
             raise SourceError(f"topic {self.stream}: {error}") from error
-        records = [Record(message.offset, message.value) for message in batch.get(self._tp, ())]
+        partition = self.partition
+        records = [
+            Record(m.offset, m.value, partition, m.timestamp / 1000 if m.timestamp >= 0 else None)
+            for m in batch.get(self._tp, ())
+        ]
         return records, position or self._position, self._consumer.highwater(self._tp) or 0
 
     def _check_metadata(self) -> None:
@@ -149,6 +153,27 @@ class KafkaSource(KafkaPartition):
             {self._tp: milliseconds}, timeout_ms=_ANSWER_WITHIN_MS
         )[self._tp]
         return None if found is None else int(found.offset)
+
+
+def partitions_of(topic: str, bootstrap: str, options: Mapping[str, Any]) -> list[int]:
+    """Return a topic's partitions, as the broker tells them.
+
+    Raises
+    ------
+    SourceError
+        When there is no such broker or topic.
+
+    """
+    consumer = _connect(bootstrap, options)
+    try:
+        found = consumer.partitions_for_topic(topic)
+    except KafkaError as error:
+        raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
+    finally:
+        consumer.close()
+    if not found:
+        raise no_topic(topic, bootstrap)
+    return sorted(found)
 
 
 def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:

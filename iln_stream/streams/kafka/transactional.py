@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
@@ -30,16 +30,20 @@ _TOPIC_ID = "iln-source-topic-id"
 class TransactionalSink(KafkaSink):
     """Appends messages and, in the same transactions, says up to where their source was read.
 
-    The transactional id is the source partition's, so whoever opens a sink for it ends what an
-    earlier process had left open and can rely on `frontier`; the earlier process, should it still
-    live, can't write any more.
+    The transactional id is the source's and the reader's, so whoever opens a sink for them ends
+    what an earlier process had left open and can rely on `committed`; the earlier process, should
+    it still live, can't write any more.
 
     Parameters
     ----------
     topic
         Where messages go.
     source
-        Topic and partition that the messages come of.
+        Topic that the messages come of.
+    partitions
+        Its partitions that are read.
+    reader
+        What tells whoever reads them from readers of other partitions, such as `0` or `all`.
     topic_id
         Of the source's topic.
     bootstrap, options
@@ -55,21 +59,24 @@ class TransactionalSink(KafkaSink):
     def __init__(
         self,
         topic: str,
-        source: tuple[str, int],
+        source: str,
+        partitions: Sequence[int],
+        reader: str,
         topic_id: str | None,
         *,
         bootstrap: str,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._source = TopicPartition(*source)
-        self._id = f"iln-stream.{source[0]}.{source[1]}.{topic}"
+        self._source = source
+        self._partitions = [TopicPartition(source, partition) for partition in partitions]
+        self._id = f"iln-stream.{source}.{reader}.{topic}"
         self._topic_id = topic_id or ""
         self._bootstrap = bootstrap.split(",")
         self._options = dict(options or {})
         self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
         self._n_open = 0
         self._opened_at = 0.0
-        self._next_offset = 0
+        self._read: dict[int, int] = {}  # next offset by partition
         # Low: what a killed process left open hides from readers what comes after it.
         ours = {"transactional_id": self._id, "transaction_timeout_ms": 15_000}
         super().__init__(topic, bootstrap=bootstrap, options={**self._options, **ours})
@@ -79,11 +86,12 @@ class TransactionalSink(KafkaSink):
             self.close()
             raise
 
-    def frontier(self) -> int | None:
-        """Return the offset from which on nothing is committed yet; None if nothing is at all.
+    def committed(self) -> dict[int, int]:
+        """Return, by partition, the offset from which on nothing is committed yet.
 
-        The broker keeps it as the group's committed offset. Where it forgot (by default after a
-        week), the last committed message tells.
+        A partition of which nothing is committed at all is missing. The broker keeps these as the
+        group's committed offsets. Where it forgot (by default after a week), the last committed
+        messages tell.
         """
         consumer = KafkaConsumer(
             bootstrap_servers=self._bootstrap,
@@ -98,21 +106,25 @@ class TransactionalSink(KafkaSink):
             },
         )
         try:
-            kept = consumer.committed(
-                self._source, metadata=True, timeout_ms=int(_ANSWER_WITHIN * 1000)
-            )
-            if kept is not None and kept.metadata == self._topic_id:
-                return int(kept.offset)
-            return self._after_last_published(consumer)
+            found = {}
+            for here in self._partitions:
+                kept = consumer.committed(
+                    here, metadata=True, timeout_ms=int(_ANSWER_WITHIN * 1000)
+                )
+                if kept is not None and kept.metadata == self._topic_id:
+                    found[here.partition] = int(kept.offset)
+            # Each commit is of all partitions: where some are known the others never had messages.
+            self._read = found or self._after_last_published(consumer)
+            return dict(self._read)
         except KafkaError as error:
             raise SinkError(f"topic {self._topic}: {error}") from error
         finally:
             consumer.close()
 
-    def publish(self, offset: int, key: str | None, value: bytes) -> None:
-        """Queue the message that came of the source's record at an offset.
+    def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
+        """Queue the message that came of the source's record at an offset of a partition.
 
-        The frontier moves with it in one: a flush by another thread sees both or neither.
+        The committed offset moves with it in one: a flush by another thread sees both or neither.
         """
         with self._lock:
             self._raise_if_failed()
@@ -121,7 +133,7 @@ class TransactionalSink(KafkaSink):
                 self._opened_at = monotonic()
             self._n_open += 1
             self._send(key, value, [(_TOPIC_ID, self._topic_id.encode())])
-            self._next_offset = offset + 1
+            self._read[partition] = offset + 1
             if self._n_open >= _LARGEST or monotonic() - self._opened_at > _LONGEST:
                 self.flush()
 
@@ -135,8 +147,11 @@ class TransactionalSink(KafkaSink):
                 self._n_open = 0
 
     def _commit(self) -> None:
-        read = OffsetAndMetadata(self._next_offset, self._topic_id, -1)
-        self._producer.send_offsets_to_transaction({self._source: read}, self._id)
+        read = {
+            TopicPartition(self._source, partition): OffsetAndMetadata(offset, self._topic_id, -1)
+            for partition, offset in self._read.items()
+        }
+        self._producer.send_offsets_to_transaction(read, self._id)
         self._producer.commit_transaction()
 
     def _attempt(self, action: Callable[[], None]) -> None:
@@ -158,28 +173,29 @@ class TransactionalSink(KafkaSink):
             self._remember(failed[0])
             self._raise_if_failed()
 
-    def _after_last_published(self, consumer: KafkaConsumer) -> int | None:
-        """Return the offset after that of the last committed message of our source."""
+    def _after_last_published(self, consumer: KafkaConsumer) -> dict[int, int]:
+        """Return the offsets after those of the last committed messages of our source."""
         here = TopicPartition(self._topic, 0)
         consumer.assign([here])
         first = consumer.beginning_offsets([here])[here]
         end = consumer.end_offsets([here])[here]
         step = 1_000
-        while end > first:
+        missing = {each.partition for each in self._partitions}
+        found: dict[int, int] = {}
+        while end > first and missing - found.keys():
             begin = max(first, end - step)
             consumer.seek(here, begin)
-            last = None
+            last: dict[int, int] = {}
             while (consumer.position(here) or begin) < end:
                 for message in consumer.poll(timeout_ms=500).get(here, ()):
                     if message.offset < end and self._is_ours(message):
-                        last = json.loads(message.value)["offset"]
-            if last is not None:
-                return int(last) + 1
+                        told = json.loads(message.value)
+                        last[told["partition"]] = told["offset"] + 1
+            found = last | found
             end, step = begin, 2 * step
-        return None
+        return {partition: found[partition] for partition in missing & found.keys()}
 
     def _is_ours(self, message: Any) -> bool:
         if (_TOPIC_ID, self._topic_id.encode()) not in message.headers:
             return False
-        told = json.loads(message.value)
-        return (told["stream"], told["partition"]) == tuple(self._source)
+        return bool(json.loads(message.value)["stream"] == self._source)

@@ -34,7 +34,7 @@ class RiverDatasetSource:
 
     """
 
-    partition = 0
+    partitions = (0,)
     connected = True
 
     def __init__(

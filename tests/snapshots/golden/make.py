@@ -21,7 +21,7 @@ from iln_stream import (
 from iln_stream._version import __version__
 from iln_stream.listeners import Metrics
 from iln_stream.snapshots import Header, Snapshot, learner_state
-from iln_stream.streams import RiverDatasetSource
+from iln_stream.streams.river import RiverDatasetSource
 
 FOLDER = Path(__file__).parent
 
@@ -56,10 +56,9 @@ def main() -> None:
             learner.learn_one(*event(number))
         header = Header(
             stream="golden",
-            partition=0,
+            positions={0: 60},
             topic_id="1b4e28ba-2fa1-11d2-883f-0016d3cca427",
             n_partitions=1,
-            next_offset=60,
             epoch=1,
             configuration={"learner": name},
             seed=11,
@@ -68,7 +67,7 @@ def main() -> None:
         state = {
             "learner": learner_state(learner, allow_pickle=False),
             "counts": watched.state(),
-            "recent_ids": {"ids": ["a", "b"]},
+            "recent_ids": {"ids": ["a", "b"], "labels": ["a"]},
         }
         with (FOLDER / f"{__version__}-{name}.snapshot").open("xb") as file:
             Snapshot(header, state).write(file)

@@ -4,7 +4,7 @@ import pytest
 
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError, decode
-from iln_stream.streams import CsvSource
+from iln_stream.streams.files import CsvSource
 
 
 def rows(tmp_path, content, target="y", **options):

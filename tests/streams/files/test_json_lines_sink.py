@@ -12,7 +12,7 @@ import pytest
 from support.command_line import environment
 
 from iln_stream.errors import SinkError
-from iln_stream.streams import JsonLinesSink
+from iln_stream.streams.files import JsonLinesSink
 
 FULL = Path("/dev/full")
 """Linux's file on a disk that is always full."""
@@ -49,7 +49,7 @@ def test_flush_survives_a_kill(tmp_path):
     file = tmp_path / "out.jsonl"
     program = (
         "import os, signal, sys\n"
-        "from iln_stream.streams import JsonLinesSink\n"
+        "from iln_stream.streams.files import JsonLinesSink\n"
         "sink = JsonLinesSink(sys.argv[1])\n"
         "sink.write(None, b'kept')\n"
         "sink.flush()\n"

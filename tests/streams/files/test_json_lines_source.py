@@ -8,7 +8,8 @@ import time
 import pytest
 
 from iln_stream.errors import SourceError
-from iln_stream.streams import JsonLinesSource, Record
+from iln_stream.streams import Record
+from iln_stream.streams.files import JsonLinesSource
 
 
 def drain(source, timeout=0.2, seconds=20.0):
@@ -67,7 +68,7 @@ def test_path_as_text(tmp_path):
     (tmp_path / "events.jsonl").write_bytes(b"a")
     source = JsonLinesSource(str(tmp_path / "events.jsonl"))
     assert source.stream == "events.jsonl"
-    assert source.partition == 0
+    assert source.partitions == (0,)
     assert drain(source) == [Record(0, b"a")]
 
 

@@ -18,7 +18,8 @@ from support.kafka_topics import TransactionalWriter, create_topic, produce, uni
 from iln_stream.errors import SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, PrequentialLoop
-from iln_stream.streams import KafkaSource, Record
+from iln_stream.streams import Record
+from iln_stream.streams.kafka import KafkaSource
 from iln_stream.streams.kafka.confluent import ConfluentSource
 
 Client = type[KafkaSource | ConfluentSource]

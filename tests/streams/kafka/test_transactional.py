@@ -13,7 +13,7 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 
 from iln_stream.errors import SinkError
-from iln_stream.streams import TransactionalSink
+from iln_stream.streams.kafka import TransactionalSink
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
@@ -35,7 +35,7 @@ def open_sink(broker: KafkaBroker, topic: str, source: str) -> Iterator[Open]:
 
         def open_one(partition: int = 1, topic_id: str = TOPIC_ID) -> TransactionalSink:
             sink = TransactionalSink(
-                topic, (source, partition), topic_id, bootstrap=broker.bootstrap
+                topic, source, [partition], str(partition), topic_id, bootstrap=broker.bootstrap
             )
             opened.callback(_close_quietly, sink)
             return sink
@@ -51,7 +51,7 @@ def _close_quietly(sink: TransactionalSink) -> None:
 def send(sink: TransactionalSink, source: str, offsets: range, partition: int = 1) -> None:
     for offset in offsets:
         told = {"stream": source, "partition": partition, "offset": offset}
-        sink.publish(offset, None, json.dumps(told).encode())
+        sink.publish(partition, offset, None, json.dumps(told).encode())
 
 
 def offsets(broker: KafkaBroker, topic: str) -> list[int]:
@@ -64,12 +64,12 @@ def test_what_is_committed_is_before_the_frontier(
 ) -> None:
     """A flush makes messages seen and moves the frontier behind them, at once."""
     sink = open_sink()
-    assert sink.frontier() is None
+    assert sink.committed() == {}
     send(sink, source, range(3, 8))
     assert offsets(broker, topic) == []
     sink.flush()
     assert offsets(broker, topic) == [3, 4, 5, 6, 7]
-    assert sink.frontier() == 8
+    assert sink.committed() == {1: 8}
 
 
 def test_what_a_killed_process_left_open_never_was(
@@ -82,7 +82,7 @@ def test_what_a_killed_process_left_open_never_was(
     send(killed, source, range(5, 9))
     killed._producer.flush()  # on the broker, and not committed
     following = open_sink()
-    assert following.frontier() == 5
+    assert following.committed() == {1: 5}
     send(following, source, range(5, 7))
     following.flush()
     assert offsets(broker, topic) == [0, 1, 2, 3, 4, 5, 6]
@@ -111,13 +111,13 @@ def test_partitions_have_frontiers_of_their_own(
     send(second, source, range(9), partition=1)
     first.flush()
     second.flush()
-    assert (first.frontier(), second.frontier()) == (4, 9)
+    assert (first.committed(), second.committed()) == ({0: 4}, {1: 9})
 
 
 def forget_frontier(broker: KafkaBroker, sink: TransactionalSink) -> None:
     """As the broker does by itself after a week."""
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
-        admin.delete_group_offsets(sink._id, [sink._source])
+        admin.delete_group_offsets(sink._id, sink._partitions)
 
 
 def test_a_forgotten_frontier_is_found_again(
@@ -131,7 +131,7 @@ def test_a_forgotten_frontier_is_found_again(
     other.flush()
     produce(broker.bootstrap, topic, [(None, b"somebody else's")])
     forget_frontier(broker, sink)
-    assert open_sink(partition=1).frontier() == 7
+    assert open_sink(partition=1).committed() == {1: 7}
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
@@ -144,7 +144,7 @@ def test_another_topic_of_the_same_name(
     sink.flush()
     if forgotten:
         forget_frontier(broker, sink)
-    assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").frontier() is None
+    assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").committed() == {}
 
 
 class Hesitating(TransactionalSink):

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 
-from iln_stream.streams import wait_for_brokers
+from iln_stream.streams.kafka import wait_for_brokers
 
 
 def free_port():

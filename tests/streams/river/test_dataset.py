@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from river import datasets
 
 from iln_stream.events import decode
-from iln_stream.streams import RiverDatasetSource
-from iln_stream.streams.river import calendar
+from iln_stream.streams.river import RiverDatasetSource, calendar
 
 
 def payloads(source):

@@ -12,13 +12,14 @@ log = logging.getLogger(__name__)
 class PredictionWriter(Listener):
     """Sends every prediction to a sink, keyed by the event's id."""
 
-    def __init__(self, sink: Sink, stream: str, partition: int) -> None:
+    def __init__(self, sink: Sink, stream: str) -> None:
         self._sink = sink
-        self._encode = PredictionEncoder(stream, partition)
+        self._encode = PredictionEncoder(stream)
 
     def on_step(self, step: Step) -> None:
-        """Send the step's prediction."""
-        self._sink.write(step.event_id, self._told(step))
+        """Send the step's prediction; that of a late label was sent before."""
+        if not step.late:
+            self._sink.write(step.event_id, self._encoded(step))
 
     def on_idle(self) -> None:
         """Let waiting predictions out."""
@@ -28,22 +29,24 @@ class PredictionWriter(Listener):
         """Return when what was sent is stored; raise SinkError otherwise."""
         self._sink.flush()
 
-    def _told(self, step: Step) -> bytes:
-        return self._encode(step.offset, step.event_id, step.y_pred, step.y)
+    def _encoded(self, step: Step) -> bytes:
+        return self._encode(step.partition, step.offset, step.event_id, step.y_pred, step.y)
 
 
 class TransactionalPredictionWriter(PredictionWriter):
-    """Sends each prediction once: those before the sink's frontier are committed already."""
+    """Sends each prediction once: what the sink has committed is not sent again."""
 
-    def __init__(self, sink: TransactionalSink, stream: str, partition: int) -> None:
-        super().__init__(sink, stream, partition)
+    def __init__(self, sink: TransactionalSink, stream: str) -> None:
+        super().__init__(sink, stream)
         self._transactions = sink
-        self._frontier = sink.frontier() or 0
+        self._committed = sink.committed()
 
     def on_step(self, step: Step) -> None:
         """Send the step's prediction, unless it was sent before."""
-        if step.offset >= self._frontier:
-            self._transactions.publish(step.offset, step.event_id, self._told(step))
+        if not step.late and step.offset >= self._committed.get(step.partition, 0):
+            self._transactions.publish(
+                step.partition, step.offset, step.event_id, self._encoded(step)
+            )
 
 
 class DeadLetterWriter(Listener):

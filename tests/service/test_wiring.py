@@ -14,11 +14,13 @@ from iln_stream.service import (
     Settings,
     SettingsError,
     build_learner,
-    build_sink,
-    build_source,
+    output_stream,
+    source_stream,
 )
-from iln_stream.service.build import check_addresses, dead_letters_address
-from iln_stream.streams import CsvSource, JsonLinesSink, JsonLinesSource, RiverDatasetSource
+from iln_stream.service.wiring import check, check_addresses, dead_letters_address
+from iln_stream.streams import AddressError
+from iln_stream.streams.files import CsvSource, JsonLinesSink, JsonLinesSource
+from iln_stream.streams.river import RiverDatasetSource
 
 
 def settings(**values):
@@ -96,7 +98,14 @@ def test_learner_of_a_users_own(module_here):
     made = build_learner(settings(learner="users_own_models:make", learner_options={"l2": 0.5}))
     assert made["LinearRegression"].l2 == 0.5
     taken = build_learner(settings(learner="users_own_models:model"))
-    assert taken is sys.modules["users_own_models"].model
+    assert str(taken) == str(sys.modules["users_own_models"].model)
+
+
+def test_each_learner_is_its_own(module_here):
+    """Two partitions never train one object, although the path names one."""
+    named = settings(learner="users_own_models:model")
+    assert build_learner(named) is not build_learner(named)
+    assert build_learner(named) is not sys.modules["users_own_models"].model
 
 
 def test_options_of_an_object(module_here):
@@ -108,13 +117,13 @@ def test_options_of_an_object(module_here):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        ("shrinking", "No module named 'shrinking'"),
-        ("river.linear_model", "has no attribute ''"),
+        ("shrinking", "give infinite-layer, pool, shrinking-gradient or package.module:attr"),
+        ("river.linear_model", "give infinite-layer, pool, shrinking-gradient"),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),
         ("users_own_models:number", "is no River regressor: int"),
         ("river.preprocessing:StandardScaler", "is no River regressor: StandardScaler"),
-        ("", "Empty module name"),
+        ("", "give infinite-layer"),
     ],
 )
 def test_wrong_learner(learner, said, module_here):
@@ -126,7 +135,7 @@ def test_wrong_learner(learner, said, module_here):
 def test_json_lines_source(tmp_path):
     """A name that ends in .jsonl is a file of JSON lines, ended by the limit."""
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\n")
-    source = build_source(settings(source="events.jsonl", limit=2))
+    source = source_stream(settings(source="events.jsonl", limit=2)).source()
     assert isinstance(source, JsonLinesSource)
     assert [record.payload for record in source.poll(0)] == [b"a", b"b"]
 
@@ -134,7 +143,7 @@ def test_json_lines_source(tmp_path):
 def test_csv_source(tmp_path):
     """A name that ends in .csv is a table, with the label's column and the limit."""
     (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
-    source = build_source(settings(source="table.csv", target="b", limit=1))
+    source = source_stream(settings(source="table.csv", target="b", limit=1)).source()
     assert isinstance(source, CsvSource)
     assert [record.payload for record in source.poll(0)] == [{"x": {"a": 1.0}, "y": 2.0}]
 
@@ -142,13 +151,13 @@ def test_csv_source(tmp_path):
 def test_csv_source_needs_a_target(tmp_path):
     """Without a word on the label, a table isn't guessed about."""
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SettingsError, match=r"target: say which column of table\.csv"):
-        build_source(settings(source="table.csv"))
+    with pytest.raises(SourceError, match=r"target: say which column of table\.csv"):
+        source_stream(settings(source="table.csv")).source()
 
 
 def test_river_source():
     """river:NAME is that data set, with its name as the stream's."""
-    source = build_source(settings(source="river:TrumpApproval", limit=10))
+    source = source_stream(settings(source="river:TrumpApproval", limit=10)).source()
     assert isinstance(source, RiverDatasetSource)
     assert (source.stream, source.lag) == ("TrumpApproval", 10)
 
@@ -165,7 +174,7 @@ def test_synthetic_source(name):
     """Every synthetic stream of River's can be learned from, and the seed decides its draws."""
 
     def first(seed):
-        source = build_source(settings(source=f"synthetic:{name}", seed=seed, limit=20))
+        source = source_stream(settings(source=f"synthetic:{name}", seed=seed, limit=20)).source()
         return [record.payload for record in source.poll(0)]
 
     assert len(first(1)) == 20
@@ -178,30 +187,53 @@ def test_synthetic_source(name):
 @pytest.mark.parametrize(
     ("source", "error", "said"),
     [
-        ("events.txt", SettingsError, "source = 'events.txt': give kafka, a .jsonl or .csv file"),
-        ("river:Trump", SettingsError, "river:Trump: River has .*TrumpApproval"),
-        ("river:", SettingsError, "River has .*TrumpApproval"),
-        ("synthetic:TrumpApproval", SettingsError, "River has .*Friedman"),
+        (
+            "events.txt",
+            SourceError,
+            "source = 'events.txt': give kafka, kafka:TOPIC, a .jsonl or .csv file",
+        ),
+        ("river:Trump", SourceError, "river:Trump: River has .*TrumpApproval"),
+        ("river:", AddressError, "names nothing: give river:NAME"),
+        ("kafka:", AddressError, "names nothing: give kafka:NAME"),
+        ("synthetic:TrumpApproval", SourceError, "River has .*Friedman"),
         ("river:Higgs", SourceError, r"call river\.datasets\.Higgs\(\)\.download\(\) first"),
         ("nowhere.jsonl", SourceError, r"can't read nowhere\.jsonl: No such file"),
-        ("kafka", SourceError, "start: say where in topic iln-events to begin"),
     ],
 )
 def test_wrong_source(source, error, said):
     """A source that can't be had is told with what could be."""
     with pytest.raises(error, match=said):
-        build_source(settings(source=source))
+        source_stream(settings(source=source)).source()
 
 
 def test_limit_of_kafka():
     """A limit that could not take effect is refused, not ignored."""
-    with pytest.raises(SettingsError, match="limit: a Kafka source has none; stop_at_end"):
-        build_source(settings(source="kafka", start="earliest", limit=5))
+    with pytest.raises(SourceError, match="limit: a Kafka source has none; stop_at_end"):
+        check(settings(source="kafka", start="earliest", limit=5))
+
+
+def test_start_of_kafka():
+    """Where to begin must be said, where no snapshot may say it: a default would lose a past."""
+    with pytest.raises(SettingsError, match="start: say where in kafka:iln-events to begin"):
+        check(settings(source="kafka"))
+
+
+def test_target_of_kafka():
+    """A target that could not take effect is refused, not ignored."""
+    with pytest.raises(SourceError, match="target: only CSV files have columns"):
+        check(settings(source="kafka", start="earliest", target="price"))
+
+
+@pytest.mark.parametrize("address", ["kafka", "kafka:"])
+def test_output_that_names_no_topic(address):
+    """`kafka` alone is no file called so, and no topic without a name."""
+    with pytest.raises(AddressError, match="kafka:NAME"):
+        check(settings(source="kafka", start="earliest", predictions=address))
 
 
 def test_file_sink(tmp_path):
     """Any other address is a file."""
-    sink = build_sink("predictions.jsonl", settings())
+    sink = output_stream(settings(), "predictions.jsonl").sink()
     assert isinstance(sink, JsonLinesSink)
     sink.write(None, b"{}")
     sink.close()
@@ -210,7 +242,7 @@ def test_file_sink(tmp_path):
 
 def test_standard_output_sink(capfdbinary):
     """A dash is standard output."""
-    sink = build_sink("-", settings())
+    sink = output_stream(settings(), "-").sink()
     sink.write(None, b"{}")
     sink.close()
     assert capfdbinary.readouterr().out == b"{}\n"
@@ -219,7 +251,7 @@ def test_standard_output_sink(capfdbinary):
 def test_wrong_sink(tmp_path):
     """A file that can't be opened is named."""
     with pytest.raises(SinkError, match=r"can't write \.: Is a directory"):
-        build_sink(".", settings())
+        output_stream(settings(), ".").sink()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class ListSink:
 
 
 def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1):
-    return Step(offset, event_id, y, y_pred, 0.0, False, 0.0, 0.0)
+    return Step(2, offset, event_id, None, {}, y, y_pred, 0.0)
 
 
 LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")
@@ -33,7 +33,7 @@ LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")
 def test_prediction(event_id, y):
     """A prediction tells which event it is of, to the last bit of its value, keyed by its id."""
     sink = ListSink()
-    PredictionWriter(sink, "s", 2).on_step(step(event_id=event_id, y=y))
+    PredictionWriter(sink, "s").on_step(step(event_id=event_id, y=y))
     ((key, value),) = sink.waiting
     assert key == event_id
     assert Prediction.model_validate_json(value) == Prediction(
@@ -44,7 +44,7 @@ def test_prediction(event_id, y):
 def test_messages_wait_for_a_pause():
     """Messages are sent in bulk, and let out as soon as the stream pauses."""
     predictions, letters = ListSink(), ListSink()
-    writers = PredictionWriter(predictions, "s", 0), DeadLetterWriter(letters)
+    writers = PredictionWriter(predictions, "s"), DeadLetterWriter(letters)
     for writer in writers:
         writer.on_step(step(0))
         writer.on_dead_letter(LETTER)
@@ -57,7 +57,7 @@ def test_messages_wait_for_a_pause():
 def test_dead_letters_are_no_predictions():
     """Each writer sends its own kind only."""
     predictions, letters = ListSink(), ListSink()
-    PredictionWriter(predictions, "s", 0).on_dead_letter(LETTER)
+    PredictionWriter(predictions, "s").on_dead_letter(LETTER)
     DeadLetterWriter(letters).on_step(step())
     assert predictions.waiting == letters.waiting == letters.stored == []
 
@@ -80,6 +80,6 @@ def test_sink_that_fails():
             raise SinkError("disk full")
 
     with pytest.raises(SinkError, match="disk full"):
-        PredictionWriter(Full(), "s", 0).on_step(step())
+        PredictionWriter(Full(), "s").on_step(step())
     with pytest.raises(SinkError, match="disk full"):
         DeadLetterWriter(Full()).on_dead_letter(LETTER)

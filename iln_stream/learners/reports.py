@@ -1,0 +1,142 @@
+"""What our learners report: their metrics, each read when somebody asks."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from iln_stream.reporting import FlagSpec, MetricSpec, Report
+
+SHRUNK = FlagSpec(
+    "shrunk",
+    "iln_shrink_frequency",
+    "Shrinks per labelled event, over the latest window of labelled events.",
+)
+
+_SHRUNK = (SHRUNK.name,)
+
+MOST_INPUTS = 20
+"""Relevances are shown of so many inputs, as Prometheus keeps a series for each."""
+
+
+def algorithm_1_flags(update: Any) -> tuple[str, ...]:
+    """Return the flags of an update of Algorithm 1, if there was one."""
+    return _SHRUNK if update is not None and update.shrunk else ()
+
+
+def algorithm_1_report(update: Any) -> Report:
+    """Return the report of an update: its loss is (E_t - y_t)^2 / 2."""
+    if update is None:  # what is around the learner kept the event from it
+        return None, ()
+    return update.loss, _SHRUNK if update.shrunk else ()
+
+
+def algorithm_1_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of Algorithm 1."""
+    return (
+        MetricSpec(
+            "iln_shrinks_total",
+            "counter",
+            "Events on which |E_t| >= 16 B, so that alpha was divided by 4.",
+            lambda: learner.n_shrinks,
+        ),
+        MetricSpec(
+            "iln_alpha_l1",
+            "gauge",
+            "||alpha||_1, the sum of |alpha_i|.",
+            lambda: learner.alpha_l1,
+        ),
+        MetricSpec(
+            "iln_support_points",
+            "gauge",
+            "Points x_i that carry the function.",
+            lambda: learner.n_support,
+        ),
+        MetricSpec(
+            "iln_estimate_variance",
+            "gauge",
+            "Variance of the last E_t, estimated from its own draws.",
+            lambda: learner.estimate_variance,
+        ),
+        MetricSpec(
+            "iln_draws",
+            "gauge",
+            "Draws m of the last E_t.",
+            lambda: 0 if (last := learner.last_update) is None else last.estimate.draws,
+        ),
+        MetricSpec(
+            "iln_draws_capped_total",
+            "counter",
+            "Events on which max_draws kept the estimate from its tolerated variance.",
+            lambda: learner.n_capped,
+        ),
+    )
+
+
+class _HasColumns(Protocol):
+    @property
+    def n_overflowed(self) -> int: ...
+
+
+def columns_metrics(learner: _HasColumns) -> Sequence[MetricSpec]:
+    """Return the metrics of a learner that gives each input name a column."""
+    return (
+        MetricSpec(
+            "iln_inputs_overflowed_total",
+            "counter",
+            "Inputs of learned events that were ignored, as max_columns names had a column.",
+            lambda: learner.n_overflowed,
+        ),
+    )
+
+
+def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of a learner that mixes experts."""
+    return (
+        MetricSpec(
+            "iln_expert_weight",
+            "gauge",
+            "Weight of each expert in the prediction; they sum to one.",
+            lambda: learner.expert_weights,
+            "expert",
+        ),
+        MetricSpec(
+            "iln_input_relevance",
+            "gauge",
+            "Share of an input in how the learned function varies, of the most relevant inputs.",
+            most_relevant(lambda: learner.relevance),
+            "input",
+        ),
+    )
+
+
+def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of `InfiniteLayerRegressor`, Algorithm 1's among them if it has that."""
+    first_order = learner.first_order
+    return (
+        MetricSpec(
+            "iln_drift",
+            "gauge",
+            "Mean |error| of about the last 50 events over that of the last 1000; about 1 if "
+            "steady.",
+            lambda: learner.drift,
+        ),
+        *(() if first_order is None else algorithm_1_metrics(first_order)),
+        *expert_metrics(learner),
+        MetricSpec(
+            "iln_units_redrawn_at",
+            "gauge",
+            "Events learned when an expert's hidden units were last drawn.",
+            lambda: learner.redrawn_at,
+            "expert",
+        ),
+        *columns_metrics(learner),
+    )
+
+
+def most_relevant(read: Callable[[], dict[Any, float]]) -> Callable[[], dict[Any, float]]:
+    """Return a reader of the `MOST_INPUTS` largest shares."""
+
+    def read_most_relevant() -> dict[Any, float]:
+        shares = sorted(read().items(), key=lambda item: item[1], reverse=True)
+        return dict(shares[:MOST_INPUTS])
+
+    return read_most_relevant

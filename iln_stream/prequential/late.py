@@ -1,0 +1,140 @@
+"""Learning a label that comes after its prediction was published."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from iln_stream.prequential.step import Prediction
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import Tree
+
+
+@runtime_checkable
+class LearnsLate(Protocol):
+    """A learner that keeps what it saw at a prediction, and learns the label against just that.
+
+    A token is plain values and arrays (see `iln_stream.state`), as it is stored in checkpoints.
+    """
+
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, Tree]:
+        """Return the prediction, and a token of what it was made of."""
+        ...
+
+    def learn_token(self, token: Tree, y: Any) -> None:
+        """Learn the label of the prediction that the token is of."""
+        ...
+
+
+class Pending(NamedTuple):
+    """A predicted event that has no label yet."""
+
+    x: dict[str, float]
+    y_pred: Prediction
+    time: float | None
+    token: Tree | None
+
+
+class PendingEvents:
+    """Predicted events that wait for their labels, by id.
+
+    For a learner that is not `LearnsLate`, the label is learned by `learn_one` with the event's x.
+
+    Parameters
+    ----------
+    learner
+        Any River learner.
+    size
+        The most events that wait; beyond it the oldest expires, and is never learned.
+
+    """
+
+    def __init__(self, learner: Any, size: int) -> None:
+        if size < 1:
+            raise ValueError(f"size = {size} must be at least 1 event")
+        self._size = size
+        self._waiting: dict[str, Pending] = {}
+        self._learner = learner
+        self._learns_late = isinstance(learner, LearnsLate)
+        self.n_expired = 0
+
+    def __len__(self) -> int:
+        """Return how many events wait."""
+        return len(self._waiting)
+
+    def __contains__(self, event_id: str) -> bool:
+        """Tell whether an event waits under an id."""
+        return event_id in self._waiting
+
+    def get(self, event_id: str) -> Pending | None:
+        """Return the event that waits under an id."""
+        return self._waiting.get(event_id)
+
+    def predict(
+        self, x: dict[str, float], predict: Callable[[Mapping[Any, float]], Prediction]
+    ) -> tuple[Prediction, Tree | None]:
+        """Return the prediction for x, with a token if the learner gives one."""
+        if self._learns_late:
+            return self._learner.predict_token(x)  # type: ignore[no-any-return]
+        return predict(x), None
+
+    def add(self, event_id: str, event: Pending) -> None:
+        """Let an event wait for its label."""
+        self._waiting[event_id] = event
+        if len(self._waiting) > self._size:
+            del self._waiting[next(iter(self._waiting))]
+            self.n_expired += 1
+
+    def learn(self, event_id: str, y: Any) -> None:
+        """Learn the label of an event that waits, which then waits no more."""
+        event = self._waiting[event_id]
+        if event.token is None:
+            self._learner.learn_one(event.x, y)
+        else:
+            self._learner.learn_token(event.token, y)
+        del self._waiting[event_id]
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return what is exported."""
+        return (
+            MetricSpec(
+                "iln_pending_events",
+                "gauge",
+                "Predicted events that wait for their label.",
+                lambda: len(self._waiting),
+            ),
+            MetricSpec(
+                "iln_pending_expired_total",
+                "counter",
+                "Events whose label had not come when pending_events others waited.",
+                lambda: self.n_expired,
+            ),
+        )
+
+    def state(self) -> Tree:
+        """Return the events that wait, oldest first."""
+        return {
+            "n_expired": self.n_expired,
+            "ids": list(self._waiting),
+            "events": [_stored(event) for event in self._waiting.values()],
+        }
+
+    def restore(self, state: Tree) -> None:
+        """Let the events of a `state()` wait."""
+        self.n_expired = state["n_expired"]
+        events = map(_restored, state["events"])
+        self._waiting = dict(zip(state["ids"], events, strict=True))
+
+
+def _stored(event: Pending) -> Tree:
+    # Classes may be of any type, and names of a tree are texts: hence two lists.
+    stored = event._asdict()
+    if isinstance(y_pred := event.y_pred, Mapping):
+        stored["y_pred"] = {"classes": list(y_pred), "probabilities": list(y_pred.values())}
+    return stored
+
+
+def _restored(state: Tree) -> Pending:
+    event = Pending(**state)
+    if isinstance(event.y_pred, dict):
+        classes = zip(event.y_pred["classes"], event.y_pred["probabilities"], strict=True)
+        return event._replace(y_pred=dict(classes))
+    return event

@@ -1,0 +1,6 @@
+"""What a learner reports of itself, for whoever scores and watches it."""
+
+from iln_stream.reporting.finding import find_reporter
+from iln_stream.reporting.protocol import FlagSpec, MetricSpec, Report, Reporting
+
+__all__ = ["FlagSpec", "MetricSpec", "Report", "Reporting", "find_reporter"]

@@ -1,0 +1,58 @@
+"""Which partitions one learner reads, and the seed of each learner."""
+
+import hashlib
+from typing import NamedTuple
+
+from iln_stream.service.settings import Settings
+from iln_stream.streams import Scheme
+
+
+class Reader(NamedTuple):
+    """The partitions that one learner learns, in one order.
+
+    Parameters
+    ----------
+    name
+        What tells it from the other readers of the stream, in folders and transactional ids.
+    partitions
+        In increasing order.
+    seed
+        Of its learner.
+
+    """
+
+    name: str
+    partitions: tuple[int, ...]
+    seed: int
+
+
+def readers(settings: Settings, stream: Scheme) -> list[Reader]:
+    """Return the readers that the settings ask for."""
+    if not stream.is_log:
+        return [Reader("0", (0,), settings.seed)]
+    if settings.partitions == "all":
+        chosen = tuple(stream.partitions())
+    else:
+        chosen = tuple(sorted({int(number) for number in settings.partitions.split(",")}))
+    if len(chosen) == 1 or settings.learner_per == "partition":
+        return [Reader(str(p), (p,), seed_of(settings.seed, p)) for p in chosen]
+    name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
+    return [Reader(name, chosen, settings.seed)]
+
+
+def seed_of(seed: int, partition: int) -> int:
+    """Return the seed of a partition's learner: the setting's for partition 0, else derived.
+
+    Learners of two partitions so draw independently, and each draws the same wherever it runs.
+
+    Examples
+    --------
+    >>> from iln_stream.service.readers import seed_of
+    >>> seed_of(7, 0), seed_of(7, 1) == seed_of(8, 1)
+    (7, False)
+
+    """
+    if partition == 0:
+        return seed
+    digest = hashlib.sha256(f"iln_stream seed {seed} partition {partition}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -1,0 +1,172 @@
+"""One learner on what it reads, with its outputs, its checkpoint, and all that observes it."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import cast
+
+from rich.console import Console
+
+from iln_stream.listeners import Metrics, Progress
+from iln_stream.prequential import (
+    Listener,
+    NothingLearnedError,
+    PendingEvents,
+    PrequentialLoop,
+    RecentIds,
+)
+from iln_stream.service.outputs import Outputs
+from iln_stream.service.readers import Reader
+from iln_stream.service.recovery import Recovery
+from iln_stream.service.settings import Settings
+from iln_stream.service.wiring import build_learner, task_of
+from iln_stream.snapshots import Checkpoint
+from iln_stream.state import Tree
+from iln_stream.streams import Log, Scheme, Sequencer, Source
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """What runs for one reader.
+
+    Parameters
+    ----------
+    settings
+        Of the run.
+    stream
+        What is read.
+    reader
+        Which partitions of it.
+    metrics
+        Where the worker appears.
+    outputs
+        Where its predictions and dead letters go.
+    listeners
+        The user's own, told last.
+    console
+        Where progress is drawn, if it is a terminal; None: nowhere.
+
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stream: Scheme,
+        reader: Reader,
+        metrics: Metrics,
+        outputs: Outputs,
+        listeners: Sequence[Listener] = (),
+        console: Console | None = None,
+    ) -> None:
+        self.reader = reader
+        self._checkpoint: Checkpoint | None = None
+        with ExitStack() as opened:
+            recovery = None
+            if settings.snapshots is not None:
+                recovery = Recovery(settings, stream, reader)
+                opened.callback(recovery.close)
+                _say_where(recovery, reader)
+            self.source = _opened(settings, stream, reader, recovery)
+            opened.callback(self.source.close)
+            self.learner = recovery.learner() if recovery else build_learner(settings, reader.seed)
+            task = task_of(self.learner)
+            recent_ids = RecentIds(settings.recent_ids) if settings.recent_ids else None
+            pending = (
+                PendingEvents(self.learner, settings.pending_events)
+                if settings.pending_events
+                else None
+            )
+            model = settings.model or f"{stream.name or 'stdin'}/{settings.learner}"
+            self.watched = metrics.watch(self.learner, self.source, model, task)
+            writers = outputs.writers(self.source, reader.name)
+            observers: list[Listener] = [self.watched]
+            if console is not None and console.is_terminal:
+                observers.append(Progress(settings.source, self.source.lag, console, task))
+            if pending is not None:
+                metrics.export(self.watched.labels, pending.metrics())
+            if recovery is not None:
+                kept = {"counts": self.watched, "recent_ids": recent_ids, "pending": pending}
+                parts: dict[str, Callable[[], Tree | None]] = {}
+                for name, part in kept.items():
+                    if part is not None and (state := recovery.part(name)) is not None:
+                        part.restore(state)
+                    parts[name] = _nothing if part is None else part.state
+                self._checkpoint = recovery.checkpoint(
+                    cast(Log, self.source), self.learner, parts, [each.flush for each in writers]
+                )
+                recovery.warn_of_new_partitions(cast(Log, self.source).n_partitions)
+                metrics.export(self.watched.labels, self._checkpoint.metrics())
+            self.loop = PrequentialLoop(
+                self.source,
+                self.learner,
+                [*writers, *observers, *listeners],
+                recent_ids=recent_ids,
+                task=task,
+                pending=pending,
+                checkpoint=self._checkpoint,
+                never_learned=self.watched.scores.n_events == 0,
+            )
+            opened.callback(self._close_listeners)
+            self._opened = opened.pop_all()
+
+    def run(self) -> None:
+        """Learn until the source ends or the loop is stopped, and save the end.
+
+        After an error nothing is saved: a listener may not have heard of what was learned last.
+        Learning then goes on from the snapshot before. Only where nothing could be learned at all
+        the place is saved, so that the next run does not write the same dead letters again.
+        """
+        try:
+            self.loop.run()
+        except NothingLearnedError:
+            self._finish()
+            raise
+        self._finish()
+
+    def close(self) -> None:
+        """Let the listeners end, leave the source, let others have the folder."""
+        self._opened.close()
+
+    def _finish(self) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.finish()
+
+    def _close_listeners(self) -> None:
+        with ExitStack() as all_of_them:
+            for listener in reversed(self.loop.listeners):
+                all_of_them.callback(listener.close)
+
+
+def _nothing() -> None:
+    """State of a part that is not set."""
+
+
+def _opened(
+    settings: Settings, stream: Scheme, reader: Reader, recovery: Recovery | None
+) -> Source:
+    """Open what a reader reads, as one source."""
+    if not stream.is_log:
+        return stream.source()
+    with ExitStack() as opened:
+        inputs: list[Log] = []
+        for partition in reader.partitions:
+            start = recovery.start(partition) if recovery else settings.start
+            inputs.append(stream.log(partition, start))
+            opened.callback(inputs[-1].close)
+        if len(inputs) == 1:
+            source: Log = inputs[0]
+        else:
+            source = recovery.in_order(inputs) if recovery else Sequencer(inputs)
+        opened.pop_all()
+    return source
+
+
+def _say_where(recovery: Recovery, reader: Reader) -> None:
+    if (header := recovery.header) is not None:
+        for partition in reader.partitions:
+            log.info(
+                "partition %d: going on at offset %d, where the newest snapshot ends",
+                partition,
+                header.positions.get(partition, 0),
+            )

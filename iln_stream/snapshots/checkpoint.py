@@ -1,0 +1,160 @@
+"""The checkpoint: when progress becomes durable, and in which order."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+
+from iln_stream.reporting import MetricSpec
+from iln_stream.snapshots.file import Header, Snapshot
+from iln_stream.snapshots.saver import Saver
+from iln_stream.state import Tree
+
+Positions = Mapping[int, int]
+"""Next offset by partition."""
+
+
+class Checkpoint:
+    """Makes the state durable together with the positions up to which it was learned.
+
+    A commit takes these steps:
+
+    1. Between two records, the loop's thread captures every part: a copy of its state, and of the
+       positions. Whatever these records gave rise to has been handed to the outputs by then.
+    2. The saver's thread flushes the outputs: it waits until the predictions and dead letters of
+       all records before the positions are stored.
+    3. It writes parts and positions into one file under another name, fsyncs it, renames it, and
+       fsyncs the folder. The file is whole, or not there.
+    4. It reports the positions as stored; what was only kept for a replay from before may go.
+
+    If 2 or 3 fails, nothing was promised that is not kept: the error is raised at the next record,
+    and the run ends. While a commit is on its way no other begins.
+
+    Parameters
+    ----------
+    saver
+        Does steps 2 to 4.
+    header
+        Returns what the file says of itself, given the positions.
+    parts
+        Returns the state of each part, by its name.
+    every_events
+        Records from one commit to the next.
+    every_seconds
+        Seconds from one to the next, if there was a record at all.
+    positions
+        Where the learner begins.
+
+    """
+
+    def __init__(
+        self,
+        saver: Saver,
+        header: Callable[[Positions], Header],
+        parts: Mapping[str, Callable[[], Tree | None]],
+        every_events: int,
+        every_seconds: float,
+        positions: Positions,
+    ) -> None:
+        self._saver = saver
+        self._header = header
+        self._parts = dict(parts)
+        self._every_events = every_events
+        self._every_seconds = every_seconds
+        self._positions = dict(positions)
+        self._begin = dict(positions)
+        self._n_since = 0
+        self._due = perf_counter() + every_seconds
+
+    def passed(self, partition: int, offset: int, ended: float) -> None:
+        """One record is behind us, and what came of it is with the outputs."""
+        self._positions[partition] = offset + 1
+        self._n_since += 1
+        # Once an event, so in few words.
+        if ended >= self._due or self._n_since >= self._every_events or self._saver.failed:
+            self._commit_if_due()
+
+    def idle(self) -> None:
+        """There is time: commit what is due."""
+        self._commit_if_due()
+
+    def commit(self) -> None:
+        """Capture now, and store beside the learning."""
+        self._saver.save(self.capture())
+        self._n_since = 0
+        self._due = perf_counter() + self._every_seconds
+
+    def finish(self, always: bool = False) -> None:
+        """Return when the state after the last record is stored, if there was one or `always`."""
+        self._saver.finish()
+        if self._n_since or always:
+            self.commit()
+            self._saver.finish()
+
+    def capture(self) -> Snapshot:
+        """Return a copy of all parts, with the positions."""
+        parts = {name: state() for name, state in self._parts.items()}
+        return Snapshot(self._header(dict(self._positions)), parts)
+
+    @property
+    def lag(self) -> int:
+        """Offsets from the newest stored state on, that a crash would have to read again."""
+        newest = self._saver.newest  # asked first: another thread moves it, and never past us
+        now = dict(self._positions)
+        saved = {} if newest is None else newest.positions
+        return sum(
+            offset - max(saved.get(partition, 0), self._begin.get(partition, 0))
+            for partition, offset in now.items()
+        )
+
+    def _commit_if_due(self) -> None:
+        self._saver.check()
+        due = self._n_since >= self._every_events or (self._n_since and perf_counter() >= self._due)
+        if due and not self._saver.busy:
+            self.commit()
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return what is exported: how much a crash would cost."""
+        return (
+            MetricSpec(
+                "iln_snapshot_last_success_timestamp_seconds",
+                "gauge",
+                "When the newest snapshot that is stored was taken.",
+                self._of_newest(_when),
+            ),
+            MetricSpec(
+                "iln_snapshot_offset",
+                "gauge",
+                "Where a run would go on from the newest snapshot that is stored.",
+                self._of_newest(lambda header: header.next_offset),
+            ),
+            MetricSpec(
+                "iln_snapshot_lag",
+                "gauge",
+                "Offsets from there to the learner, which a crash would have to read again.",
+                lambda: self.lag,
+            ),
+            MetricSpec(
+                "iln_snapshot_size_bytes",
+                "gauge",
+                "Size of the last snapshot that this process stored.",
+                lambda: self._saver.n_bytes,
+            ),
+            MetricSpec(
+                "iln_snapshot_duration_seconds",
+                "gauge",
+                "Time to store it beside the learning, waiting for predictions and dead letters "
+                "included.",
+                lambda: self._saver.seconds,
+            ),
+        )
+
+    def _of_newest(self, read: Callable[[Header], float]) -> Callable[[], float | None]:
+        def read_newest() -> float | None:
+            newest = self._saver.newest
+            return None if newest is None else read(newest)
+
+        return read_newest
+
+
+def _when(header: Header) -> float:
+    return dt.datetime.fromisoformat(header.saved_at).timestamp()

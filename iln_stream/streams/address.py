@@ -1,0 +1,81 @@
+"""From an address to the stream it names: the one place that knows which kinds there are."""
+
+import importlib
+import re
+from importlib.metadata import entry_points
+
+from iln_stream.errors import IlnError
+from iln_stream.streams.scheme import Scheme, StreamOptions
+
+GROUP = "iln_stream.streams"
+"""Entry points by which other packages add schemes: `name = package.module:SchemeSubclass`."""
+
+_SCHEMES = {
+    "kafka": "iln_stream.streams.kafka.scheme:KafkaScheme",
+    "river": "iln_stream.streams.river.scheme:RiverScheme",
+    "synthetic": "iln_stream.streams.river.scheme:RiverScheme",
+    "file": "iln_stream.streams.files.scheme:FileScheme",
+    "-": "iln_stream.streams.files.scheme:StandardScheme",
+}
+"""Loaded when an address first names one: a file needs no Kafka client."""
+
+_IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+class AddressError(IlnError):
+    """An address names no stream."""
+
+
+def stream_at(address: str, options: StreamOptions) -> Scheme:
+    """Return the stream at an address, not yet opened.
+
+    Parameters
+    ----------
+    address
+        `SCHEME:NAME`, such as `kafka:iln-events` or `river:TrumpApproval`; `-` for standard input
+        and output; `package.module:attribute` of a source, or of a function that makes one; or the
+        path of a file.
+    options
+        For whichever kind it is.
+
+    Raises
+    ------
+    AddressError
+        When it names none.
+
+    Examples
+    --------
+    >>> from iln_stream.streams import StreamOptions, stream_at
+    >>> stream_at("events.jsonl", StreamOptions()).is_log
+    False
+    >>> stream_at("kafka:", StreamOptions())
+    Traceback (most recent call last):
+    ...
+    iln_stream.streams.address.AddressError: 'kafka:' names nothing: give kafka:NAME
+
+    """
+    if address == "-":
+        return _scheme("-")("-", "", options)
+    head, colon, name = address.partition(":")
+    if head in schemes():
+        if not name:  # nor is it a file that happens to be called `kafka`
+            raise AddressError(f"{address!r} names nothing: give {head}:NAME")
+        return _scheme(head)(head, name, options)
+    if colon and _IMPORT_PATH.fullmatch(address):
+        from iln_stream.streams.imported import ImportedScheme
+
+        return ImportedScheme(head, name, options)
+    return _scheme("file")("file", address, options)
+
+
+def schemes() -> list[str]:
+    """Return the names of all kinds of streams, those of other packages included."""
+    return [*_SCHEMES, *(point.name for point in entry_points(group=GROUP))]
+
+
+def _scheme(name: str) -> type[Scheme]:
+    if name in _SCHEMES:
+        module, _, attribute = _SCHEMES[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    (point,) = entry_points(group=GROUP, name=name)
+    return point.load()  # type: ignore[no-any-return]

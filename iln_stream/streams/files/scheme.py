@@ -1,0 +1,81 @@
+"""Files, and standard input and output, as addresses."""
+
+import sys
+from pathlib import Path
+
+from iln_stream.errors import SinkError, SourceError
+from iln_stream.streams.base import Source
+from iln_stream.streams.files.csv import CsvSource
+from iln_stream.streams.files.json_lines_sink import JsonLinesSink
+from iln_stream.streams.files.json_lines_source import JsonLinesSource
+from iln_stream.streams.scheme import Scheme
+from iln_stream.streams.sink import Sink
+
+
+class FileScheme(Scheme):
+    """A path: `.jsonl` and `.csv` files are read; any file is appended to, as JSON lines."""
+
+    @property
+    def address(self) -> str:
+        """The path."""
+        return self.name
+
+    @property
+    def place(self) -> str:
+        """The whole path."""
+        return str(Path(self.name).resolve())
+
+    def check(self) -> None:
+        """Refuse a CSV file without a target, and a target that nothing has."""
+        if self.name.endswith(".csv"):
+            if self.options.target is None:
+                raise SourceError(f"target: say which column of {self.name} is the label")
+        elif self.options.target is not None:
+            raise SourceError(_NO_TARGET)
+
+    def source(self) -> Source:
+        """Open the file by what its name ends in."""
+        self.check()
+        options = self.options
+        if self.name.endswith(".csv"):
+            assert options.target is not None
+            return CsvSource(self.name, options.target, limit=options.limit)
+        if self.name.endswith(".jsonl"):
+            return JsonLinesSource(Path(self.name), limit=options.limit)
+        raise SourceError(
+            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file, -, "
+            "river:NAME, synthetic:NAME, or package.module:attribute of a source"
+        )
+
+    def sink(self, partition: int = 0) -> Sink:
+        """Open the file for appending."""
+        return JsonLinesSink(Path(self.name))
+
+
+class StandardScheme(Scheme):
+    """`-`: JSON lines on standard input or output."""
+
+    @property
+    def address(self) -> str:
+        """A dash."""
+        return "-"
+
+    def check(self) -> None:
+        """Refuse a target: JSON lines have no columns."""
+        if self.options.target is not None:
+            raise SourceError(_NO_TARGET)
+
+    def source(self) -> Source:
+        """Read standard input."""
+        if sys.stdin is None:
+            raise SourceError("source = '-': standard input is closed; name a file, or open it")
+        return JsonLinesSource(sys.stdin.buffer, stream="stdin", limit=self.options.limit)
+
+    def sink(self, partition: int = 0) -> Sink:
+        """Write to standard output."""
+        if sys.stdout is None:
+            raise SinkError("can't write to -: standard output is closed; name a file, or open it")
+        return JsonLinesSink(sys.stdout.buffer)
+
+
+_NO_TARGET = "target: only CSV files have columns; an event's label is its field y"

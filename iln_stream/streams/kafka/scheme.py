@@ -1,0 +1,88 @@
+"""Kafka topics as addresses."""
+
+from collections.abc import Callable, Sequence
+
+from iln_stream.errors import SourceError
+from iln_stream.streams.base import Log, Start
+from iln_stream.streams.kafka.partition import KafkaPartition, require_start
+from iln_stream.streams.kafka.sink import KafkaSink
+from iln_stream.streams.kafka.source import KafkaSource, partitions_of
+from iln_stream.streams.kafka.transactional import TransactionalSink
+from iln_stream.streams.kafka.waiting import wait_for_brokers
+from iln_stream.streams.scheme import Scheme
+from iln_stream.streams.sink import Sink
+
+
+class KafkaScheme(Scheme):
+    """`kafka:TOPIC`."""
+
+    is_log = True
+    has_transactions = True
+    needs_start = True
+
+    def check(self) -> None:
+        """Refuse what only other sources have, and a client that is not installed."""
+        if self.options.limit is not None:
+            raise SourceError("limit: a Kafka source has none; stop_at_end ends one")
+        if self.options.target is not None:
+            raise SourceError(
+                "target: only CSV files have columns; an event's label is its field y"
+            )
+        self._client()
+
+    def wait(self) -> None:
+        """Wait for a broker, `broker_wait` seconds at most."""
+        wait_for_brokers(self.options.bootstrap, self.options.broker_wait)
+
+    def partitions(self) -> Sequence[int]:
+        """Ask the broker."""
+        return partitions_of(self.name, self.options.bootstrap, self.options.kafka_options)
+
+    def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
+        """Open a partition, by the client that is set."""
+        return self._client()(
+            self.name,
+            partition,
+            bootstrap=self.options.bootstrap,
+            start=require_start(self.name, start),
+            stop_at_end=self.options.stop_at_end,
+            stop_at=stop_at,
+            options=self.options.kafka_options,
+        )
+
+    def sink(self, partition: int = 0) -> Sink:
+        """Open the topic for writing to one partition; create it if need be."""
+        return KafkaSink(
+            self.name,
+            bootstrap=self.options.bootstrap,
+            partition=partition,
+            options=self.options.kafka_options,
+        )
+
+    def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
+        """Open the topic for writing, in transactions with the positions of `source`."""
+        return TransactionalSink(
+            self.name,
+            source.stream,
+            source.partitions,
+            reader,
+            source.topic_id,
+            bootstrap=self.options.bootstrap,
+            options=self.options.kafka_options,
+        )
+
+    def dead_letters(self) -> str:
+        """Return the topic beside this one."""
+        return f"kafka:{self.name}-dead-letters"
+
+    def _client(self) -> Callable[..., KafkaPartition]:
+        if self.options.kafka_client == "kafka-python":
+            return KafkaSource
+        try:
+            from iln_stream.streams.kafka.confluent import ConfluentSource
+        except ImportError as error:
+            raise SourceError(
+                "kafka_client = 'confluent' needs confluent-kafka: pip install "
+                "'iln-stream[confluent]'"
+            ) from error
+        return ConfluentSource

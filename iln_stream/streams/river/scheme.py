@@ -1,0 +1,42 @@
+"""River's data sets and synthetic streams as addresses."""
+
+import inspect
+from typing import Any
+
+from river import datasets
+
+from iln_stream.errors import SourceError
+from iln_stream.streams.base import Source
+from iln_stream.streams.river.dataset import RiverDatasetSource
+from iln_stream.streams.scheme import Scheme
+
+
+class RiverScheme(Scheme):
+    """`river:NAME` of a data set that comes with River, `synthetic:NAME` of a stream it makes."""
+
+    def check(self) -> None:
+        """Refuse a name that River does not have, and what it has no use for."""
+        self._dataset()
+        if self.options.target is not None:
+            raise SourceError(f"target: {self.address} has its own; unset it")
+
+    def source(self) -> Source:
+        """Open the data set, or begin the stream."""
+        self.check()
+        return RiverDatasetSource(self._dataset(), stream=self.name, limit=self.options.limit)
+
+    def _dataset(self) -> Any:
+        module = datasets if self.scheme == "river" else datasets.synth
+        names = [n for n in vars(module) if n[:1].isupper()]
+        if self.name not in names:
+            raise SourceError(f"source = {self.address}: River has {', '.join(sorted(names))}")
+        make = getattr(module, self.name)
+        # Some streams have two: of the concept, and of the draws from it.
+        seeds = [p for p in inspect.signature(make).parameters if p.split("_")[0] == "seed"]
+        dataset = make(**dict.fromkeys(seeds, self.options.seed))
+        if not getattr(dataset, "is_downloaded", True):
+            raise SourceError(
+                f"river:{self.name} is not bundled with River and would have to be downloaded: "
+                f"call river.datasets.{self.name}().download() first"
+            )
+        return dataset

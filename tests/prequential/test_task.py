@@ -1,0 +1,113 @@
+"""Tasks: how one predicts, which labels are valid, and how either is scored."""
+
+import math
+
+import pytest
+from river import dummy, naive_bayes
+from support.list_source import ListSource
+
+from iln_stream import InfiniteLayerClassifier
+from iln_stream.events import MalformedError
+from iln_stream.prequential import Classification, Listener, PrequentialLoop, Regression
+from iln_stream.streams import Record
+
+
+class Steps(Listener):
+    """Keeps steps and letters."""
+
+    def __init__(self):
+        self.steps, self.letters = [], []
+
+    def on_step(self, step):
+        self.steps.append(step)
+
+    def on_dead_letter(self, letter):
+        self.letters.append(letter)
+
+
+def run(learner, *payloads, task):
+    heard = Steps()
+    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    PrequentialLoop(source, learner, [heard], task=task).run()
+    return heard
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [("yes", "yes"), (True, True), (False, False), (3.0, 3), (-1.0, -1)],
+)
+def test_classes(given, label):
+    """A class is a text, a boolean or a whole number, which JSON may write as 3.0."""
+    found = Classification().label(given)
+    assert (found, type(found)) == (label, type(label))
+
+
+@pytest.mark.parametrize("given", [0.5, math.inf, None])
+def test_what_is_no_class(given):
+    """A measured number is no class."""
+    with pytest.raises(MalformedError, match="y: expected a class"):
+        Classification().label(given)
+
+
+@pytest.mark.parametrize("given", ["1", True, None])
+def test_what_is_no_number(given):
+    """A regressor is not given a class."""
+    with pytest.raises(MalformedError, match="y: expected a number"):
+        Regression().label(given)
+
+
+def test_losses():
+    """Half the squared error, and minus the log of what was given to the class that came."""
+    assert Regression().loss(3.0, 1.0) == 2.0
+    assert Classification().loss({"a": 0.25, "b": 0.75}, "a") == -math.log(0.25)
+    assert Classification().loss({"a": 1.0}, "b") == pytest.approx(-math.log(1e-15))
+    assert Classification().loss({}, "a") == 0.0
+
+
+@pytest.mark.parametrize("learner", [InfiniteLayerClassifier(seed=1), naive_bayes.GaussianNB()])
+def test_classifiers_run_in_the_loop(learner):
+    """Texts, booleans and numbers are learned as classes; predictions are probabilities."""
+    heard = run(
+        learner,
+        *(
+            b'{"x": {"a": %d}, "y": "%s"}' % (5 * (n % 2) + n % 3, b"ox"[n % 2 : n % 2 + 1])
+            for n in range(40)
+        ),
+        b'{"x": {"a": 0}}',
+        b'{"x": {"a": 0}, "y": 0.5}',
+        task=Classification(),
+    )
+    scores = Classification().scores(window=10)
+    scores.update(heard.steps)
+    assert scores.n_labelled == 40
+    assert scores.window_error.mean == 0.0
+    assert "accuracy" in scores.summary()
+    assert sum(heard.steps[-1].y_pred.values()) == pytest.approx(1.0)
+    assert max(heard.steps[-1].y_pred, key=heard.steps[-1].y_pred.get) == "o"
+    assert ["expected a class" in letter.reason for letter in heard.letters] == [True]
+
+
+def test_a_class_is_no_number_for_a_regressor():
+    """In a regression a text as label is a dead letter."""
+    heard = run(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
+    assert heard.letters[0].reason == "y: Input should be a valid number, got 'a'"
+
+
+def test_class_scores_state():
+    """Restored, the scores of classes go on."""
+    first, second = Classification().scores(5), Classification().scores(5)
+    heard = run(
+        naive_bayes.GaussianNB(),
+        *(b'{"x": {"a": %d}, "y": %d}' % (n, n % 3) for n in range(20)),
+        task=Classification(),
+    )
+    first.update(heard.steps)
+    second.restore(first.state())
+    assert second.running_loss == first.running_loss
+    assert second.state() == first.state()
+    assert {spec.name for spec in first.metrics()} == {
+        "iln_running_loss",
+        "iln_windowed_loss",
+        "iln_running_accuracy",
+        "iln_windowed_accuracy",
+    }

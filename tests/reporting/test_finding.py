@@ -1,0 +1,58 @@
+"""What reports of itself is found through whatever is around it."""
+
+import pytest
+from river import compose, linear_model, preprocessing
+
+from iln_stream import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
+from iln_stream.reporting import Reporting, find_reporter
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ShrinkingGradient(seed=1),
+        InfiniteLayerRegressor(seed=1),
+        InfiniteLayerRegressor("fast", seed=1),
+        InfiniteLayerClassifier(seed=1),
+        RandomFeatureRidge(seed=1),
+    ],
+)
+def test_each_learner_of_ours_reports(learner):
+    """Every learner implements the protocol, and its names are unique: no metric shadows one."""
+    assert isinstance(learner, Reporting)
+    assert find_reporter(learner) is learner
+    names = [spec.name for spec in learner.metrics()]
+    names += [flag.metric for flag in learner.flags]
+    assert len(names) == len(set(names))
+    for spec in learner.metrics():
+        assert (spec.kind == "counter") == spec.name.endswith("_total")
+        spec.read()
+
+
+def test_found_through_pipelines_and_wrappers():
+    """The learner inside reports, however deep it is; a stranger does not."""
+    inner = ShrinkingGradient(seed=1)
+    scaled = preprocessing.TargetStandardScaler(inner)
+    for model in (
+        compose.Pipeline(WinsorisedScaler(), inner),
+        ScaledTarget(WinsorisedScaler() | inner),
+        preprocessing.StandardScaler() | scaled,
+    ):
+        assert find_reporter(model) is inner
+    assert find_reporter(preprocessing.StandardScaler() | linear_model.LinearRegression()) is None
+
+
+def test_the_outermost_counts():
+    """A mixture speaks for its experts: Algorithm 1 inside reports through it, once."""
+    mixture = InfiniteLayerRegressor(seed=1)
+    assert find_reporter(WinsorisedScaler() | mixture) is mixture
+    names = [spec.name for spec in mixture.metrics()]
+    assert {"iln_alpha_l1", "iln_shrinks_total"} < set(names)
+    assert [flag.metric for flag in mixture.flags] == ["iln_shrink_frequency"]

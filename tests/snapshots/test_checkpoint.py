@@ -1,0 +1,161 @@
+"""The checkpoint: when it commits, of which positions, and what Prometheus sees of it."""
+
+import threading
+from time import perf_counter
+
+import pytest
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots import Checkpoint, Header, Place, Saver, SnapshotFolder
+
+NOON = "2026-01-31T12:00:00.000+00:00"
+NOON_POSIX = 1769860800
+
+
+class RecordingSaver:
+    """Takes what is saved; busy or failed as set."""
+
+    newest = n_bytes = seconds = None
+
+    def __init__(self):
+        self.saved, self.busy, self.failed = [], False, False
+
+    def check(self):
+        if self.failed:
+            raise SnapshotError("disk full")
+
+    def save(self, snapshot):
+        self.saved.append(snapshot.header.positions)
+
+    def finish(self):
+        self.check()
+
+
+@pytest.fixture
+def saver():
+    return RecordingSaver()
+
+
+def header(positions):
+    return Header("events", positions, None, 2, 1, {}, seed=1, saved_at=NOON)
+
+
+def checkpoint(saver, events=10**9, seconds=10**9, positions=None):
+    parts = {"learner": lambda: {"n": 1}, "pending": lambda: None}
+    return Checkpoint(saver, header, parts, events, seconds, positions or {0: 0})
+
+
+def passed(made, *offsets, partition=0):
+    for offset in offsets:
+        made.passed(partition, offset, perf_counter())
+
+
+def test_every_so_many_records(saver):
+    """The positions of a commit are behind the last record of each partition."""
+    made = checkpoint(saver, events=3, positions={0: 0, 1: 5})
+    passed(made, 10, 11)
+    assert saver.saved == []
+    passed(made, 20)
+    assert saver.saved == [{0: 21, 1: 5}]
+    passed(made, 7, partition=1)
+    assert saver.saved == [{0: 21, 1: 5}]
+
+
+def test_every_so_many_seconds(saver):
+    """When its time has come the next record or pause commits, and a pause alone never does."""
+    made = checkpoint(saver, seconds=0.05)
+    threading.Event().wait(0.06)
+    made.idle()
+    assert saver.saved == []
+    passed(made, 4)
+    assert saver.saved == [{0: 5}]
+
+
+def test_one_at_a_time(saver):
+    """While one commit is on its way the next waits, and then is of its own moment."""
+    made = checkpoint(saver, events=1)
+    saver.busy = True
+    passed(made, 1, 2)
+    assert saver.saved == []
+    saver.busy = False
+    passed(made, 3)
+    assert saver.saved == [{0: 4}]
+
+
+def test_failure_is_raised_at_the_next_record(saver):
+    """The stream doesn't go on when its state can't be kept."""
+    made = checkpoint(saver)
+    passed(made, 1)
+    saver.failed = True
+    with pytest.raises(SnapshotError, match="disk full"):
+        passed(made, 2)
+    with pytest.raises(SnapshotError, match="disk full"):
+        made.finish()
+
+
+def test_finish(saver):
+    """The end is saved if anything came since the last commit, or if asked for."""
+    made = checkpoint(saver)
+    made.finish()
+    assert saver.saved == []
+    made.finish(always=True)
+    passed(made, 6)
+    made.finish()
+    made.finish()
+    assert saver.saved == [{0: 0}, {0: 7}]
+
+
+def test_captures_every_part(saver):
+    """A capture holds each part's state under its name, and the positions of that moment."""
+    made = checkpoint(saver)
+    passed(made, 6)
+    snapshot = made.capture()
+    assert snapshot.state == {"learner": {"n": 1}, "pending": None}
+    assert snapshot.header.positions == {0: 7}
+    passed(made, 7)
+    assert snapshot.header.positions == {0: 7}
+
+
+def value(made, name):
+    """What is exported under a name."""
+    (spec,) = (each for each in made.metrics() if each.name == f"iln_snapshot_{name}")
+    return spec.read()
+
+
+def test_only_what_is_stored_is_exported(tmp_path):
+    """A snapshot that is on its way protects nothing yet, so it is not shown as there."""
+    folder, stored, reported = SnapshotFolder(tmp_path), threading.Event(), []
+    saver = Saver(folder, [lambda: stored.wait(30)], stored=reported.append)
+    made = checkpoint(saver, events=10)
+    passed(made, *range(12))
+    assert saver.busy
+    assert value(made, "lag") == 12
+    assert value(made, "offset") is None
+    assert value(made, "last_success_timestamp_seconds") is None
+    assert reported == []
+    stored.set()
+    saver.finish()
+    assert value(made, "lag") == 2
+    assert value(made, "offset") == 10
+    assert value(made, "last_success_timestamp_seconds") == NOON_POSIX
+    assert value(made, "size_bytes") == (tmp_path / Place(1, 10).name).stat().st_size
+    assert value(made, "duration_seconds") > 0
+    assert reported == [header({0: 10})]
+
+
+def test_a_restored_run_shows_the_snapshot_it_goes_on_from(tmp_path):
+    """A run that begins with old state and can't save has an old snapshot, not none."""
+    saver = Saver(SnapshotFolder(tmp_path), newest=header({0: 500}))
+    made = checkpoint(saver, positions={0: 500})
+    assert value(made, "offset") == 500
+    assert value(made, "last_success_timestamp_seconds") == NOON_POSIX
+    assert value(made, "lag") == 0
+    assert value(made, "size_bytes") is None
+    passed(made, 503)
+    assert value(made, "lag") == 4
+
+
+def test_lost_records_are_no_unsaved_ones(tmp_path):
+    """What retention deleted before it was learned can't be read again: the lag leaves it out."""
+    saver = Saver(SnapshotFolder(tmp_path), newest=header({0: 500}))
+    assert value(checkpoint(saver, positions={0: 800}), "lag") == 0
