@@ -77,7 +77,7 @@ class Worker:
                 if settings.pending_events
                 else None
             )
-            model = settings.model or f"{stream.name or 'stdin'}/{settings.learner}"
+            model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
             writers = outputs.writers(self.source, reader.name)
             observers: list[Listener] = [self.watched]

@@ -47,7 +47,7 @@ def test_replay(topic_with_letters, command, broker):
     topic, arguments = topic_with_letters
     done = command("dead-letters", "replay", *arguments)
     assert done.code == 0, done.err
-    assert f"4 records sent to topic {topic} again" in done.err
+    assert f"4 records sent to kafka:{topic} again" in done.err
     again = [record.value for record in read_topic(broker.bootstrap, topic)][4:]
     assert again == [b'{"x": {"a": "[b]"', LONG, b""]
 

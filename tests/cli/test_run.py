@@ -91,14 +91,17 @@ def test_help_lists_every_setting(command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--source", "events.txt"], "source = 'events.txt': give kafka, a .jsonl or .csv file"),
+        (
+            ["--source", "events.txt"],
+            "source = 'events.txt': give kafka, kafka:TOPIC, a .jsonl",
+        ),
         (["--source", "nowhere.jsonl"], "can't read nowhere.jsonl: No such file or directory"),
         (["--window", "0"], "window (--window, ILN_WINDOW): Input should be greater than or equal"),
         (["--learner", "none:model"], "No module named 'none'"),
         (["--learner-options", "{"], "expected a JSON object"),
         (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
         (["--config", "none.toml"], "--config: there is no file none.toml"),
-        ([], "start: say where in topic iln-events to begin: earliest, latest or a time"),
+        ([], "start: say where in kafka:iln-events to begin: earliest, latest or a time"),
     ],
 )
 def test_errors(run, arguments, said):
@@ -115,8 +118,8 @@ def test_error_of_a_process(tmp_path):
     done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: source = '[/b]none': give kafka, a .jsonl or .csv file, -, river:NAME or "
-        "synthetic:NAME\n"
+        "error: source = '[/b]none': give kafka, kafka:TOPIC, a .jsonl or .csv file, -, "
+        "river:NAME, synthetic:NAME, or package.module:attribute of a source\n"
     )
 
 
