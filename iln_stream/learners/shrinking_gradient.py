@@ -28,8 +28,8 @@ from iln_stream.learners.estimators import (
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.reports import (
     SHRUNK,
+    algorithm_1_flags,
     algorithm_1_metrics,
-    algorithm_1_report,
     columns_metrics,
 )
 from iln_stream.learners.restoring import restorable
@@ -379,7 +379,10 @@ class ShrinkingGradient(base.Regressor):
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report the loss (E_t - y_t)^2 / 2 of the last event, and whether alpha was shrunk."""
-        return algorithm_1_report(self._last)
+        update = self._last
+        if update is None:  # what is around the learner kept the event from it
+            return None, ()
+        return update.loss, algorithm_1_flags(update)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of Algorithm 1."""
