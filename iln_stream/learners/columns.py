@@ -94,7 +94,7 @@ class Columns:
         self._take_all: Callable[[Mapping[Any, float]], tuple[float, ...]] | None = (
             itemgetter(*place) if len(place) > 1 else None  # of one name it gives no tuple
         )
-        self._last_values: tuple[float, ...] = ()
+        self._last_packed = b""
         self._last_row: NDArray[np.float64] | None = None  # of these; none can write to it
 
     def _usual(self, x: Mapping[Any, float]) -> NDArray[np.float64] | None:
@@ -107,14 +107,15 @@ class Columns:
             return None
         try:
             values = self._take_all(x)
-            if values == self._last_values:
+            packed = self._pack(*values)
+            if packed == self._last_packed:  # bits, for 0.0 == -0.0
                 return self._last_row
             # One comparison for all: false for nan, for infinities and for what has to be clipped.
             if math.hypot(*values) <= LARGEST_INPUT:
-                self._last_row = np.frombuffer(self._pack(*values))
-                self._last_values = values
+                self._last_row = np.frombuffer(packed)
+                self._last_packed = packed
                 return self._last_row
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, OverflowError, struct.error):
             pass  # a name is missing, or a value is no number: the careful way tells
         return None
 
@@ -143,7 +144,7 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
                     f"x[{name!r}] is {value!r}, and no number: leave out what is unknown, and put "
                     "river.preprocessing.OneHotEncoder before strings"
                 ) from error
-            if value != value or math.isinf(value):
+            if value != value or abs(value) == math.inf:
                 raise ValueError(
                     f"x[{name!r}] is {value}: inputs must be finite numbers; "
                     "leave out what is unknown"

@@ -7,6 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.moments import Moments
+from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import restorable
 from iln_stream.state import Form, Tree, name_of, text_of
 
@@ -14,7 +15,7 @@ _FORM = Form("WinsorisedScaler", 1)
 
 
 @restorable
-class WinsorisedScaler(base.Transformer):
+class WinsorisedScaler(OneAtATime, base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
@@ -44,6 +45,7 @@ class WinsorisedScaler(base.Transformer):
     """
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
+        super().__init__()
         if not clip > 0:
             raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
         if max_columns < 1:
@@ -62,27 +64,30 @@ class WinsorisedScaler(base.Transformer):
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Let the inputs of x join the statistics; y is not looked at."""
-        for name in self._admitted(x):
-            self._moments[name] = self._with(name, x[name])
+        with self._turn:
+            for name in self._admitted(x):
+                self._moments[name] = self._with(name, x[name])
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the scaled inputs; a constant input becomes 0."""
         scaled = {}
-        for name in self._admitted(x):
-            value = x[name]
-            moments = self._with(name, value)
-            sd = moments.sd
-            z = (value - moments.mean) / sd if sd > 0.0 else 0.0
-            scaled[name] = max(-self.clip, min(z, self.clip))
+        with self._turn:
+            for name in self._admitted(x):
+                value = x[name]
+                moments = self._with(name, value)
+                sd = moments.sd
+                z = (value - moments.mean) / sd if sd > 0.0 else 0.0
+                scaled[name] = max(-self.clip, min(z, self.clip))
         return scaled
 
     def state(self) -> Tree:
         """Return the statistics of all names, in arrays."""
-        moments = self._moments.values()
+        with self._turn:
+            names, moments = list(self._moments), list(self._moments.values())
         return _FORM.write(
             clip=self.clip,
             max_columns=self.max_columns,
-            names=[text_of(name) for name in self._moments],
+            names=[text_of(name) for name in names],
             n=np.array([m.n for m in moments], np.int64),
             mean=np.array([m.mean for m in moments], np.float64),
             variance=np.array([m.variance for m in moments], np.float64),

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners.columns import Columns
 
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
@@ -38,6 +39,16 @@ def test_rows_stay_what_they_were(events):
     rows = [(columns.row(x), columns.learn(x)) for x in events]
     for x, pair in zip(events, rows, strict=True):
         assert [row.tolist() for row in pair] == 2 * [[x["a"], x["b"]]]
+
+
+@pytest.mark.parametrize("alike", [(0.0, -0.0), (0.1, np.float32(0.1)), (1.0, 10**400)])
+def test_a_row_is_not_the_last_one_of_nearly_the_same_event(alike):
+    """Values that are called equal but are not the same bits, or are too large, keep their own."""
+    columns = Columns(10)
+    columns.learn({"a": 0.0, "b": 0.0})
+    for value in (*alike, *alike):
+        row = columns.learn({"a": value, "b": 1.0})
+        assert row.tobytes() == np.array([min(value, LARGEST_INPUT), 1.0]).tobytes()
 
 
 def test_old_places_stay():

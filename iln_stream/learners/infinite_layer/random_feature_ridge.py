@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
-from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import restorable
 
 
@@ -97,6 +97,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
+        super().__init__()
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.one_ridge import OneRidge
         from iln_stream.learners.infinite_layer.prior import ACTIVATIONS
@@ -135,7 +136,8 @@ class RandomFeatureRidge(Engined, base.Regressor):
             When an input is not a finite number.
 
         """
-        return self._engine.predict(x)
+        with self._turn:
+            return self._engine.predict(x)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -147,15 +149,16 @@ class RandomFeatureRidge(Engined, base.Regressor):
 
         """
         y = float(y)
-        if not math.isfinite(y):
-            raise ValueError(f"y is {y}: targets must be finite numbers")
-        # Beyond this a square would overflow.
-        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        with self._turn:
+            self._engine.learn(x, y)
 
     @property
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the function varies; they sum to one."""
-        return self._engine.relevance()
+        with self._turn:
+            return self._engine.relevance()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

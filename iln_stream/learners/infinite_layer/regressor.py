@@ -1,6 +1,5 @@
 """The learner to pick first."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -8,7 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
-from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
@@ -81,6 +80,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
+        super().__init__()
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine import Engine
         from iln_stream.learners.infinite_layer.fast_engine import FastEngine
@@ -106,7 +106,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
             When an input is not a finite number.
 
         """
-        return self._engine.predict(x)
+        with self._turn:
+            return self._engine.predict(x)
 
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return an interval, always finite, that holds the target of x with probability `level`.
@@ -122,7 +123,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level = {level!r} must lie between 0 and 1")
-        return self._engine.interval(x, level)
+        with self._turn:
+            return self._engine.interval(x, level)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -134,25 +136,28 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
         """
         y = float(y)
-        if not math.isfinite(y):
-            raise ValueError(f"y is {y}: targets must be finite numbers")
-        # Beyond this a square would overflow.
-        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        with self._turn:
+            self._engine.learn(x, y)
 
     @property
     def n_learned(self) -> int:
         """Number of events learned."""
-        return self._engine.n
+        with self._turn:
+            return self._engine.n
 
     @property
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
-        return self._engine.n_overflowed
+        with self._turn:
+            return self._engine.n_overflowed
 
     @property
     def expert_weights(self) -> dict[str, float]:
         """Weight of each expert in the prediction, by name; they sum to one."""
-        return self._engine.expert_weights()
+        with self._turn:
+            return self._engine.expert_weights()
 
     @property
     def relevance(self) -> dict[Any, float]:
@@ -161,28 +166,33 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         The mean square of the gradient along the standardised input, over about the last 500 events
         and over the ridge experts, as they weigh in the prediction.
         """
-        return self._engine.relevance()
+        with self._turn:
+            return self._engine.relevance()
 
     @property
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of 1000; about 1 while steady."""
-        return self._engine.drift
+        with self._turn:
+            return self._engine.drift
 
     @property
     def first_order(self) -> ShrinkingGradient | None:
         """The expert that is Algorithm 1, with its ||alpha||_1 and shrinks; None if "fast"."""
-        expert = self._engine.first_order
-        return None if expert is None else expert.learner
+        with self._turn:
+            expert = self._engine.first_order
+            return None if expert is None else expert.learner
 
     @property
     def target_unit(self) -> float:
         """What is 1 on the scale that targets are learned on, in units of y: 3 running sd."""
-        return self._engine.unit
+        with self._turn:
+            return self._engine.unit
 
     @property
     def redrawn_at(self) -> dict[str, int]:
         """Number of events after which each expert's hidden units were last drawn."""
-        return self._engine.redrawn_at()
+        with self._turn:
+            return self._engine.redrawn_at()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
