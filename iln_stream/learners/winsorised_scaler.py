@@ -1,11 +1,12 @@
 """Online standardisation of the inputs that outliers can't carry off."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
 from river import base
 
+from iln_stream.learners.columns import warn_of_overflow
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import restorable
@@ -30,7 +31,8 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
     clip
         Largest absolute value of a scaled input, in standard deviations.
     max_columns
-        Statistics are kept of no more names than this; the inputs of later names are left out.
+        Statistics are kept of no more names than this; the inputs of later names are left out and
+        counted in `n_overflowed`.
 
     Examples
     --------
@@ -53,10 +55,16 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         self.clip = clip
         self.max_columns = max_columns
         self._moments: dict[Any, Moments] = {}
+        self._n_overflowed = 0
 
     def moments(self, name: Any) -> Moments:
         """Return the statistics of an input so far; of one never seen, those of nothing."""
         return self._moments.get(name, _NOTHING_SEEN)
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that were left out, because `max_columns` names were known."""
+        return self._n_overflowed
 
     @property
     def _supervised(self) -> bool:
@@ -65,7 +73,11 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Let the inputs of x join the statistics; y is not looked at."""
         with self._turn:
-            for name in self._admitted(x):
+            admitted = self._admitted(x)
+            if len(admitted) < len(x):
+                known = set(admitted)
+                self._overflow([name for name in x if name not in known])
+            for name in admitted:
                 self._moments[name] = self._with(name, x[name])
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
@@ -84,6 +96,8 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         """Return the statistics of all names, in arrays."""
         with self._turn:
             names, moments = list(self._moments), list(self._moments.values())
+            # Told only if there is any: of older states it is unknown, and taken for none.
+            overflowed = {"n_overflowed": self._n_overflowed} if self._n_overflowed else {}
         return _FORM.write(
             clip=self.clip,
             max_columns=self.max_columns,
@@ -91,22 +105,30 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
             n=np.array([m.n for m in moments], np.int64),
             mean=np.array([m.mean for m in moments], np.float64),
             variance=np.array([m.variance for m in moments], np.float64),
+            **overflowed,
         )
 
     @classmethod
     def from_state(cls, state: Tree) -> Self:
         """Return the scaler that has this state."""
-        clip, max_columns, names, *statistics = _FORM.read(
-            state, "clip", "max_columns", "names", "n", "mean", "variance"
+        state = {"n_overflowed": 0, **state}
+        n_overflowed, clip, max_columns, names, *statistics = _FORM.read(
+            state, "n_overflowed", "clip", "max_columns", "names", "n", "mean", "variance"
         )
         scaler = cls(clip, max_columns)
+        scaler._n_overflowed = n_overflowed
         rows = zip(*(array.tolist() for array in statistics), strict=True)
         scaler._moments = {
             name_of(text): Moments(*row) for text, row in zip(names, rows, strict=True)
         }
         return scaler
 
-    def _admitted(self, x: Mapping[Any, float]) -> Iterable[Any]:
+    def _overflow(self, left_out: list[Any]) -> None:
+        self._n_overflowed += len(left_out)
+        if self._n_overflowed == len(left_out):
+            warn_of_overflow(left_out[0], self.max_columns)
+
+    def _admitted(self, x: Mapping[Any, float]) -> Collection[Any]:
         """The names of x that have statistics, or will once x is learned."""
         if x.keys() <= self._moments.keys():
             return x

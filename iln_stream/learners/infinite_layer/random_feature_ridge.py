@@ -65,7 +65,8 @@ class RandomFeatureRidge(Engined, base.Regressor):
     seed
         Of all randomness. None: drawn from the system's entropy.
     max_columns
-        The most input names given a column; the inputs of later names are left out.
+        The most input names given a column; the inputs of later names are left out and counted in
+        `n_overflowed`.
 
     Examples
     --------
@@ -153,6 +154,12 @@ class RandomFeatureRidge(Engined, base.Regressor):
             y = clipped_target(y)
         with self._turn:
             self._engine.learn(x, y)
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that found no column."""
+        with self._turn:
+            return self._engine.inputs.columns.n_overflowed
 
     @property
     def relevance(self) -> dict[Any, float]:
