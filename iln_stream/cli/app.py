@@ -173,12 +173,9 @@ def demo(
 
 
 @app.command()
-def doctor(
-    bootstrap: Annotated[
-        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
-    ] = "127.0.0.1:9092",
-) -> None:
-    """Say what this machine has, and what is missing for what."""
+@with_settings
+def doctor(settings: Settings) -> None:
+    """Say what this machine has; end with 1 if something is missing that the settings need."""
     from iln_stream.cli.doctor import examine
 
-    raise typer.Exit(examine(Settings.load(bootstrap=bootstrap), Console()))
+    raise typer.Exit(examine(settings, Console()))

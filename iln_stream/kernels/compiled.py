@@ -23,3 +23,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(**options, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:
         return njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def cache_folder() -> str | None:
+    """Return where compiled code is kept on disk; None where there is no place for it."""
+    folder: str | None = compiled(lambda: None).stats.cache_path  # type: ignore[attr-defined]
+    return folder
