@@ -210,6 +210,36 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
     early.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
 
 
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+def test_broker_that_goes_away_and_comes_back(
+    stoppable: KafkaBroker, start: Start, tmp_path: Path, client: str
+) -> None:
+    """An outage is two sentences in the log, whatever the clients of source and sinks say of it."""
+    topic = create_topic(stoppable.bootstrap)
+    feed = Feed(stoppable.bootstrap, topic)
+    feed.send(500)
+    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    running = start(*run, "--kafka-client", client)
+    here = f"the broker at {stoppable.bootstrap}"
+    running.wait_for_metrics(
+        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 500
+    )
+    stoppable.kill()
+    running.wait_until_it_says(f"WARNING {here} is away; waiting\n")
+    time.sleep(3)  # in which the clients try again and again
+    stoppable.start()
+    running.wait_until_it_says(f"WARNING {here} is back after ")
+    feed.send(500)
+    feed.close()
+    running.wait_for_metrics(
+        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 1_000
+    )
+    assert running.terminate() == 0, running.said
+    assert running.said.count(here) == 2
+    assert " ERROR " not in running.said
+    assert "Traceback" not in running.said
+
+
 def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
     """A broker that says nothing for longer than its clients wait costs time and nothing else."""
     topic = create_topic(stoppable.bootstrap)

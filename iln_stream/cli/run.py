@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from iln_stream.cli.logs import say
 from iln_stream.service import Service, Settings
 
 
@@ -13,9 +14,8 @@ def run_service(settings: Settings, console: Console) -> None:
         scores, watched = lane.watched.scores, lane.watched
         name = f"partition {lane.source.partition}: " if len(service.lanes) > 1 else ""
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
-        console.print(
+        say(
+            console,
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
             f"running loss {scores.running_loss:.4g}, MAE {scores.running_mae:.4g}",
-            highlight=False,
-            soft_wrap=True,
         )

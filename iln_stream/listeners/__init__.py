@@ -1,5 +1,6 @@
-"""What observes the loop: metrics, predictions, dead letters, progress."""
+"""What observes the loop: metrics, predictions, dead letters, progress, the connection."""
 
+from iln_stream.listeners.connection_log import ConnectionLog
 from iln_stream.listeners.metrics import Metrics
 from iln_stream.listeners.outbox import (
     DeadLetterWriter,
@@ -12,6 +13,7 @@ from iln_stream.listeners.snapshotter import Snapshotter
 from iln_stream.listeners.watched import Watched
 
 __all__ = [
+    "ConnectionLog",
     "DeadLetterWriter",
     "Metrics",
     "PredictionWriter",

@@ -6,7 +6,7 @@ from typing import cast
 
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, Progress, SnapshotMetrics, Snapshotter
+from iln_stream.listeners import ConnectionLog, Metrics, Progress, SnapshotMetrics, Snapshotter
 from iln_stream.prequential import Listener, PrequentialLoop, RecentIds
 from iln_stream.service.build import build_learner, build_log, build_source
 from iln_stream.service.memory import Memory
@@ -71,6 +71,8 @@ class Lane:
             # Writers first: what was counted has been handed over.
             writers = outputs.writers(self.source)
             listeners: list[Listener] = [*writers, self.watched]
+            # First: a writer may wait for the same broker.
+            listeners.insert(0, ConnectionLog(self.source, f"the broker at {settings.bootstrap}"))
             if console is not None and console.is_terminal:
                 listeners.append(Progress(settings.source, self.source.lag, console))
             if memory is not None:  # last: what is saved has been counted

@@ -138,6 +138,16 @@ class Settings(BaseSettings):
         default=9108, ge=0, le=65535, description="Its port; 0 takes a free one."
     )
     window: int = Field(default=1000, ge=1, description="Labelled events in the windowed metrics.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="The least that is logged: `debug`, `info`, `warning` or `error`; `debug` "
+        "includes what the Kafka client says.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text",
+        description="`text`, or `json`: one object a line, with time, level, logger, message and "
+        "exception.",
+    )
 
     @field_validator("start", mode="before")
     @classmethod

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,51 @@ def test_error_of_a_process(tmp_path):
         "error: source = '[/b]none': give kafka, a .jsonl or .csv file, -, river:NAME or "
         "synthetic:NAME\n"
     )
+
+
+def test_log_as_json(tmp_path):
+    """With log_format = json each line is an object, from the first to the last word."""
+    (tmp_path / "run.toml").write_text('source = "synthetic:Friedman"\nlog_format = "json"\n')
+    told = iln("run", "--config=run.toml", "--limit=20", "--metrics-port=0", cwd=tmp_path)
+    assert told.returncode == 0
+    first, last = lines(told.stderr)
+    assert first["message"].startswith("metrics at http://")
+    assert last["message"].startswith("20 events, 0 dead letters; running loss ")
+    assert {first["level"], last["level"]} == {"info"}
+
+
+@pytest.mark.parametrize("wrong", [["--window=0"], ["--source=nowhere.jsonl"]])
+def test_errors_as_json(tmp_path, wrong):
+    """What the user can mend is an object, too, even before the settings could be read."""
+    done = iln("run", *wrong, cwd=tmp_path, env={"ILN_LOG_FORMAT": "json", "ILN_WINDOWS": "5"})
+    assert (done.returncode, done.stdout) == (2, "")
+    warning, error = lines(done.stderr)
+    assert warning["level"] == "warning"
+    assert "did you mean ILN_WINDOW?" in warning["message"]
+    assert error["level"] == "error"
+    assert "window (--window" in error["message"] or "can't read nowhere" in error["message"]
+
+
+def test_fault_as_json(tmp_path):
+    """An error of ours is an object with its traceback, and exit code 1."""
+    program = (
+        "import iln_stream.cli.run as run, iln_stream.cli\n"
+        "def fail(*_): raise KeyError('oh')\n"
+        "run.Service = fail\n"
+        "iln_stream.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "--source=synthetic:Friedman", "--log-format=json"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    (fault,) = lines(done.stderr)
+    assert fault["level"] == "critical"
+    assert fault["exception"].endswith("KeyError: 'oh'")
 
 
 def test_unknown_flag(run):
