@@ -124,6 +124,8 @@ def test_kafka_client_is_heard_at_debug(log):
         kafka_fails()
     assert screen.getvalue().count("Traceback") == 2
     assert screen.getvalue().count("Metadata refresh: failed") == 2
+    logging.getLogger("kafka.net").debug("reconnecting")
+    assert "reconnecting" in screen.getvalue()
 
 
 def test_set_up_again(log):
