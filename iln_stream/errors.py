@@ -25,5 +25,9 @@ class SnapshotError(IlnError):
     """A snapshot can't be written, or can't be gone on from."""
 
 
+class RefusedError(SnapshotError):
+    """A snapshot is of other settings or another topic: a person has to say which is meant."""
+
+
 class IlnWarning(UserWarning):
     """The run goes on, but something about it deserves a look."""

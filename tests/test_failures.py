@@ -165,6 +165,27 @@ def test_sigterm_saves_everything(
     assert offsets == sorted(set(offsets))
 
 
+def test_refused_snapshots_are_waited_with(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """Told to wait, a run whose settings are not its snapshots' says so once and stays, without a
+    hold on the folder, until it is stopped; then it ends with 2, and nothing was changed."""
+    fed.send(100)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    assert start(*run).wait() == 0
+    before = saved(tmp_path / "s", topic)
+    refused = start(*run, "--seed=2", "--when-refused=wait")
+    refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+    assert start(*run).wait() == 0  # as `rebuild` would
+    assert refused.runs
+    assert refused.metrics() == {}
+    assert refused.terminate() == 2
+    (line,) = refused.said.splitlines()
+    assert " ERROR snapshots: " in line
+    assert "holds a state of other settings: seed was 1 and is 2" in line
+    assert saved(tmp_path / "s", topic).header == before.header
+
+
 @pytest.mark.parametrize("transactional", [False, True])
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from iln_stream._version import __version__
 from iln_stream.cli import flags
 from iln_stream.cli.logs import logs_json, say, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
-from iln_stream.service import ENV_PREFIX, Settings
+from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 app = typer.Typer(
     name="iln-stream",
@@ -55,13 +56,23 @@ def tell(error: IlnError) -> None:
         console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+def with_settings(
+    command: Callable[..., None], refused: Callable[[SettingsError], None] = lambda _: None
+) -> Callable[..., None]:
     """Turn a function of `Settings` into a command that logs as they say."""
 
     def log_as_told(settings: Settings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
-    return flags.with_settings(command, log_as_told)
+    return flags.with_settings(command, log_as_told, refused)
+
+
+def wait_if_told(error: SettingsError) -> None:
+    """Wait where the settings that can't be used say that a refused run should."""
+    from iln_stream.cli.run import wait_to_be_stopped
+
+    if error.when_refused == "wait":
+        wait_to_be_stopped(error)
 
 
 def _version(wanted: bool) -> None:
@@ -83,7 +94,7 @@ def options(
 
 
 @app.command()
-@with_settings
+@partial(with_settings, refused=wait_if_told)
 def run(settings: Settings) -> None:
     """Learn a stream: predict, score, learn, one event at a time, with /metrics beside it."""
     from iln_stream.cli.run import run_service

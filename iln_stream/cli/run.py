@@ -1,14 +1,32 @@
 """`iln-stream run`: the service, with a progress bar and a last word."""
 
+import logging
+import signal
+import sys
+import time
+from types import FrameType
+from typing import NoReturn
+
 from rich.console import Console
 
-from iln_stream.cli.logs import say
-from iln_stream.service import Service, Settings
+from iln_stream.cli.logs import logs_json, say
+from iln_stream.errors import IlnError, RefusedError
+from iln_stream.service import Service, Settings, SettingsError
+
+log = logging.getLogger(__name__)
 
 
 def run_service(settings: Settings, console: Console) -> None:
-    """Run until the source ends or the user interrupts, then say how it went."""
-    service = Service(settings, console)
+    """Run until the source ends or the user interrupts, then say how it went.
+
+    A run that is refused for what only a person can mend may be told to wait for that.
+    """
+    try:
+        service = Service(settings, None if logs_json() else console)
+    except (RefusedError, SettingsError) as error:
+        if settings.when_refused == "wait":
+            wait_to_be_stopped(error)
+        raise
     service.run()
     for lane in service.lanes:
         scores, watched = lane.watched.scores, lane.watched
@@ -19,3 +37,19 @@ def run_service(settings: Settings, console: Console) -> None:
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
             f"running loss {scores.running_loss:.4g}, MAE {scores.running_mae:.4g}",
         )
+
+
+def wait_to_be_stopped(error: IlnError) -> NoReturn:
+    """Log what keeps us from running, and end with 2 on SIGTERM or SIGINT.
+
+    Whoever would restart us would only have us refuse again.
+    """
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        sys.exit(2)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave)
+    log.error("%s. Waiting to be stopped (when_refused = wait)", error)
+    while True:
+        time.sleep(3600)

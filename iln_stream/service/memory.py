@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from iln_stream.errors import IlnWarning, SnapshotError
+from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.listeners import Snapshotter, Watched
 from iln_stream.prequential import RecentIds
 from iln_stream.service.build import build_learner
@@ -186,7 +186,7 @@ class Memory:
         ours = configuration(self._settings)
         here = f"snapshots: {self._folder.path}"
         if (header.stream, header.partition) != (self._settings.topic, self._partition):
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} is of topic {header.stream}, partition {header.partition}: give this run "
                 "another folder"
             )
@@ -195,7 +195,7 @@ class Memory:
                 f"{name} was {header.configuration.get(name)!r} and is {ours[name]!r}"
                 for name in differing
             )
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} holds a state of other settings: {said}. Go back to those, or learn again "
                 "from the log with `iln-stream rebuild`"
             )
