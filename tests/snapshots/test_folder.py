@@ -72,16 +72,16 @@ def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monke
 
 @pytest.fixture
 def disk(monkeypatch):
-    """What is asked of the disk, in order: (which call, of what, how large it is then)."""
+    """What is asked of the disk, in order: (which call, of what, what a reader finds in it then)."""
     asked, fsync, rename = [], os.fsync, Path.rename
 
     def tell_fsync(descriptor):
         path = Path(f"/proc/self/fd/{descriptor}").readlink()
-        asked.append(("fsync", path, None if path.is_dir() else path.stat().st_size))
+        asked.append(("fsync", path, None if path.is_dir() else path.read_bytes()))
         fsync(descriptor)
 
     def tell_rename(partial, final):
-        asked.append(("rename", final, partial.stat().st_size))
+        asked.append(("rename", final, partial.read_bytes()))
         return rename(partial, final)
 
     monkeypatch.setattr(os, "fsync", tell_fsync)
@@ -92,11 +92,11 @@ def disk(monkeypatch):
 def test_a_snapshot_is_durable_before_it_counts(folder, make, disk):
     """The whole file is on the disk before it gets its name, and its name before it is said to be
     stored: a power cut leaves no name without its content, and takes back nothing that was told."""
-    size = folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=10))
     final = folder.path / Place(1, 10).name
     assert disk == [
-        ("fsync", Path(f"{final}.partial"), size),
-        ("rename", final, size),
+        ("fsync", Path(f"{final}.partial"), final.read_bytes()),
+        ("rename", final, final.read_bytes()),
         ("fsync", folder.path, None),
     ]
 
