@@ -72,7 +72,7 @@ def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monke
 
 @pytest.fixture
 def disk(monkeypatch):
-    """What is asked of the disk, in order: (which call, of what, what a reader finds in it then)."""
+    """What is asked of the disk, in order: (which call, of what, what is in it then)."""
     asked, fsync, rename = [], os.fsync, Path.rename
 
     def tell_fsync(descriptor):
