@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from iln_stream.cli.logs import say
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
@@ -58,14 +59,14 @@ def replay_letters(settings: Settings, reason: str, console: Console) -> None:
     finally:
         for sink in sinks.values():
             sink.close()
-    console.print(f"{n_sent} records sent to {stream.address} again", soft_wrap=True)
+    say(console, f"{n_sent} records sent to {stream.address} again")
     if others:
-        console.print(f"{others} letters are of other streams", soft_wrap=True)
+        say(console, f"{others} letters are of other streams")
     if lost:
-        console.print(
+        say(
+            console,
             f"{len(lost)} records are cut in their letters and no longer in the topic: "
             f"{', '.join(lost)}",
-            soft_wrap=True,
         )
 
 

@@ -7,13 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from iln_stream.service import ENV_PREFIX, Settings
+from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+def with_settings(
+    command: Callable[..., None],
+    at_first: Callable[[Settings], None] = lambda _: None,
+    refused: Callable[[SettingsError], None] = lambda _: None,
+) -> Callable[..., None]:
     """Turn a function of `Settings` into a typer command with a flag for every setting.
 
-    What else the function takes stays a parameter of the command.
+    What else the function takes stays a parameter of the command. `at_first` is told of the
+    settings before the command is, and `refused` of those that can't be used before their error is
+    raised.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
@@ -21,7 +27,13 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(config: Path | None, **flags: Any) -> None:
         own = {name: flags.pop(name) for name in names}
-        command(Settings.load(config, **flags), **own)
+        try:
+            settings = Settings.load(config, **flags)
+        except SettingsError as error:
+            refused(error)
+            raise
+        at_first(settings)
+        command(settings, **own)
 
     config = inspect.Parameter(
         "config",

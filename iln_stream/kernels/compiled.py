@@ -41,6 +41,12 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return dispatcher  # type: ignore[no-any-return]
 
 
+def cache_folder() -> str | None:
+    """Return where compiled code is kept on disk; None where there is no place for it."""
+    folder: str | None = compiled(lambda: None).stats.cache_path  # type: ignore[attr-defined]
+    return folder
+
+
 @cache
 def _digest() -> str:
     """A digest of all that machine code is made of: the sources in this folder."""

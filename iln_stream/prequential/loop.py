@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from iln_stream.errors import IlnError, SourceError
+from iln_stream.errors import IlnError, SourceError, UnrecoverableError
 from iln_stream.events import (
     DeadLetter,
     Event,
@@ -32,7 +32,7 @@ class LearnerError(IlnError):
     """The learner fails on event after event: something is wrong with it, not with them."""
 
 
-class NothingLearnedError(IlnError):
+class NothingLearnedError(UnrecoverableError):
     """No record could be learned, from the first on: the stream is not of the form expected."""
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from iln_stream.errors import IlnWarning, SnapshotError
+from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.readers import Reader
 from iln_stream.service.settings import Settings
 from iln_stream.service.wiring import build_learner
@@ -247,7 +247,7 @@ class Recovery:
 
         Raises
         ------
-        SnapshotError
+        RefusedError
             When several partitions have learners of their own, which can't become one.
 
         """
@@ -255,7 +255,7 @@ class Recovery:
         names = [f"{self._stream.name}-{p}" for p in self._reader.partitions]
         found = [name for name in names if any((folder / name).glob("*.snapshot"))]
         if len(found) > 1:
-            raise SnapshotError(
+            raise RefusedError(
                 f"snapshots: {folder} holds learners of single partitions ({', '.join(found)}), "
                 "and this run has one learner over all: go on with those with --learner-per "
                 "partition, or name their --partitions, or give this run another folder"
@@ -273,7 +273,7 @@ class Recovery:
         strangers = header.positions.keys() - set(self._reader.partitions)
         if header.stream != self._stream.name or strangers:
             partitions = ", ".join(map(str, header.positions))
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} is of topic {header.stream}, partition {partitions}: give this run "
                 "another folder"
             )
@@ -282,7 +282,7 @@ class Recovery:
                 f"{name} was {header.configuration.get(name)!r} and is {ours[name]!r}"
                 for name in differing
             )
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} holds a state of other settings: {said}. Go back to those, or learn again "
                 "from the log with `iln-stream rebuild`"
             )

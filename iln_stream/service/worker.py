@@ -7,7 +7,7 @@ from typing import cast
 
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, Progress
+from iln_stream.listeners import ConnectionLog, Metrics, Progress
 from iln_stream.prequential import (
     Listener,
     NothingLearnedError,
@@ -100,7 +100,8 @@ class Worker:
             self.loop = PrequentialLoop(
                 self.source,
                 self.learner,
-                [*writers, *observers, *listeners],
+                # The log first: a writer may wait for the same broker.
+                [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
                 recent_ids=recent_ids,
                 task=task,
                 pending=pending,

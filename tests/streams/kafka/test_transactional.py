@@ -134,6 +134,27 @@ def test_a_forgotten_frontier_is_found_again(
     assert open_sink(partition=1).committed() == {1: 7}
 
 
+@pytest.mark.parametrize("why", ["forgotten", "of another topic id"])
+def test_what_was_aborted_is_not_found_again(
+    broker: KafkaBroker, source: str, open_sink: Open, why: str
+) -> None:
+    """Where only the messages tell the frontier, those of an aborted transaction at the end of the
+    topic don't count: nobody saw them, so they have to be published again."""
+    killed = open_sink()
+    send(killed, source, range(7))
+    killed.flush()
+    send(killed, source, range(7, 10))
+    killed._producer.flush()  # on the broker, and not committed
+    following = open_sink()  # aborts that
+    if why == "forgotten":
+        forget_frontier(broker, following)
+    else:
+        other = open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427")
+        send(other, source, range(2))
+        other.flush()
+    assert following.frontier() == 7
+
+
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_another_topic_of_the_same_name(
     broker: KafkaBroker, source: str, open_sink: Open, forgotten: bool
