@@ -16,7 +16,7 @@ from support.kafka_topics import TransactionalWriter, create_topic, produce, rea
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, SnapshotError, SourceError
-from iln_stream.prequential import Listener, Step
+from iln_stream.prequential import Listener, NothingLearnedError, Step
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.readers import seed_of
 
@@ -397,3 +397,23 @@ def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_
     assert runs.saved().n_events <= 55
     runs.run()
     assert runs.saved().learner == whole(runs, tmp_path / "whole").learner
+
+
+def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
+    """A topic that holds no events ends the run after 100 letters with a proposal; each restart
+    begins behind them, so no record has two letters."""
+    flat = [(None, json.dumps({"rooms": n, "price": 2.0 * n}).encode()) for n in range(250)]
+    produce(broker.bootstrap, runs.topic, flat)
+    for last in (99, 199, 249, 249):
+        if last == 249 and runs.saved().header.next_offset == 250:
+            runs.run()  # nothing is left to fail on
+        else:
+            with pytest.raises(
+                NothingLearnedError, match=r"none of the first .* If price is the label, send"
+            ):
+                runs.run()
+        letters = read_topic(broker.bootstrap, f"{runs.topic}-dead-letters")
+        assert [json.loads(letter.value)["offset"] for letter in letters] == list(range(last + 1))
+    produce(broker.bootstrap, runs.topic, events(20))
+    runs.run()
+    assert runs.saved().n_events == 20
