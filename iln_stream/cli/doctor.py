@@ -85,7 +85,7 @@ def _extras(settings: Settings) -> Iterator[Finding]:
         "confluent-kafka",
         "reading from Kafka faster (--kafka-client confluent)",
         "iln-stream[confluent]",
-        essential=settings.source == "kafka" and settings.kafka_client == "confluent",
+        essential=_reads_kafka(settings) and settings.kafka_client == "confluent",
     )
     for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
         yield _package(
@@ -113,10 +113,14 @@ def _cache() -> Finding:
     return Finding(name, True, folder, purpose)
 
 
+def _reads_kafka(settings: Settings) -> bool:
+    return settings.source_address.startswith("kafka:")
+
+
 def _broker(settings: Settings) -> Finding:
     name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
     outputs = (settings.predictions, settings.dead_letters)
-    essential = settings.source == "kafka" or any(
+    essential = _reads_kafka(settings) or any(
         output is not None and output.startswith("kafka:") for output in outputs
     )
     for address in settings.bootstrap.split(","):

@@ -58,10 +58,11 @@ def docker(tmp_path, monkeypatch):
     return script
 
 
-def test_broker_that_a_run_needs(command):
+@pytest.mark.parametrize("source", ["kafka", "kafka:events"])
+def test_broker_that_a_run_needs(command, source):
     """Without a broker the exit code is 1, since a run reads from Kafka unless told otherwise; the
     last line says what is missing."""
-    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE)
+    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--source", source)
     assert done.code == 1
     assert "nothing answers" in done.out
     assert done.out.splitlines()[-1] == (
