@@ -23,13 +23,13 @@ THIRD_PARTIES = {
     "llvmlite": {"kernels"},
     "matplotlib": {"demo"},
     "numba": {"kernels"},
-    "numpy": {"features", "frozen", "kernels", "learners", "snapshots", "state"},
+    "numpy": {"features", "frozen", "kernels", "learners", "paper", "snapshots", "state"},
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"cli", "events", "service"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
-    "river": {"frozen", "learners", "service", "demo", "streams"},
+    "river": {"frozen", "learners", "paper", "service", "demo", "streams"},
     "typer": {"cli"},
 }
 """Which folders may import what we depend on; so the learners run without Kafka or a server."""

@@ -15,6 +15,7 @@ from iln_stream.learners import (
     ShrinkingGradient,
     WinsorisedScaler,
 )
+from iln_stream.paper import ReferenceShrinkingGradient
 from iln_stream.prequential import Classification, Listener, Regression, Task
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme, StreamOptions, stream_at
@@ -46,10 +47,18 @@ def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
     )
 
 
+def reference(seed: int, **options: Any) -> ScaledTarget:
+    """Return the paper's algorithms as it writes them, behind online scaling: slow, to be read."""
+    return ScaledTarget(
+        WinsorisedScaler() | ReferenceShrinkingGradient(**{"seed": seed, **options})
+    )
+
+
 NAMED: dict[str, Callable[..., base.Regressor]] = {
     "infinite-layer": InfiniteLayerRegressor,
     "shrinking-gradient": shrinking_gradient,
     "pool": pool,
+    "reference": reference,
 }
 """The learners that a setting can name, beside those of entry points."""
 

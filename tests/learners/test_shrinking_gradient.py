@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.naive import naive_estimate, naive_run
 from river import datasets
 
 from iln_stream import IlnWarning, ShrinkingGradient
@@ -18,6 +17,7 @@ from iln_stream.features import (
     UniformCoordinates,
     closed_form,
 )
+from iln_stream.paper import Iterate, est_scalar_prod, shrinking_gradient_step
 
 
 def events(n: int, d: int = 3, seed: int = 0) -> list[tuple[dict[str, float], float]]:
@@ -42,7 +42,7 @@ def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
 
 
 class TestAgainstThePaper:
-    def test_equals_a_naive_loop_draw_for_draw(self):
+    def test_equals_the_reference_draw_for_draw(self):
         """Given the same draws, every E_t, alpha and shrink is that of the paper's pseudo-code."""
         family, m, B = LaplacianFourier(0.5), 40, 0.02  # drawn by numpy; compiled ones: kernels/
         model = ShrinkingGradient(family, norm_bound=B, step=0.3, draws=m, seed=3)
@@ -50,18 +50,22 @@ class TestAgainstThePaper:
         stream = [({c: float(np.float32(v)) for c, v in x.items()}, y) for x, y in events(150)]
         columns = sorted(stream[0][0])
 
-        def same_draws(t, alpha, X, x):
+        def draws_of(t, d):
             # The estimator draws all i, then all w, from event t's own segment of Philox.
             rng = np.random.Generator(np.random.Philox(key=model._f._key, counter=[0, 0, 0, t - 1]))
             u = rng.random(m)
-            w = family.draw(m, len(x), rng)
-            draws = iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
-            return naive_estimate(
-                alpha, X, x, m, lambda x, w: math.cos(w[0] @ x + w[1]), lambda: next(draws)
-            )
+            w = family.draw(m, d, rng)
+            return iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
 
-        rows = [(np.array([x[c] for c in columns]), y) for x, y in stream]
-        estimates, alpha, shrinks = naive_run(rows, same_draws, B, lambda t: 0.3)
+        f, estimates, shrinks = Iterate(), [], 0
+        for t, (x, y) in enumerate(stream, start=1):
+            x_t, draws = np.array([x[c] for c in columns]), draws_of(t, len(columns))
+            E_t = est_scalar_prod(
+                f, x_t, m, lambda x, w: math.cos(w[0] @ x + w[1]), lambda draws=draws: next(draws)
+            )
+            f = shrinking_gradient_step(f, x_t, y, E_t, eta=0.3, B=B)
+            estimates.append(E_t)
+            shrinks += len(f.alpha) < t - shrinks
 
         ours = []
         for x, y in stream:
@@ -70,7 +74,7 @@ class TestAgainstThePaper:
         assert shrinks > 3  # so both branches were compared
         assert model.n_shrinks == shrinks
         np.testing.assert_allclose(ours, estimates, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(model._f.support.alpha, alpha, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(model._f.support.alpha, f.alpha, rtol=0, atol=1e-13)
 
     def test_the_sign_learns(self):
         """+eta (y - E) learns; the paper's printed sign would end far above the zero predictor."""

@@ -117,8 +117,11 @@ def test_options_of_an_object(module_here):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        ("shrinking", "give infinite-layer, pool, shrinking-gradient or package.module:attr"),
-        ("river.linear_model", "give infinite-layer, pool, shrinking-gradient"),
+        (
+            "shrinking",
+            "give infinite-layer, pool, reference, shrinking-gradient or package.module:attr",
+        ),
+        ("river.linear_model", "give infinite-layer, pool, reference, shrinking-gradient"),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),
         ("users_own_models:number", "is no River regressor: int"),

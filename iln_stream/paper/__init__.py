@@ -1,0 +1,11 @@
+"""The two algorithms as the paper writes them: the reference that the others are tested against."""
+
+from iln_stream.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
+from iln_stream.paper.learner import ReferenceShrinkingGradient
+
+__all__ = [
+    "Iterate",
+    "ReferenceShrinkingGradient",
+    "est_scalar_prod",
+    "shrinking_gradient_step",
+]
