@@ -126,11 +126,17 @@ def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
 
 @dead_letters.command("replay")
 @with_settings
-def replay_dead_letters(settings: Settings, reason: Reason = "") -> None:
-    """Append what is in the dead letters to the topic again, to be learned where that can be."""
+def replay_dead_letters(
+    settings: Settings,
+    reason: Reason = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Replay also letters that were replayed before.")
+    ] = False,
+) -> None:
+    """Append what is in the dead letters to the topic again, each letter once."""
     from iln_stream.cli.dead_letters import replay_letters
 
-    replay_letters(settings, reason, console)
+    replay_letters(settings, reason, again, console)
 
 
 @app.command()
