@@ -16,7 +16,7 @@ def test_predicts_as_the_learner(command, tmp_path):
     """The exported network is the saved learner's, frozen."""
     done = command("export", str(GOLDEN), "network.npz")
     assert done.code == 0, done.err
-    assert "what was learned of golden, partition 0, before offset 60" in done.err
+    assert "what was learned of golden, before offset 60 of partition 0" in done.err
     network = FrozenNetwork.load(tmp_path / "network.npz")
     learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
     for x in ({"a": 0.1, "b": -0.2, "c": 0.3}, {"a": -0.4}):
@@ -26,7 +26,7 @@ def test_predicts_as_the_learner(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere", "n.npz"], "nowhere"),
+        (["nowhere", "n.npz"], "there is no snapshot in nowhere: name a snapshot"),
         ([str(GOLDEN), "network.txt"], "give a name that ends in .npz or .onnx"),
         ([str(GOLDEN), "nowhere/n.npz"], "can't write nowhere/n.npz: No such file"),
     ],
