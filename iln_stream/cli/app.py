@@ -80,6 +80,21 @@ def rebuild(settings: Settings) -> None:
 
 
 @app.command()
+@with_settings
+def predict(
+    settings: Settings,
+    path: Annotated[Path, typer.Argument(help="A snapshot, or the folder of one learner's.")],
+) -> None:
+    """Predict a stream up to its end with a snapshot's learner, which learns nothing.
+
+    Unless set, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
+    """
+    from iln_stream.cli.predict import predict_events
+
+    predict_events(path, settings, console)
+
+
+@app.command()
 def inspect(
     path: Annotated[Path, typer.Argument(help="A snapshot, or a folder with snapshots in it.")],
 ) -> None:
