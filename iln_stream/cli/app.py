@@ -66,17 +66,26 @@ def run(settings: Settings) -> None:
 
 @app.command()
 @with_settings
-def rebuild(settings: Settings) -> None:
+def rebuild(
+    settings: Settings,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="Learn only what comes before: an offset, or the first record at or after a time "
+            "(RFC 3339). A run goes on from there."
+        ),
+    ] = None,
+    skip: Annotated[
+        str | None,
+        typer.Option(
+            help="Records to leave out, PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
+        ),
+    ] = None,
+) -> None:
     """Learn again, from the log and with these settings, what the snapshots had come to."""
-    from iln_stream.service import rebuild as learn_again
+    from iln_stream.cli.rebuild import learn_again
 
-    for positions in learn_again(settings):
-        for partition, offset in positions.items():
-            console.print(
-                f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
-                "goes on from there",
-                soft_wrap=True,
-            )
+    learn_again(settings, until, skip, console)
 
 
 @app.command()
