@@ -164,30 +164,20 @@ def replay_dead_letters(
 
 
 @app.command()
+@with_settings
 def replay(
+    settings: Settings,
     source: Annotated[
         str,
         typer.Argument(help="`river:NAME`, `synthetic:NAME`, a `.csv` or a `.jsonl` file, or `-`."),
     ],
-    topic: Annotated[
-        str, typer.Option(envvar="ILN_TOPIC", help="Topic to fill; created if it does not exist.")
-    ] = "iln-events",
-    bootstrap: Annotated[
-        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
-    ] = "127.0.0.1:9092",
     rate: Annotated[
         float | None, typer.Option(min=0.001, help="Events a second; as fast as it goes if unsaid.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many events.")] = None,
-    target: Annotated[str | None, typer.Option(help="The label's column in a CSV file.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of a synthetic stream.")] = 1,
 ) -> None:
-    """Publish a stream to a Kafka topic, at a given rate."""
+    """Publish a stream to the Kafka topic that `--topic` names, at a given rate."""
     from iln_stream.cli.replay import publish
 
-    settings = Settings.load(
-        source=source, topic=topic, bootstrap=bootstrap, limit=limit, target=target, seed=seed
-    )
     publish(settings, rate, console)
 
 

@@ -13,14 +13,17 @@ from iln_stream.service import ENV_PREFIX, Settings
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Turn a function of `Settings` into a typer command with a flag for every setting.
 
-    What else the function takes stays a parameter of the command.
+    What else the function takes stays a parameter of the command. A parameter that has a setting's
+    name is given in place of its flag, and is the setting's value.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
     names = [each.name for each in others]
 
     def run(config: Path | None, **flags: Any) -> None:
-        own = {name: flags.pop(name) for name in names}
+        own = {name: flags[name] for name in names}
+        for name in own.keys() - Settings.model_fields.keys():
+            del flags[name]
         command(Settings.load(config, **flags), **own)
 
     config = inspect.Parameter(
@@ -31,7 +34,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
             Path | None, typer.Option(envvar=f"{ENV_PREFIX}CONFIG", help="A TOML file of settings.")
         ],
     )
-    parameters = [config, *others, *(_flag(name) for name in Settings.model_fields)]
+    settings = [_flag(name) for name in Settings.model_fields if name not in names]
+    parameters = [config, *others, *settings]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__ = command.__name__

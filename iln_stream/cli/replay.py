@@ -25,7 +25,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     Parameters
     ----------
     settings
-        Tell the source, the topic and the brokers.
+        Of the source, the topic and the brokers.
     rate
         Events a second; None: as fast as the brokers take them.
     console
@@ -34,7 +34,9 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: flushed
     source = source_stream(settings).source()
-    sink = output_stream(settings, f"kafka:{settings.topic}").sink()
+    topic = output_stream(settings, f"kafka:{settings.topic}")
+    topic.wait()
+    sink = topic.sink()
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
