@@ -140,7 +140,8 @@ def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch
         in_topic.extend(record.value for record in read_topic(broker.bootstrap, topic))
 
     monkeypatch.setattr(Marks, "add", look)
-    assert command("dead-letters", "replay", *where).code == 0
+    patient = '{"linger_ms": 60000}'  # what is not flushed is not sent either
+    assert command("dead-letters", "replay", *where, "--kafka-options", patient).code == 0
     assert in_topic == [GOOD, b"nonsense", b"nonsense"]
 
 
