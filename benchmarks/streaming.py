@@ -21,10 +21,10 @@ from support.kafka_topics import create_topic, produce
 
 from iln_stream import ShrinkingGradient
 from iln_stream.events import decode, one_hot
-from iln_stream.listeners import Metrics, PredictionWriter, Snapshotter
+from iln_stream.listeners import Metrics, PredictionWriter
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service import Service, Settings, pool
-from iln_stream.snapshots import Saver, SnapshotFolder
+from iln_stream.snapshots import Checkpoint, Positions, Saver, SnapshotFolder
 from iln_stream.streams import Record
 
 _TURN = 250
@@ -35,7 +35,7 @@ machine does befalls all alike."""
 class Batches:
     """Records in memory, handed out as a broker's client does: all that are there, at once."""
 
-    stream, partition, connected, lag = "benchmark", 0, True, 0
+    stream, partitions, connected, lag = "benchmark", (0,), True, 0
 
     def __init__(self) -> None:
         self._left: list[Record] = []
@@ -104,12 +104,15 @@ class Whole:
         self._source = Batches()
         watched = Metrics(CollectorRegistry()).watch(learner, self._source, "benchmark")
 
-        def never(next_offset: int) -> Any:
+        def never(positions: Positions) -> Any:
             raise AssertionError("no snapshot falls into the measurement")
 
-        snapshotter = Snapshotter(never, Saver(SnapshotFolder(Path(folder))), 10**9, 10**9, 0)
-        writers: list[Listener] = [PredictionWriter(Nowhere(), "benchmark", 0)] * predictions
-        self._loop = PrequentialLoop(self._source, learner, [*writers, watched, snapshotter])
+        saver = Saver(SnapshotFolder(Path(folder)))
+        checkpoint = Checkpoint(saver, never, {}, 10**9, 10**9, {0: 0})
+        writers: list[Listener] = [PredictionWriter(Nowhere(), "benchmark")] * predictions
+        self._loop = PrequentialLoop(
+            self._source, learner, [*writers, watched], checkpoint=checkpoint
+        )
 
     def seconds(self, events: list[bytes]) -> float:
         """CPU seconds for these events."""

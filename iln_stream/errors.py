@@ -5,6 +5,10 @@ class IlnError(Exception):
     """Something the user can mend; the message names it and says how."""
 
 
+class UnrecoverableError(IlnError):
+    """A restart would end in the same way: a person has to decide first."""
+
+
 class SourceError(IlnError):
     """A source can't go on in order, or can't start where it was told to."""
 
@@ -27,6 +31,14 @@ class StateError(IlnError):
 
 class SnapshotError(IlnError):
     """A snapshot can't be written, or can't be gone on from."""
+
+
+class RefusedError(SnapshotError, UnrecoverableError):
+    """A snapshot is of other settings or another topic: a person has to say which is meant."""
+
+
+class LostPlaceError(SourceError, UnrecoverableError):
+    """The records to go on with are gone, or the log is another one."""
 
 
 class IlnWarning(UserWarning):

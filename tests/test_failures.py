@@ -165,6 +165,27 @@ def test_sigterm_saves_everything(
     assert offsets == sorted(set(offsets))
 
 
+def test_refused_snapshots_are_waited_with(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """Told to wait, a run whose settings are not its snapshots' says so once and stays, without a
+    hold on the folder, until it is stopped; then it ends with 2, and nothing was changed."""
+    fed.send(100)
+    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    assert start(*run).wait() == 0
+    before = saved(tmp_path / "s", topic)
+    refused = start(*run, "--seed=2", "--when-refused=wait")
+    refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+    assert start(*run).wait() == 0  # as `rebuild` would
+    assert refused.runs
+    assert refused.metrics() == {}
+    assert refused.terminate() == 2
+    (line,) = refused.said.splitlines()
+    assert " ERROR snapshots: " in line
+    assert "holds a state of other settings: seed was 1 and is 2" in line
+    assert saved(tmp_path / "s", topic).header == before.header
+
+
 @pytest.mark.parametrize("transactional", [False, True])
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
@@ -208,6 +229,36 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
     early.wait_until_it_says(f"no Kafka broker answers at {stoppable.bootstrap} yet")
     stoppable.start()
     early.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
+
+
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+def test_broker_that_goes_away_and_comes_back(
+    stoppable: KafkaBroker, start: Start, tmp_path: Path, client: str
+) -> None:
+    """An outage is two sentences in the log, whatever the clients of source and sinks say of it."""
+    topic = create_topic(stoppable.bootstrap)
+    feed = Feed(stoppable.bootstrap, topic)
+    feed.send(500)
+    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    running = start(*run, "--kafka-client", client)
+    here = f"the broker at {stoppable.bootstrap}"
+    running.wait_for_metrics(
+        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 500
+    )
+    stoppable.kill()
+    running.wait_until_it_says(f"WARNING {here} is away; waiting\n")
+    time.sleep(3)  # in which the clients try again and again
+    stoppable.start()
+    running.wait_until_it_says(f"WARNING {here} is back after ")
+    feed.send(500)
+    feed.close()
+    running.wait_for_metrics(
+        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 1_000
+    )
+    assert running.terminate() == 0, running.said
+    assert running.said.count(here) == 2
+    assert " ERROR " not in running.said
+    assert "Traceback" not in running.said
 
 
 def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:

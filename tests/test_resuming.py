@@ -16,7 +16,7 @@ from support.kafka_topics import TransactionalWriter, create_topic, produce, rea
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, SnapshotError, SourceError
-from iln_stream.prequential import Listener, Step
+from iln_stream.prequential import Listener, NothingLearnedError, Step
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.readers import seed_of
 
@@ -59,7 +59,7 @@ class Runs:
         service.run()
         return service
 
-    def saved(self, partition: int = 0) -> Any:
+    def saved(self, partition: int | str = 0) -> Any:
         return saved(self.folder, self.topic, partition)
 
 
@@ -135,7 +135,7 @@ def test_snapshots_are_told_to_prometheus(broker: KafkaBroker, runs: Runs) -> No
     produce(broker.bootstrap, runs.topic, events(50))
     for _ in range(2):
         registry = runs.run().registry
-        labels = {"model": "iln", "partition": "0"}
+        labels = {"model": f"{runs.topic}/pool", "partition": "0"}
         assert registry.get_sample_value("iln_snapshot_offset", labels) == 50
         assert registry.get_sample_value("iln_snapshot_lag", labels) == 0
         taken = registry.get_sample_value("iln_snapshot_last_success_timestamp_seconds", labels)
@@ -215,7 +215,7 @@ def test_other_settings_are_refused_until_rebuilt(
     other = {"learner_options": {"size": 32}}
     with pytest.raises(SnapshotError, match=r"learner_options was .*64.* and is .*32.*rebuild"):
         runs.run(**other)
-    assert rebuild(runs.settings(**other)) == [200]
+    assert rebuild(runs.settings(**other)) == [{0: 200}]
     runs.run(**other, predictions=f"kafka:{runs.topic}-p")
     found = read_topic(broker.bootstrap, f"{runs.topic}-p")
     assert [json.loads(r.value)["id"] for r in found] == [f"e{n}" for n in range(250)]
@@ -247,7 +247,7 @@ def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_p
     assert runs.saved().n_events == 50
     runs.run(accept_loss=True)
     assert runs.saved().n_events == 90
-    assert rebuild(runs.settings()) == [100]
+    assert rebuild(runs.settings()) == [{0: 100}]
     assert runs.saved().n_events == 40
 
 
@@ -263,7 +263,7 @@ def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
     produce(broker.bootstrap, runs.topic, events(40, first=500))
     with pytest.raises(SourceError, match=r"was deleted and created anew .*iln-stream rebuild"):
         runs.run()
-    assert rebuild(runs.settings()) == [0]
+    assert rebuild(runs.settings()) == [{0: 0}]
     runs.run()
     assert runs.saved().n_events == 40
 
@@ -275,10 +275,73 @@ def test_partitions_added(broker: KafkaBroker, runs: Runs) -> None:
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
         admin.create_partitions({runs.topic: NewPartitions(3)})
     with pytest.warns(IlnWarning, match="has 3 partitions and had 1"):
+        runs.run(partitions="0")
+
+
+def test_partitions_added_to_all(broker: KafkaBroker, runs: Runs) -> None:
+    """The learner of the only partition becomes the one over all; the new ones are learned whole,
+    also when it is another run that finds them."""
+    produce(broker.bootstrap, runs.topic, events(50))
+    runs.run()
+    for n_partitions in (2, 3):
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+            admin.create_partitions({runs.topic: NewPartitions(n_partitions)})
+        for partition in range(n_partitions):
+            produce(
+                broker.bootstrap,
+                runs.topic,
+                events(20, first=100 * n_partitions + 20 * partition),
+                partition=partition,
+            )
         runs.run()
+    assert runs.saved("all").header.positions == {0: 90, 1: 40, 2: 20}
+    assert runs.saved("all").n_events == 150
 
 
 # Several partitions
+
+
+def test_one_learner_over_all(broker: KafkaBroker, tmp_path: Path) -> None:
+    """By default one learner learns all partitions, and resumes: each event once."""
+    topic = create_topic(broker.bootstrap, partitions=3)
+    runs = Runs(broker.bootstrap, topic, tmp_path)
+    for part in range(2):
+        for partition in range(3):
+            new = events(40, first=1_000 * partition + 40 * part)
+            produce(broker.bootstrap, topic, new, partition=partition)
+        (worker,) = runs.run(predictions=f"kafka:{topic}-p").workers
+        assert worker.watched.scores.n_labelled == 120 * (part + 1)
+        assert worker.watched.labels == (f"{topic}/pool", "0-2")
+    found = [json.loads(record.value) for record in read_topic(broker.bootstrap, f"{topic}-p")]
+    assert sorted((each["partition"], each["offset"]) for each in found) == [
+        (partition, offset) for partition in range(3) for offset in range(80)
+    ]
+
+
+def test_single_learners_do_not_become_one(broker: KafkaBroker, tmp_path: Path) -> None:
+    """Learners of several partitions are not left behind in silence for one over all."""
+    topic = create_topic(broker.bootstrap, partitions=2)
+    for partition in range(2):
+        produce(broker.bootstrap, topic, events(5), partition=partition)
+    runs = Runs(broker.bootstrap, topic, tmp_path)
+    runs.run(learner_per="partition")
+    with pytest.raises(SnapshotError, match=r"holds learners of single .*--learner-per partition"):
+        runs.run()
+
+
+def test_rebuild_of_one_order(broker: KafkaBroker, tmp_path: Path) -> None:
+    """One learner over all is rebuilt from all partitions, up to where it was in each."""
+    topic = create_topic(broker.bootstrap, partitions=2)
+    for partition in range(2):
+        new = events(30 + partition, first=100 * partition)
+        produce(broker.bootstrap, topic, new, partition=partition)
+    runs = Runs(broker.bootstrap, topic, tmp_path)
+    runs.run()
+    produce(broker.bootstrap, topic, events(10, first=500))
+    other = {"learner_options": {"size": 32}}
+    assert rebuild(runs.settings(**other)) == [{0: 30, 1: 31}]
+    runs.run(**other)
+    assert runs.saved("all").n_events == 71
 
 
 def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> None:
@@ -287,10 +350,10 @@ def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> 
     topic = create_topic(broker.bootstrap, partitions=3)
     for partition in range(3):
         produce(broker.bootstrap, topic, events(60), partition=partition)
-    together = Runs(broker.bootstrap, topic, tmp_path / "together", partitions="all")
+    together = Runs(broker.bootstrap, topic, tmp_path / "together", learner_per="partition")
     service = together.run()
-    assert [worker.source.partition for worker in service.workers] == [0, 1, 2]
-    apart = Runs(broker.bootstrap, topic, tmp_path / "apart")
+    assert [worker.source.partitions for worker in service.workers] == [(0,), (1,), (2,)]
+    apart = Runs(broker.bootstrap, topic, tmp_path / "apart", learner_per="partition")
     apart.run(partitions="1")
     apart.run(partitions="2,0")
     for partition in range(3):
@@ -304,7 +367,7 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
     """A process doesn't live on with some of its learners dead."""
     topic = create_topic(broker.bootstrap, partitions=2)
     produce(broker.bootstrap, topic, events(5), partition=0)
-    runs = Runs(broker.bootstrap, topic, tmp_path, partitions="all", stop_at_end=False)
+    runs = Runs(broker.bootstrap, topic, tmp_path, learner_per="partition", stop_at_end=False)
     service = Service(runs.settings())
     produce(broker.bootstrap, topic, [(None, b"{}")], partition=1)
 
@@ -334,3 +397,23 @@ def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_
     assert runs.saved().n_events <= 55
     runs.run()
     assert runs.saved().learner == whole(runs, tmp_path / "whole").learner
+
+
+def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
+    """A topic that holds no events ends the run after 100 letters with a proposal; each restart
+    begins behind them, so no record has two letters."""
+    flat = [(None, json.dumps({"rooms": n, "price": 2.0 * n}).encode()) for n in range(250)]
+    produce(broker.bootstrap, runs.topic, flat)
+    for last in (99, 199, 249, 249):
+        if last == 249 and runs.saved().header.next_offset == 250:
+            runs.run()  # nothing is left to fail on
+        else:
+            with pytest.raises(
+                NothingLearnedError, match=r"none of the first .* If price is the label, send"
+            ):
+                runs.run()
+        letters = read_topic(broker.bootstrap, f"{runs.topic}-dead-letters")
+        assert [json.loads(letter.value)["offset"] for letter in letters] == list(range(last + 1))
+    produce(broker.bootstrap, runs.topic, events(20))
+    runs.run()
+    assert runs.saved().n_events == 20

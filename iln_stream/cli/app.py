@@ -1,8 +1,11 @@
 """The commands, and how their errors reach a person."""
 
+import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from iln_stream._version import __version__
-from iln_stream.cli.flags import with_settings
-from iln_stream.cli.logs import set_up_logging
+from iln_stream.cli import flags
+from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
-from iln_stream.service import Settings
+from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 app = typer.Typer(
     name="iln-stream",
@@ -24,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 console = Console(stderr=True)
+log = logging.getLogger(__name__)
 
 
 def main() -> None:
@@ -35,8 +39,40 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)  # as a shell tells it of `yes | head`
     except IlnError as error:
-        console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        tell(error)
         sys.exit(2)
+    except Exception:
+        if not logs_json():
+            raise
+        log.critical("a fault in iln_stream ended it", exc_info=True)
+        sys.exit(1)
+
+
+def tell(error: IlnError) -> None:
+    """Say what the user can mend, in a sentence."""
+    if logs_json():
+        log.error(str(error))
+    else:
+        console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+
+
+def with_settings(
+    command: Callable[..., None], refused: Callable[[SettingsError], None] = lambda _: None
+) -> Callable[..., None]:
+    """Turn a function of `Settings` into a command that logs as they say."""
+
+    def log_as_told(settings: Settings) -> None:
+        set_up_logging(console, settings.log_level, settings.log_format)
+
+    return flags.with_settings(command, log_as_told, refused)
+
+
+def wait_if_told(error: SettingsError) -> None:
+    """Wait where the settings that can't be used say that a refused run should."""
+    from iln_stream.cli.run import wait_to_be_stopped
+
+    if error.when_refused == "wait":
+        wait_to_be_stopped(error)
 
 
 def _version(wanted: bool) -> None:
@@ -52,11 +88,13 @@ def options(
     ] = False,
 ) -> None:
     """Online learning for streams with infinite-layer networks."""
-    set_up_logging(console)
+    # Settings are not read yet, and their errors and warnings are to be told, too.
+    wanted = os.environ.get(f"{ENV_PREFIX}LOG_FORMAT")
+    set_up_logging(console, form="json" if wanted == "json" else "text")
 
 
 @app.command()
-@with_settings
+@partial(with_settings, refused=wait_if_told)
 def run(settings: Settings) -> None:
     """Learn a stream: predict, score, learn, one event at a time, with /metrics beside it."""
     from iln_stream.cli.run import run_service
@@ -198,12 +236,9 @@ def demo(
 
 
 @app.command()
-def doctor(
-    bootstrap: Annotated[
-        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
-    ] = "127.0.0.1:9092",
-) -> None:
-    """Say what this machine has, and what is missing for what."""
+@with_settings
+def doctor(settings: Settings) -> None:
+    """Say what this machine has; end with 1 if something is missing that the settings need."""
     from iln_stream.cli.doctor import examine
 
-    raise typer.Exit(examine(Settings.load(bootstrap=bootstrap), Console()))
+    raise typer.Exit(examine(settings, Console()))

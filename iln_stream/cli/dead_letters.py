@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from iln_stream.cli.logs import say
 from iln_stream.cli.replayed import Mark, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
@@ -105,7 +106,7 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
             f"{', '.join(lost)}"
         )
     for line in said:
-        console.print(line, soft_wrap=True, highlight=False)
+        say(console, line)
 
 
 def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:

@@ -3,14 +3,20 @@
 import importlib.metadata
 import shutil
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from iln_stream.kernels.compiled import cache_folder
 from iln_stream.service import Settings
+
+_ANSWER_WITHIN_SECONDS = 5.0
+"""For the Docker engine, which may hang."""
 
 
 class Finding(NamedTuple):
@@ -24,22 +30,34 @@ class Finding(NamedTuple):
 
 
 def examine(settings: Settings, console: Console) -> int:
-    """Print what was found; return 1 if something essential is missing, else 0."""
+    """Print what was found; return 1 if something is missing that the settings need, else 0."""
     findings = [
         _python(),
         *_packages(),
-        _broker(settings.bootstrap),
+        *_extras(settings),
+        _cache(),
+        _broker(settings),
         _program("java", "a Kafka broker of one's own, `make kafka` and the tests (17 or newer)"),
         _program("mvn", "fetching that broker's jars, once"),
-        _program("docker", "the whole stack, `docker compose up`"),
+        _docker(),
         _program("prometheus", "the monitoring tests (fetched by them on Debian)"),
     ]
     table = Table("", "what", "seen", "needed for")
     for finding in findings:
         mark = "[green]ok[/]" if finding.found else "[yellow]missing[/]"
-        table.add_row(mark, finding.name, finding.seen, finding.needed_for)
+        if finding.essential and not finding.found:
+            mark = "[red]missing[/]"
+        table.add_row(mark, *map(escape, (finding.name, finding.seen, finding.needed_for)))
     console.print(table)
-    return int(any(finding.essential and not finding.found for finding in findings))
+    missing = [each.name for each in findings if each.essential and not each.found]
+    if missing:
+        console.print(
+            f"missing for `iln-stream run` with these settings: {', '.join(missing)}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    return int(bool(missing))
 
 
 def _python() -> Finding:
@@ -52,32 +70,90 @@ def _packages() -> Iterator[Finding]:
     wanted = {
         "river": "the learners' interface",
         "numpy": "the learners",
+        "numba": "compiling the learners' loops",
         "kafka-python": "learning from Kafka",
         "prometheus-client": "metrics",
         "pydantic": "reading events",
     }
     for name, purpose in wanted.items():
-        yield _package(name, purpose, essential=True)
-    yield _package("matplotlib", "the demo's picture", essential=False)
+        yield _package(name, purpose, name, essential=True)
 
 
-def _package(name: str, purpose: str, essential: bool) -> Finding:
+def _extras(settings: Settings) -> Iterator[Finding]:
+    yield _package("matplotlib", "the demo's picture", "iln-stream[demo]")
+    yield _package(
+        "confluent-kafka",
+        "reading from Kafka faster (--kafka-client confluent)",
+        "iln-stream[confluent]",
+        essential=_reads_kafka(settings) and settings.kafka_client == "confluent",
+    )
+    for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
+        yield _package(
+            name,
+            f"reading topics compressed with {codec}, by kafka-python",
+            "iln-stream[compression]",
+        )
+    yield _package("onnx", "saving networks as ONNX (`export`)", "iln-stream[onnx]")
+
+
+def _package(name: str, purpose: str, requirement: str, essential: bool = False) -> Finding:
     try:
         return Finding(name, True, importlib.metadata.version(name), purpose, essential)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(name, False, f"pip install {name}", purpose, essential)
+        quoted = f"'{requirement}'" if "[" in requirement else requirement
+        return Finding(name, False, f"pip install {quoted}", purpose, essential)
 
 
-def _broker(bootstrap: str) -> Finding:
-    name, purpose = f"Kafka at {bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
-    for address in bootstrap.split(","):
-        host, _, port = address.rpartition(":")
+def _cache() -> Finding:
+    name, purpose = "numba's cache", "starting without compiling the learners' loops each time"
+    folder = cache_folder()
+    if folder is None:
+        seen = "no folder that can be written to: name one in NUMBA_CACHE_DIR"
+        return Finding(name, False, seen, purpose)
+    return Finding(name, True, folder, purpose)
+
+
+def _reads_kafka(settings: Settings) -> bool:
+    return settings.source_address.startswith("kafka:")
+
+
+def _broker(settings: Settings) -> Finding:
+    name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
+    outputs = (settings.predictions, settings.dead_letters)
+    essential = _reads_kafka(settings) or any(
+        output is not None and output.startswith("kafka:") for output in outputs
+    )
+    for address in settings.bootstrap.split(","):
+        host, _, port = address.strip().rpartition(":")
         try:
-            with socket.create_connection((host, int(port)), timeout=2):
-                return Finding(name, True, f"{address} answers", purpose)
-        except (OSError, ValueError):
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=2):
+                return Finding(name, True, f"{address} answers", purpose, essential)
+        except (OSError, ValueError, OverflowError):
             continue
-    return Finding(name, False, "nothing answers", purpose)
+    return Finding(name, False, "nothing answers", purpose, essential)
+
+
+def _docker() -> Finding:
+    name, purpose = "docker", "the whole stack, `docker compose up`"
+    if shutil.which("docker") is None:
+        return Finding(name, False, "not on PATH", purpose)
+    try:
+        # The client alone can do nothing.
+        asked = subprocess.run(
+            ["docker", "version", "--format", "{{.Server.Version}}"],  # noqa: S607
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ANSWER_WITHIN_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        answer = ""
+    else:
+        answer = asked.stdout.strip() if asked.returncode == 0 else ""
+    if not answer:
+        return Finding(name, False, "client only, no engine answers", purpose)
+    return Finding(name, True, f"engine {answer}", purpose)
 
 
 def _program(name: str, purpose: str) -> Finding:

@@ -7,14 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from iln_stream.service import ENV_PREFIX, Settings
+from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+def with_settings(
+    command: Callable[..., None],
+    at_first: Callable[[Settings], None] = lambda _: None,
+    refused: Callable[[SettingsError], None] = lambda _: None,
+) -> Callable[..., None]:
     """Turn a function of `Settings` into a typer command with a flag for every setting.
 
     What else the function takes stays a parameter of the command. A parameter that has a setting's
-    name is given in place of its flag, and is the setting's value.
+    name is given in place of its flag, and is the setting's value. `at_first` is told of the
+    settings before the command is, and `refused` of those that can't be used before their error is
+    raised.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
@@ -24,7 +30,13 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         own = {name: flags[name] for name in names}
         for name in own.keys() - Settings.model_fields.keys():
             del flags[name]
-        command(Settings.load(config, **flags), **own)
+        try:
+            settings = Settings.load(config, **flags)
+        except SettingsError as error:
+            refused(error)
+            raise
+        at_first(settings)
+        command(settings, **own)
 
     config = inspect.Parameter(
         "config",

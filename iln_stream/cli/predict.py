@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from iln_stream.cli.logs import say
 from iln_stream.service import Settings
 from iln_stream.service import predict as predict_stream
 from iln_stream.snapshots import load
@@ -27,7 +28,7 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
         said += f", {done.n_repeats} repeats"
     if scores.n_labelled:
         said += f"; {scores.n_labelled} have a label: {scores.summary()}"
-    console.print(said, highlight=False, soft_wrap=True)
+    say(console, said)
 
 
 def _is_set(settings: Settings, name: str) -> bool:

@@ -5,6 +5,7 @@ import re
 
 from rich.console import Console
 
+from iln_stream.cli.logs import say
 from iln_stream.service import Settings, SettingsError, rebuild
 
 _SKIP = re.compile(r"(\d+):(\d+)(?:-(\d+))?")
@@ -21,10 +22,10 @@ def learn_again(settings: Settings, until: str | None, skip: str | None, console
     """
     for positions in rebuild(settings, read_until(until), read_skip(skip)):
         for partition, offset in positions.items():
-            console.print(
+            say(
+                console,
                 f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
                 "goes on from there",
-                soft_wrap=True,
             )
 
 

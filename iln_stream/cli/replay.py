@@ -16,6 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from iln_stream.cli.logs import say
 from iln_stream.service import Settings, output_stream, source_stream
 
 
@@ -63,7 +64,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
-    console.print(f"{n_sent} records sent to topic {settings.topic}", soft_wrap=True)
+    say(console, f"{n_sent} records sent to topic {settings.topic}")
     return n_sent
 
 

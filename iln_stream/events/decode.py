@@ -4,10 +4,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from iln_stream.events.event import Event, Label
 
@@ -17,9 +16,6 @@ LARGEST_PAYLOAD = 1 << 20
 
 _TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A string in JSON."""
-
-
-M = TypeVar("M", bound=BaseModel)
 
 
 class MalformedError(ValueError):
@@ -57,41 +53,39 @@ def decode(
     """
     if payload is None:
         raise MalformedError("the record has no value: an event is a JSON object")
-    if isinstance(payload, bytes) and len(payload) > LARGEST_PAYLOAD:
-        raise MalformedError(
-            f"event: {len(payload):,} bytes, where at most {LARGEST_PAYLOAD:,} are allowed"
-        )
     try:
-        event = _validated(payload, event_type)
+        if not isinstance(payload, bytes):
+            return event_type.model_validate(payload)
+        if len(payload) > LARGEST_PAYLOAD:
+            raise MalformedError(
+                f"event: {len(payload):,} bytes, where at most {LARGEST_PAYLOAD:,} are allowed"
+            )
+        event = event_type.model_validate_json(payload)
     except ValidationError as error:
-        label = _label(payload, label_type, error)
-        if label is None:
+        if (label := _label(payload, label_type, error)) is None:
             raise MalformedError(_reason(error)) from None
-        if isinstance(payload, bytes):
-            _require_distinct_keys(payload)
         return label
-    if isinstance(payload, bytes):
-        # Each key has a colon: without a colon too many no key came twice. Text may hold some, too.
-        n_keys = len(event.x) + len(event.model_fields_set)
-        if payload.count(b":") > n_keys and _TEXT.sub(b"", payload).count(b":") > n_keys:
-            _require_distinct_keys(payload)
+    # Each key has a colon: without a colon too many no key came twice. Text may hold colons, too.
+    n_keys = len(event.x) + len(event.model_fields_set)
+    if payload.count(b":") > n_keys and _TEXT.sub(b"", payload).count(b":") > n_keys:
+        _require_distinct_keys(payload)
     return event
-
-
-def _validated(payload: bytes | Mapping[str, Any], model: type[M]) -> M:
-    if isinstance(payload, bytes):
-        return model.model_validate_json(payload)
-    return model.model_validate(payload)
 
 
 def _label(
     payload: bytes | Mapping[str, Any], model: type[Label], error: ValidationError
 ) -> Label | None:
     """Return the label that a payload is, None where it was meant as an event."""
-    if any(detail["type"] == "missing" and detail["loc"] == ("x",) for detail in error.errors()):
-        with suppress(ValidationError):
-            return _validated(payload, model)
-    return None
+    if not any(each["type"] == "missing" and each["loc"] == ("x",) for each in error.errors()):
+        return None
+    try:
+        if not isinstance(payload, bytes):
+            return model.model_validate(payload)
+        label = model.model_validate_json(payload)
+    except ValidationError:
+        return None
+    _require_distinct_keys(payload)
+    return label
 
 
 def _require_distinct_keys(payload: bytes) -> None:

@@ -23,7 +23,9 @@ class Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     x: dict[str, Number | Boolean | Text | None] = Field(
-        description="Inputs by name. A string is one-hot encoded; null and absent mean 0 observed."
+        description="Inputs by name. A string is one-hot encoded. Null and absent are the same: to "
+        "the default learner 0, where 0 is an ordinary value of the input (an indicator, or one "
+        "whose values lie around 0), else unknown."
     )
     y: Number | None = Field(
         default=None, description="The label. Null or absent: predict only, learn nothing."

@@ -8,7 +8,8 @@ from iln_stream.events.decode import MalformedError
 def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     """Return x with a string v of input k as `"k=v": 1.0` and booleans as 0.0 or 1.0.
 
-    Null is left out: to a learner, absent is 0 observed.
+    Null is left out. What is absent the default learner takes for 0, where 0 is an ordinary value
+    of the input (an indicator, or one whose values lie around 0), else for unknown.
 
     Raises
     ------

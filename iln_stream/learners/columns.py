@@ -2,6 +2,7 @@
 
 import math
 import struct
+import warnings
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any, Self
@@ -9,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.state import Form, Tree, name_of, text_of
 
@@ -25,7 +27,8 @@ class Columns:
     Parameters
     ----------
     max_columns
-        No more names than this are given a place; the inputs of others are left out of the row.
+        No more names than this are given a place; the inputs of others are left out of the row,
+        and counted. A warning is given of the first.
     absent
         What stands in the row for a name that x lacks.
 
@@ -57,9 +60,13 @@ class Columns:
         row = self._usual(x)
         if row is not None:
             return row
-        place, n_left_out = self._with(x)
+        place, left_out = self._with(x)
         row = _fill(x, place, self.absent)
-        self.n_overflowed += n_left_out
+        if left_out:
+            self.n_overflowed += len(left_out)
+            # Before places are kept: where warnings are errors, only the count is left behind.
+            if self.n_overflowed == len(left_out):
+                warn_of_overflow(left_out[0], self.max_columns)
         if place is not self.place:
             self._keep(place)
         return row
@@ -94,7 +101,7 @@ class Columns:
         self._take_all: Callable[[Mapping[Any, float]], tuple[float, ...]] | None = (
             itemgetter(*place) if len(place) > 1 else None  # of one name it gives no tuple
         )
-        self._last_values: tuple[float, ...] = ()
+        self._last_packed = b""
         self._last_row: NDArray[np.float64] | None = None  # of these; none can write to it
 
     def _usual(self, x: Mapping[Any, float]) -> NDArray[np.float64] | None:
@@ -107,27 +114,39 @@ class Columns:
             return None
         try:
             values = self._take_all(x)
-            if values == self._last_values:
+            packed = self._pack(*values)
+            if packed == self._last_packed:  # bits, for 0.0 == -0.0
                 return self._last_row
             # One comparison for all: false for nan, for infinities and for what has to be clipped.
             if math.hypot(*values) <= LARGEST_INPUT:
-                self._last_row = np.frombuffer(self._pack(*values))
-                self._last_values = values
+                self._last_row = np.frombuffer(packed)
+                self._last_packed = packed
                 return self._last_row
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, OverflowError, struct.error):
             pass  # a name is missing, or a value is no number: the careful way tells
         return None
 
-    def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], int]:
-        """The places once x is known, and how many of its names find none."""
+    def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], list[Any]]:
+        """The places once x is known, and the names of x that find none."""
         fresh = [name for name in x if name not in self.place]
         if not fresh:
-            return self.place, 0
+            return self.place, []
         # By type first: names of different types have no order among themselves.
         fresh.sort(key=lambda name: (type(name).__name__, name))
         room = self.max_columns - len(self.place)
         newcomers = enumerate(fresh[:room], start=len(self.place))
-        return self.place | {name: i for i, name in newcomers}, len(fresh[room:])
+        return self.place | {name: i for i, name in newcomers}, fresh[room:]
+
+
+def warn_of_overflow(name: Any, max_columns: int) -> None:
+    """Warn of the first input that finds no column."""
+    warnings.warn(
+        f"the input {name!r:.60} is left out, as are all that are new from now on: max_columns = "
+        f"{max_columns} names have columns; leave out ids and free text, each value of which makes "
+        "a name, or raise max_columns (n_overflowed counts what is left out)",
+        IlnWarning,
+        stacklevel=6,  # about where learn_one was called
+    )
 
 
 def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> NDArray[np.float64]:
@@ -143,7 +162,7 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
                     f"x[{name!r}] is {value!r}, and no number: leave out what is unknown, and put "
                     "river.preprocessing.OneHotEncoder before strings"
                 ) from error
-            if value != value or math.isinf(value):
+            if value != value or abs(value) == math.inf:
                 raise ValueError(
                     f"x[{name!r}] is {value}: inputs must be finite numbers; "
                     "leave out what is unknown"

@@ -16,6 +16,20 @@ WINSOR_SD = 6.0
 _FORM = Form("Moments", 1)
 
 
+def clipped_target(y: float) -> float:
+    """Return the largest target that is allowed, for one beyond `LARGEST_VALUE`.
+
+    Raises
+    ------
+    ValueError
+        When it is no finite number.
+
+    """
+    if not math.isfinite(y):
+        raise ValueError(f"y is {y}: targets must be finite numbers")
+    return math.copysign(LARGEST_VALUE, y)
+
+
 class Moments:
     """Mean and variance of a stream of finite numbers (Welford), winsorised at +-6 sd.
 

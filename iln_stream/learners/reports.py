@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from iln_stream.reporting import FlagSpec, MetricSpec, Report
+from iln_stream.reporting import FlagSpec, MetricSpec
 
 SHRUNK = FlagSpec(
     "shrunk",
@@ -20,13 +20,6 @@ MOST_INPUTS = 20
 def algorithm_1_flags(update: Any) -> tuple[str, ...]:
     """Return the flags of an update of Algorithm 1, if there was one."""
     return _SHRUNK if update is not None and update.shrunk else ()
-
-
-def algorithm_1_report(update: Any) -> Report:
-    """Return the report of an update: its loss is (E_t - y_t)^2 / 2."""
-    if update is None:  # what is around the learner kept the event from it
-        return None, ()
-    return update.loss, _SHRUNK if update.shrunk else ()
 
 
 def algorithm_1_metrics(learner: Any) -> Sequence[MetricSpec]:

@@ -7,6 +7,7 @@ from river import base
 
 from iln_stream.learners.clipping import clipped
 from iln_stream.learners.moments import Moments
+from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import model_of, restorable, state_of
 from iln_stream.state import Form, Tree
 
@@ -14,7 +15,7 @@ _FORM = Form("ScaledTarget", 1)
 
 
 @restorable
-class ScaledTarget(base.Regressor):
+class ScaledTarget(OneAtATime, base.Regressor):
     """Lets a regressor learn (y - mean) / (width sd), clipped to [-1, 1].
 
     Mean and sd are running and winsorised, so one wild label does no lasting harm. Predictions come
@@ -43,6 +44,7 @@ class ScaledTarget(base.Regressor):
     """
 
     def __init__(self, regressor: base.Regressor, width: float = 3.0) -> None:
+        super().__init__()
         if not width > 0:
             raise ValueError(f"width = {width!r} must be a positive number of standard deviations")
         self.regressor = regressor
@@ -51,13 +53,15 @@ class ScaledTarget(base.Regressor):
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Let y join the statistics, then let the regressor learn the scaled target."""
-        self._moments = self._moments.updated(float(y))
-        self.regressor.learn_one(x, self.scaled(y))
+        with self._turn:
+            self._moments = self._moments.updated(float(y))
+            self.regressor.learn_one(x, self.scaled(y))
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the regressor's prediction in y's units."""
-        p = clipped(float(self.regressor.predict_one(x)), 1.0)
-        return self._moments.mean + self.width * self._moments.sd * p
+        with self._turn:
+            p = clipped(float(self.regressor.predict_one(x)), 1.0)
+            return self._moments.mean + self.width * self._moments.sd * p
 
     @property
     def moments(self) -> Moments:
@@ -66,10 +70,11 @@ class ScaledTarget(base.Regressor):
 
     def scaled(self, y: float) -> float:
         """Return y on the regressor's scale, in [-1, 1]."""
-        sd = self._moments.sd
+        moments = self._moments  # which never change: learning puts others in their place
+        sd = moments.sd
         if sd == 0.0:
             return 0.0
-        return clipped((y - self._moments.mean) / (self.width * sd), 1.0)
+        return clipped((y - moments.mean) / (self.width * sd), 1.0)
 
     def state(self) -> Tree:
         """Return the statistics and the regressor's state.
@@ -80,9 +85,10 @@ class ScaledTarget(base.Regressor):
             When the regressor has none; see `state_of`.
 
         """
-        return _FORM.write(
-            width=self.width, moments=self._moments.state(), regressor=state_of(self.regressor)
-        )
+        with self._turn:
+            return _FORM.write(
+                width=self.width, moments=self._moments.state(), regressor=state_of(self.regressor)
+            )
 
     @classmethod
     def from_state(cls, state: Tree, **own: Any) -> Self:

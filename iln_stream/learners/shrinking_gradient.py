@@ -25,11 +25,12 @@ from iln_stream.learners.estimators import (
     Pool,
     estimator_of,
 )
+from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.reports import (
     SHRUNK,
+    algorithm_1_flags,
     algorithm_1_metrics,
-    algorithm_1_report,
     columns_metrics,
 )
 from iln_stream.learners.restoring import restorable
@@ -70,7 +71,7 @@ class Update(NamedTuple):
 
 
 @restorable
-class ShrinkingGradient(base.Regressor):
+class ShrinkingGradient(OneAtATime, base.Regressor):
     r"""Online regression with an infinite-layer network, without the kernel trick.
 
     Learns $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
@@ -167,6 +168,7 @@ class ShrinkingGradient(base.Regressor):
         max_columns: int = 10_000,
         seed: int | None = None,
     ) -> None:
+        super().__init__()
         if features is not None and not isinstance(features, Features):
             raise ValueError(
                 f"features = {features!r} must be a family with q, draw and psi, such as "
@@ -210,7 +212,8 @@ class ShrinkingGradient(base.Regressor):
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
         y_t = _target(y)
-        self.learn_row(self._columns.learn(x), y_t)
+        with self._turn:
+            self._learn(self._columns.learn(x), y_t)
 
     def learn_row(self, x_t: NDArray[np.float64], y_t: float) -> None:
         """Take one step of Algorithm 1, for those who keep columns themselves.
@@ -223,9 +226,13 @@ class ShrinkingGradient(base.Regressor):
             A finite number.
 
         """
+        with self._turn:
+            self._learn(x_t, y_t)
+
+    def _learn(self, x_t: NDArray[np.float64], y_t: float) -> None:
         B, eta = self.norm_bound, self._eta()
 
-        E_t = self.estimate_row(x_t)  # Algorithm 2
+        E_t = self._estimate(x_t)  # Algorithm 2
         self._watch.event(y_t, E_t, self._f)
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
@@ -244,10 +251,15 @@ class ShrinkingGradient(base.Regressor):
 
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
         """Return E with its standard error; the same E that learning x next would use."""
-        return self.estimate_row(self._columns.row(x))
+        with self._turn:
+            return self._estimate(self._columns.row(x))
 
     def estimate_row(self, x_t: NDArray[np.float64]) -> Estimate:
         """Return E at a row, as `estimate` does; it is kept for learning the same row next."""
+        with self._turn:
+            return self._estimate(x_t)
+
+    def _estimate(self, x_t: NDArray[np.float64]) -> Estimate:
         content = x_t.tobytes()
         if self._latest_estimate is not None and self._latest_estimate[0] == content:
             return self._latest_estimate[1]
@@ -283,7 +295,8 @@ class ShrinkingGradient(base.Regressor):
                 f"estimator = {self.estimator!r} can't promise an accuracy: the bound is for "
                 "independent draws, those of 'sampled'"
             )
-        return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
+        with self._turn:
+            return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
 
     def estimate_average(self, x: Mapping[Any, float]) -> Estimate:
         """Return the estimate of f_S(x), f_S = (1/T) sum_t f_t over all T events so far.
@@ -297,51 +310,60 @@ class ShrinkingGradient(base.Regressor):
             When the estimator does not keep the average.
 
         """
-        return self._average().estimate(self._columns.row(x), self._n_seen)
+        with self._turn:
+            return self._average().estimate(self._columns.row(x), self._n_seen)
 
     def hidden_layer(
         self, size: int | None = None, *, seed: int = 0, average: bool = False
     ) -> HiddenLayer:
         """Return f over finitely many units, for `freeze`, whose arguments these are."""
-        f = self._average() if average else self._current()
-        if not isinstance(f, Layered):
-            raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
-        return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
+        with self._turn:
+            f = self._average() if average else self._current()
+            if not isinstance(f, Layered):
+                raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
+            return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
 
     @property
     def input_names(self) -> tuple[Any, ...]:
         """Names of the inputs that have a column, in its order."""
-        return tuple(self._columns.place)
+        with self._turn:
+            return tuple(self._columns.place)
 
     @property
     def alpha_l1(self) -> float:
         """||alpha||_1: an estimate's noise is at most this times sqrt(q / m)."""
-        return self._f.alpha_l1
+        with self._turn:
+            return self._f.alpha_l1
 
     @property
     def n_support(self) -> int:
         """Number of support points."""
-        return self._f.n_support
+        with self._turn:
+            return self._f.n_support
 
     @property
     def n_shrinks(self) -> int:
         """Number of events on which alpha was shrunk."""
-        return self._n_shrinks
+        with self._turn:
+            return self._n_shrinks
 
     @property
     def n_seen(self) -> int:
         """Number of labelled events learned, t."""
-        return self._n_seen
+        with self._turn:
+            return self._n_seen
 
     @property
     def n_capped(self) -> int:
         """Number of events on which `max_draws` kept E_t from its tolerated variance."""
-        return self._watch.n_capped
+        with self._turn:
+            return self._watch.n_capped
 
     @property
     def n_outside(self) -> int:
         """Number of targets outside [-1, 1], of which Theorem 1 says nothing."""
-        return self._watch.n_outside
+        with self._turn:
+            return self._watch.n_outside
 
     @property
     def n_diverging(self) -> int:
@@ -349,7 +371,8 @@ class ShrinkingGradient(base.Regressor):
 
         See `theory.diverging`. A warning is given of the first.
         """
-        return self._watch.n_diverging
+        with self._turn:
+            return self._watch.n_diverging
 
     @property
     def noise(self) -> float:
@@ -357,29 +380,36 @@ class ShrinkingGradient(base.Regressor):
 
         0 for a pool, which takes no fresh draws, and before the first event.
         """
-        return self._watch.noise
+        with self._turn:
+            return self._watch.noise
 
     @property
     def n_overflowed(self) -> int:
         """Number of inputs left out because `max_columns` names had a column already."""
-        return self._columns.n_overflowed
+        with self._turn:
+            return self._columns.n_overflowed
 
     @property
     def estimate_variance(self) -> float:
         """Variance of the last E_t, estimated from its own draws; 0 before the first event."""
-        return 0.0 if self._last is None else self._last.estimate.standard_error**2
+        last = self._last
+        return 0.0 if last is None else last.estimate.standard_error**2
 
     @property
     def last_update(self) -> Update | None:
         """What Algorithm 1 did with the last labelled event, None before the first."""
-        return self._last
+        with self._turn:
+            return self._last
 
     flags = (SHRUNK,)
     """What may happen at an event; see `iln_stream.reporting`."""
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report the loss (E_t - y_t)^2 / 2 of the last event, and whether alpha was shrunk."""
-        return algorithm_1_report(self._last)
+        update = self._last
+        if update is None:  # what is around the learner kept the event from it
+            return None, ()
+        return update.loss, algorithm_1_flags(update)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of Algorithm 1."""
@@ -390,16 +420,17 @@ class ShrinkingGradient(base.Regressor):
 
         Of a family or an estimator that is not iln_stream's only the name is told.
         """
-        return _FORM.write(
-            parameters=state_of_parameters(self),
-            key=self._key.copy(),
-            columns=self._columns.state(),
-            f=self._f.state(),
-            n_seen=self._n_seen,
-            n_shrinks=self._n_shrinks,
-            watch=self._watch.state(),
-            last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
-        )
+        with self._turn:
+            return _FORM.write(
+                parameters=state_of_parameters(self),
+                key=self._key.copy(),
+                columns=self._columns.state(),
+                f=self._f.state(),
+                n_seen=self._n_seen,
+                n_shrinks=self._n_shrinks,
+                watch=self._watch.state(),
+                last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
+            )
 
     @classmethod
     def from_state(
@@ -440,7 +471,7 @@ class ShrinkingGradient(base.Regressor):
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what was only kept to save work, so predicting never changes it."""
-        return {**self.__dict__, "_latest_estimate": None}
+        return {**super().__getstate__(), "_latest_estimate": None}
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,14 @@
 """Online standardisation of the inputs that outliers can't carry off."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
 from river import base
 
+from iln_stream.learners.columns import warn_of_overflow
 from iln_stream.learners.moments import Moments
+from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import restorable
 from iln_stream.state import Form, Tree, name_of, text_of
 
@@ -14,7 +16,7 @@ _FORM = Form("WinsorisedScaler", 1)
 
 
 @restorable
-class WinsorisedScaler(base.Transformer):
+class WinsorisedScaler(OneAtATime, base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
@@ -29,7 +31,8 @@ class WinsorisedScaler(base.Transformer):
     clip
         Largest absolute value of a scaled input, in standard deviations.
     max_columns
-        Statistics are kept of no more names than this; the inputs of later names are left out.
+        Statistics are kept of no more names than this; the inputs of later names are left out and
+        counted in `n_overflowed`.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class WinsorisedScaler(base.Transformer):
     """
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
+        super().__init__()
         if not clip > 0:
             raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
         if max_columns < 1:
@@ -51,10 +55,16 @@ class WinsorisedScaler(base.Transformer):
         self.clip = clip
         self.max_columns = max_columns
         self._moments: dict[Any, Moments] = {}
+        self._n_overflowed = 0
 
     def moments(self, name: Any) -> Moments:
         """Return the statistics of an input so far; of one never seen, those of nothing."""
         return self._moments.get(name, _NOTHING_SEEN)
+
+    @property
+    def n_overflowed(self) -> int:
+        """Inputs of learned events that were left out, because `max_columns` names were known."""
+        return self._n_overflowed
 
     @property
     def _supervised(self) -> bool:
@@ -62,46 +72,63 @@ class WinsorisedScaler(base.Transformer):
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Let the inputs of x join the statistics; y is not looked at."""
-        for name in self._admitted(x):
-            self._moments[name] = self._with(name, x[name])
+        with self._turn:
+            admitted = self._admitted(x)
+            if len(admitted) < len(x):
+                known = set(admitted)
+                self._overflow([name for name in x if name not in known])
+            for name in admitted:
+                self._moments[name] = self._with(name, x[name])
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the scaled inputs; a constant input becomes 0."""
         scaled = {}
-        for name in self._admitted(x):
-            value = x[name]
-            moments = self._with(name, value)
-            sd = moments.sd
-            z = (value - moments.mean) / sd if sd > 0.0 else 0.0
-            scaled[name] = max(-self.clip, min(z, self.clip))
+        with self._turn:
+            for name in self._admitted(x):
+                value = x[name]
+                moments = self._with(name, value)
+                sd = moments.sd
+                z = (value - moments.mean) / sd if sd > 0.0 else 0.0
+                scaled[name] = max(-self.clip, min(z, self.clip))
         return scaled
 
     def state(self) -> Tree:
         """Return the statistics of all names, in arrays."""
-        moments = self._moments.values()
+        with self._turn:
+            names, moments = list(self._moments), list(self._moments.values())
+            # Told only if there is any: of older states it is unknown, and taken for none.
+            overflowed = {"n_overflowed": self._n_overflowed} if self._n_overflowed else {}
         return _FORM.write(
             clip=self.clip,
             max_columns=self.max_columns,
-            names=[text_of(name) for name in self._moments],
+            names=[text_of(name) for name in names],
             n=np.array([m.n for m in moments], np.int64),
             mean=np.array([m.mean for m in moments], np.float64),
             variance=np.array([m.variance for m in moments], np.float64),
+            **overflowed,
         )
 
     @classmethod
     def from_state(cls, state: Tree) -> Self:
         """Return the scaler that has this state."""
-        clip, max_columns, names, *statistics = _FORM.read(
-            state, "clip", "max_columns", "names", "n", "mean", "variance"
+        state = {"n_overflowed": 0, **state}
+        n_overflowed, clip, max_columns, names, *statistics = _FORM.read(
+            state, "n_overflowed", "clip", "max_columns", "names", "n", "mean", "variance"
         )
         scaler = cls(clip, max_columns)
+        scaler._n_overflowed = n_overflowed
         rows = zip(*(array.tolist() for array in statistics), strict=True)
         scaler._moments = {
             name_of(text): Moments(*row) for text, row in zip(names, rows, strict=True)
         }
         return scaler
 
-    def _admitted(self, x: Mapping[Any, float]) -> Iterable[Any]:
+    def _overflow(self, left_out: list[Any]) -> None:
+        self._n_overflowed += len(left_out)
+        if self._n_overflowed == len(left_out):
+            warn_of_overflow(left_out[0], self.max_columns)
+
+    def _admitted(self, x: Mapping[Any, float]) -> Collection[Any]:
         """The names of x that have statistics, or will once x is learned."""
         if x.keys() <= self._moments.keys():
             return x

@@ -1,5 +1,6 @@
-"""What observes the loop: metrics, predictions, dead letters, progress."""
+"""What observes the loop: metrics, predictions, dead letters, progress, the connection."""
 
+from iln_stream.listeners.connection_log import ConnectionLog
 from iln_stream.listeners.metrics import Metrics
 from iln_stream.listeners.model_metrics import ModelMetrics
 from iln_stream.listeners.progress import Progress
@@ -10,6 +11,7 @@ from iln_stream.listeners.writers import (
 )
 
 __all__ = [
+    "ConnectionLog",
     "DeadLetterWriter",
     "Metrics",
     "ModelMetrics",

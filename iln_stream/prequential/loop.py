@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from iln_stream.errors import IlnError, SourceError
+from iln_stream.errors import IlnError, SourceError, UnrecoverableError
 from iln_stream.events import (
     DeadLetter,
     Event,
@@ -32,7 +32,7 @@ class LearnerError(IlnError):
     """The learner fails on event after event: something is wrong with it, not with them."""
 
 
-class NothingLearnedError(IlnError):
+class NothingLearnedError(UnrecoverableError):
     """No record could be learned, from the first on: the stream is not of the form expected."""
 
 
@@ -93,7 +93,8 @@ class PrequentialLoop:
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._predict = self.task.predictor(learner)
-        self._reporter = find_reporter(learner)
+        reporter = find_reporter(learner)
+        self._report = _nothing_to_report if reporter is None else reporter.report
         self._last_offsets: dict[int, int] = {}
         self._failures_in_a_row = 0
         self._n_failed_first: int | None = 0 if never_learned else None
@@ -133,7 +134,7 @@ class PrequentialLoop:
         learner, predict, task = self.learner, self._predict, self.task
         event_type, label_type, valid = task.event_type, task.label_type, task.label
         recent_ids, pending, checkpoint = self.recent_ids, self.pending, self.checkpoint
-        last_offsets, report = self._last_offsets, self._report()
+        last_offsets, report, loss_of = self._last_offsets, self._report, task.loss
         told_of_steps = [each.on_step for each in self.listeners if _heeds_steps(each)]
         ended = perf_counter()
         for record in records:
@@ -148,10 +149,11 @@ class PrequentialLoop:
                 if recent_ids is not None and self._is_repeat(event):
                     step = None
                 elif not isinstance(event, Event) or (pending is not None and self._waits(event)):
-                    step = self._learn_late(record, event, report)
+                    step = self._learn_late(record, event)
                 else:
                     x, y = one_hot(event.x), event.y
-                    loss, flags, token = None, (), None
+                    loss, token = None, None
+                    flags: tuple[str, ...] = ()
                     if y is not None:
                         y = valid(y)
                     started = perf_counter()
@@ -162,6 +164,8 @@ class PrequentialLoop:
                     if y is not None:
                         learner.learn_one(x, y)
                         loss, flags = report(y_pred, y)
+                        if loss is None:
+                            loss = loss_of(y_pred, y)
                     ended = perf_counter()
                     seconds = ended - started
                     time = record.timestamp if event.timestamp is None else _posix(event)
@@ -195,19 +199,6 @@ class PrequentialLoop:
             if self._n_failed_first is not None and self._n_failed_first >= _HOPELESS:
                 raise self._nothing_learned()
 
-    def _report(self) -> Any:
-        """Return what reports on an event that was just learned: loss and flags."""
-        loss_of, reporter = self.task.loss, self._reporter
-        if reporter is None:
-            return lambda y_pred, y: (loss_of(y_pred, y), ())
-        report_of = reporter.report
-
-        def report(y_pred: Prediction, y: Any) -> Report:
-            reported = report_of(y_pred, y)
-            return reported if reported[0] is not None else (loss_of(y_pred, y), reported[1])
-
-        return report
-
     def _is_repeat(self, event: Event | Label) -> bool:
         assert self.recent_ids is not None
         return event.id is not None and self.recent_ids.is_repeat(
@@ -219,7 +210,7 @@ class PrequentialLoop:
         assert self.pending is not None
         return event.y is not None and event.id is not None and event.id in self.pending
 
-    def _learn_late(self, record: Record, label: Event | Label, report: Any) -> Step:
+    def _learn_late(self, record: Record, label: Event | Label) -> Step:
         """Learn the label of an event that was predicted before."""
         assert label.id is not None
         if self.pending is None:
@@ -235,7 +226,9 @@ class PrequentialLoop:
         y = self.task.label(label.y)
         started = perf_counter()
         self.pending.learn(label.id, y)
-        loss, flags = report(waiting.y_pred, y)
+        loss, flags = self._report(waiting.y_pred, y)
+        if loss is None:
+            loss = self.task.loss(waiting.y_pred, y)
         ended = perf_counter()
         return Step(
             record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
@@ -280,6 +273,10 @@ class PrequentialLoop:
 def _posix(event: Event) -> float:
     assert event.timestamp is not None
     return event.timestamp.timestamp()
+
+
+def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
+    return None, ()
 
 
 def _heeds_steps(listener: Listener) -> bool:

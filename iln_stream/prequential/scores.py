@@ -67,20 +67,16 @@ class Scores:
         self.window_error = Window(window)
         self.window_flags = {flag.name: Window(window) for flag in self._flags}
 
-    def error(self, y_pred: Any, y: Any) -> float:
-        """Return the error of a prediction, whose mean people compare learners by."""
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return the error of each labelled step, whose mean people compare learners by."""
         raise NotImplementedError
 
     def update(self, steps: Sequence[Step]) -> None:
         """Let steps count. Many at once cost less, and come to the same."""
-        losses, errors, flagged = [], [], []
-        n_late = 0
-        for step in steps:
-            n_late += step.late
-            if step.y is not None and step.loss is not None:
-                losses.append(step.loss)
-                errors.append(self.error(step.y_pred, step.y))
-                flagged.append(step.flags)
+        labelled = [step for step in steps if step.loss is not None]
+        losses = [step.loss for step in labelled if step.loss is not None]
+        errors = self.errors(labelled)
+        n_late = sum(step.late for step in labelled)
         before = self._totals
         self._totals = _Totals(
             before.n_events + len(steps) - n_late,  # a late label's event counted when it came
@@ -91,7 +87,7 @@ class Scores:
         self.window_loss.extend(losses)
         self.window_error.extend(errors)
         for name, window in self.window_flags.items():
-            window.extend([name in flags for flags in flagged])
+            window.extend([name in step.flags for step in labelled])
 
     @property
     def n_events(self) -> int:
@@ -177,9 +173,9 @@ class RegressionScores(Scores):
 
     error_name = "absolute_error"
 
-    def error(self, y_pred: float, y: float) -> float:
-        """Return |y_pred - y|."""
-        return abs(y_pred - y)
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return |y_pred - y| of each step."""
+        return [abs(step.y_pred - step.y) for step in steps]
 
     def _error_metrics(self) -> Sequence[MetricSpec]:
         return (
@@ -211,9 +207,9 @@ class ClassificationScores(Scores):
 
     error_name = "misclassification"
 
-    def error(self, y_pred: Mapping[Any, float], y: Any) -> float:
-        """Return 0 if the most probable class is y, else 1."""
-        return float(not y_pred or max(y_pred, key=y_pred.__getitem__) != y)
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return 0 for each step whose most probable class is y, else 1."""
+        return [float(_most_probable(step.y_pred) != step.y) for step in steps]
 
     def _error_metrics(self) -> Sequence[MetricSpec]:
         return (
@@ -238,6 +234,13 @@ class ClassificationScores(Scores):
     def recent(self) -> str:
         """Return the windowed accuracy."""
         return f"accuracy {1.0 - self.window_error.mean:.4g}"
+
+
+_NO_CLASS = object()
+
+
+def _most_probable(y_pred: Mapping[Any, float]) -> Any:
+    return max(y_pred, key=y_pred.__getitem__) if y_pred else _NO_CLASS
 
 
 def _mean_of(window: Window) -> Callable[[], float]:

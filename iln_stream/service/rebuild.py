@@ -151,5 +151,5 @@ def _log_skipped(inputs: Sequence[Selection]) -> None:
     for each in inputs:
         for partition in each.partitions:
             offsets = [str(r.start) if len(r) == 1 else f"{r.start}-{r[-1]}" for r in each.skipped]
-            if offsets:
-                log.info("partition %d: left out offsets %s", partition, ", ".join(offsets))
+            if offsets:  # each line is a message of its own, so that none is taken for a repeat
+                log.info(f"partition {partition}: left out offsets {', '.join(offsets)}")

@@ -1,6 +1,7 @@
 """What a learner is restored from, and where its progress is kept."""
 
 import datetime as dt
+import logging
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from iln_stream.errors import IlnWarning, SnapshotError
+from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.readers import Reader
 from iln_stream.service.settings import Settings
 from iln_stream.service.wiring import build_learner
@@ -17,6 +18,7 @@ from iln_stream.snapshots import (
     Header,
     Positions,
     Saver,
+    Snapshot,
     SnapshotFolder,
     learner_of,
     learner_state,
@@ -33,6 +35,8 @@ from iln_stream.streams import (
     after,
     read_journal,
 )
+
+log = logging.getLogger(__name__)
 
 CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_events")
 """The settings that a learner's state is a function of, beside the log."""
@@ -81,7 +85,7 @@ class Recovery:
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
             elif not forget and len(reader.partitions) > 1:
-                self._check_no_single_ones()
+                self._snapshot = self._of_one_partition()
             self._epoch = self._folder.claim_epoch()
             undo.pop_all()
         self._journal: Journal | None = None
@@ -131,7 +135,7 @@ class Recovery:
     def in_order(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is kept beside the snapshots."""
         journals = sorted(self._folder.path.glob("*.journal"))
-        written = read_journal(journals[-1]) if journals and self.header else []
+        written = read_journal(journals[-1]) if journals and self._folder.places() else []
         for place in reversed(self._folder.places()):
             with suppress(SnapshotError):
                 self._kept.append(self._folder.read(place).header.positions)
@@ -202,7 +206,7 @@ class Recovery:
             source.positions,
         )
         checkpoint.capture()  # what can't be saved is better refused now than later
-        if self._journal is not None and self.header is None:
+        if self._journal is not None and not self._folder.places():
             # The order begins at these positions: without them a restart could not repeat it.
             checkpoint.finish(always=True)
         return checkpoint
@@ -236,16 +240,31 @@ class Recovery:
         if self._journal is not None:
             self._journal.forget(self._kept[0])
 
-    def _check_no_single_ones(self) -> None:
-        """Refuse to begin one learner of all partitions beside learners of single ones."""
+    def _of_one_partition(self) -> Snapshot | None:
+        """Return the snapshot of the one partition that was learned so far, if there is one.
+
+        A topic that had one partition and has more now is so gone on with by one learner over all.
+
+        Raises
+        ------
+        RefusedError
+            When several partitions have learners of their own, which can't become one.
+
+        """
         folder = self._folder.path.parent
         names = [f"{self._stream.name}-{p}" for p in self._reader.partitions]
-        if found := [name for name in names if any((folder / name).glob("*.snapshot"))]:
-            raise SnapshotError(
+        found = [name for name in names if any((folder / name).glob("*.snapshot"))]
+        if len(found) > 1:
+            raise RefusedError(
                 f"snapshots: {folder} holds learners of single partitions ({', '.join(found)}), "
                 "and this run has one learner over all: go on with those with --learner-per "
                 "partition, or name their --partitions, or give this run another folder"
             )
+        if not found or (snapshot := SnapshotFolder(folder / found[0]).newest()) is None:
+            return None
+        self._check(snapshot.header)
+        log.info("going on from %s with one learner over all partitions", folder / found[0])
+        return snapshot
 
     def _check(self, header: Header) -> None:
         """Refuse what the settings don't go on with; tell what may go on differently."""
@@ -254,7 +273,7 @@ class Recovery:
         strangers = header.positions.keys() - set(self._reader.partitions)
         if header.stream != self._stream.name or strangers:
             partitions = ", ".join(map(str, header.positions))
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} is of topic {header.stream}, partition {partitions}: give this run "
                 "another folder"
             )
@@ -263,7 +282,7 @@ class Recovery:
                 f"{name} was {header.configuration.get(name)!r} and is {ours[name]!r}"
                 for name in differing
             )
-            raise SnapshotError(
+            raise RefusedError(
                 f"{here} holds a state of other settings: {said}. Go back to those, or learn again "
                 "from the log with `iln-stream rebuild`"
             )

@@ -3,7 +3,10 @@
 import datetime as dt
 import json
 import os
+import tomllib
 import warnings
+from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -17,16 +20,20 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from iln_stream.errors import IlnError, IlnWarning
+from iln_stream.errors import IlnWarning, UnrecoverableError
 
 ENV_PREFIX = "ILN_"
+_WHEN_REFUSED = f"{ENV_PREFIX}WHEN_REFUSED"
 
 JsonObject = Annotated[dict[str, Any], NoDecode]
 """A TOML table, or JSON text in a flag or variable, which `Settings` itself reads."""
 
 
-class SettingsError(IlnError):
+class SettingsError(UnrecoverableError):
     """A setting has a value that can't be used; the message names it in all its spellings."""
+
+    when_refused = "exit"
+    """The setting of this name, though the others could not be used."""
 
 
 class Settings(BaseSettings):
@@ -159,6 +166,21 @@ class Settings(BaseSettings):
         default=9108, ge=0, le=65535, description="Its port; 0 takes a free one."
     )
     window: int = Field(default=1000, ge=1, description="Labelled events in the windowed metrics.")
+    when_refused: Literal["exit", "wait"] = Field(
+        default="exit",
+        description="What `run` does when the settings are wrong, or not those of the snapshots: "
+        "`exit`, or `wait` until it is stopped, so that no supervisor restarts it for ever.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="The least that is logged: `debug`, `info`, `warning` or `error`; `debug` "
+        "includes what the Kafka client says.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text",
+        description="`text`, or `json`: one object a line, with time, level, logger, message and "
+        "exception.",
+    )
 
     @property
     def source_address(self) -> str:
@@ -213,7 +235,7 @@ class Settings(BaseSettings):
         """
         given = {name: value for name, value in flags.items() if value is not None}
         if config is not None and not config.is_file():
-            raise SettingsError(f"--config: there is no file {config}")
+            raise _refused(f"--config: there is no file {config}", config, given)
 
         _warn_of_misspelt_variables()
 
@@ -223,9 +245,9 @@ class Settings(BaseSettings):
         try:
             return Reader(**given)
         except ValidationError as error:
-            raise SettingsError(_spelled_out(error)) from None
+            raise _refused(_spelled_out(error), config, given) from None
         except ValueError as error:  # a TOML file or a variable that doesn't even parse
-            raise SettingsError(f"{config or 'environment'}: {error}") from error
+            raise _refused(f"{config or 'environment'}: {error}", config, given) from error
 
     @classmethod
     def settings_customise_sources(
@@ -238,6 +260,18 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then variables, then the TOML file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _refused(message: str, config: Path | None, given: Mapping[str, Any]) -> SettingsError:
+    """Return the error, with what to do about it as far as that can be read."""
+    file: dict[str, Any] = {}
+    if config is not None:
+        with suppress(OSError, ValueError):
+            file = tomllib.loads(config.read_text(encoding="utf-8"))
+    error = SettingsError(message)
+    in_file = file.get("when_refused", error.when_refused)
+    error.when_refused = given.get("when_refused", os.environ.get(_WHEN_REFUSED, in_file))
+    return error
 
 
 def _warn_of_misspelt_variables() -> None:

@@ -7,7 +7,7 @@ from typing import cast
 
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, Progress
+from iln_stream.listeners import ConnectionLog, Metrics, Progress
 from iln_stream.prequential import (
     Listener,
     NothingLearnedError,
@@ -77,7 +77,7 @@ class Worker:
                 if settings.pending_events
                 else None
             )
-            model = settings.model or f"{stream.name or 'stdin'}/{settings.learner}"
+            model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
             writers = outputs.writers(self.source, reader.name)
             observers: list[Listener] = [self.watched]
@@ -100,7 +100,8 @@ class Worker:
             self.loop = PrequentialLoop(
                 self.source,
                 self.learner,
-                [*writers, *observers, *listeners],
+                # The log first: a writer may wait for the same broker.
+                [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
                 recent_ids=recent_ids,
                 task=task,
                 pending=pending,

@@ -4,7 +4,7 @@ import importlib
 import re
 from importlib.metadata import entry_points
 
-from iln_stream.errors import IlnError
+from iln_stream.errors import UnrecoverableError
 from iln_stream.streams.scheme import Scheme, StreamOptions
 
 GROUP = "iln_stream.streams"
@@ -22,7 +22,7 @@ _SCHEMES = {
 _IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
-class AddressError(IlnError):
+class AddressError(UnrecoverableError):
     """An address names no stream."""
 
 

@@ -65,6 +65,11 @@ class Scheme:
         return f"{self.scheme}:{self.name}"
 
     @property
+    def peer(self) -> str:
+        """What has to be there for it, as the log names it when it is away."""
+        return self.address
+
+    @property
     def place(self) -> str:
         """The address in the one spelling that two of the same place share."""
         return self.address

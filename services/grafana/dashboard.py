@@ -91,6 +91,19 @@ PREDICTIONS = (
     ),
 )
 
+CLASSES = (
+    Graph(
+        "Accuracy",
+        "Of a classifier: share of events whose class was the most probable one.\n\nHealthy: above "
+        "the share of the most frequent class. Empty for a regressor.",
+        PercentUnit,
+        (
+            Query(selected("iln_running_accuracy"), f"{LEARNER} running"),
+            Query(selected("iln_windowed_accuracy"), f"{LEARNER} windowed"),
+        ),
+    ),
+)
+
 MIXTURE = (
     Graph(
         "Weights of the experts",
@@ -123,6 +136,32 @@ MIXTURE = (
         "changed what it depends on.",
         Short,
         (Query(selected("iln_units_redrawn_at"), f"{LEARNER} {{{{expert}}}}"),),
+    ),
+    Graph(
+        "Ignored inputs",
+        "Inputs per second that were ignored, as max_columns names had a column already.\n\n"
+        "Healthy: 0. Above: ids or free text among the inputs use up the columns; leave them out, "
+        "or raise max_columns.",
+        CountsPerSecond,
+        (Query(rate("iln_inputs_overflowed_total")),),
+    ),
+)
+
+LABELS = (
+    Graph(
+        "Events that wait for a label",
+        "Predicted events whose label comes in a record of its own, and has not come yet. Empty "
+        "without the setting pending_events.\n\nHealthy: the rate of events times the delay of "
+        "labels. At pending_events: the oldest expire, see beside.",
+        Short,
+        (Query(selected("iln_pending_events")),),
+    ),
+    Graph(
+        "Expired events",
+        "Events per second whose label had not come when pending_events others waited; they are "
+        "never learned.\n\nHealthy: 0. Above: raise pending_events, or see why labels are late.",
+        CountsPerSecond,
+        (Query(rate("iln_pending_expired_total")),),
     ),
 )
 
@@ -282,10 +321,11 @@ SNAPSHOTS = (
 )
 
 ROWS = (
-    ("How good are the predictions?", (PREDICTIONS,)),
-    ("What are they made of?", (MIXTURE,)),
+    ("How good are the predictions?", (PREDICTIONS + CLASSES,)),
+    ("What are they made of?", (MIXTURE[:3], MIXTURE[3:])),
     ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
     ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),
+    ("Do labels come?", (LABELS,)),
     ("What would a crash cost?", (SNAPSHOTS[:2], SNAPSHOTS[2:])),
 )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from support.kafka_broker import KafkaBroker
 
+from chaos import one_order
 from chaos.broker_kills import kill_brokers
 from chaos.garbage import flood
 from chaos.learner_kills import kill_learners
@@ -36,6 +37,8 @@ def main() -> int:
             for transactional in (False, True):
                 faults += _learner_kills(broker, folder / f"kills-{transactional}", given,
                                          transactional)  # fmt: skip
+                faults += _one_order(broker, folder / f"order-{transactional}", given,
+                                     transactional)  # fmt: skip
             faults += _broker_kills(broker, folder / "outages", given)
             faults += _garbage(broker, folder / "garbage", given)
     print("\n".join(faults) or "all as promised")
@@ -63,6 +66,30 @@ def _learner_kills(
         f"{outcome.n_sent} events, {outcome.n_behind} of them with events still to learn; "
         f"{outcome.killed.n_labelled} learned, {outcome.killed.n_dead_letters} dead letters, "
         f"{len(outcome.published)} predictions, {repeats} of them repeats",
+        flush=True,
+    )
+    return outcome.faults(exactly_once=transactional)
+
+
+def _one_order(
+    broker: KafkaBroker, folder: Path, given: argparse.Namespace, transactional: bool
+) -> list[str]:
+    folder.mkdir()
+    n_kills = given.kills // 4
+    if not n_kills:
+        return []
+    outcome = one_order.kill_learners(
+        broker.bootstrap,
+        folder,
+        n_kills=n_kills,
+        events_per_kill=given.events // given.kills,
+        seed=given.seed + transactional,
+        more=("--transactional",) if transactional else (),
+    )
+    print(
+        f"one order of three partitions, {'transactional' if transactional else 'at least once'}: "
+        f"{n_kills} kills over {len(outcome.payloads)} records, {outcome.n_behind} of them with "
+        f"records still to learn; {len(outcome.published)} predictions",
         flush=True,
     )
     return outcome.faults(exactly_once=transactional)

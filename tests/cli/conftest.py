@@ -31,6 +31,8 @@ def command(tmp_path, monkeypatch, capfd) -> Callable[..., Done]:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
     root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
+    loggers = [logging.getLogger(name) for name in ("iln_stream", "kafka")]
+    levels = [logger.level for logger in loggers]
     numbers = (signal.SIGINT, signal.SIGTERM)
     heeded = {number: signal.getsignal(number) for number in numbers}
 
@@ -46,5 +48,7 @@ def command(tmp_path, monkeypatch, capfd) -> Callable[..., Done]:
     yield run
     logging.captureWarnings(False)
     root.handlers[:] = handlers
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
     for number, handler in heeded.items():
         signal.signal(number, handler)

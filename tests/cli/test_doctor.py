@@ -1,58 +1,185 @@
 """`iln-stream doctor`: what is here, what is missing, and whether that matters."""
 
+import importlib.metadata
 import io
+import os
 import socket
 import sys
 
+import pytest
 from rich.console import Console
+from support.command_line import iln
 
-from iln_stream.cli.doctor import examine
+from iln_stream.cli import doctor
 from iln_stream.service import Settings
 
+NOBODY_LISTENS_HERE = "127.0.0.1:1"
+NO_KAFKA = {"source": "events.jsonl"}
 
-def report(bootstrap="127.0.0.1:1"):
+
+def rows(**settings):
+    """The exit code; for each thing looked for, whether it is there and what was seen of it."""
     screen = io.StringIO()
-    code = examine(Settings(bootstrap=bootstrap), Console(file=screen, width=200))
-    return code, {
-        cells[1].strip(): cells[0].strip()
+    given = Settings(**{"bootstrap": NOBODY_LISTENS_HERE, **settings})
+    code = doctor.examine(given, Console(file=screen, width=250))
+    cells = [
+        [cell.strip() for cell in line.strip("│").split("│")]
         for line in screen.getvalue().splitlines()
         if line.startswith("│")
-        for cells in [line.strip("│").split("│")]
-    }
+    ]
+    return code, {name: (mark, seen) for mark, name, seen, _ in cells}
 
 
-def test_all_that_is_essential(command):
-    """With what the package depends on installed, the exit code is 0, broker or not."""
-    done = command("doctor", "--bootstrap", "127.0.0.1:1")
-    assert done.code == 0
-    assert "river" in done.out
+@pytest.fixture
+def uninstall(monkeypatch):
+    """Let a package be one that is not installed."""
+    version = importlib.metadata.version
+
+    def hide(*names):
+        def version_of(name):
+            if name in names:
+                raise importlib.metadata.PackageNotFoundError(name)
+            return version(name)
+
+        monkeypatch.setattr(importlib.metadata, "version", version_of)
+
+    return hide
+
+
+@pytest.fixture
+def docker(tmp_path, monkeypatch):
+    """Let the program `docker` be a shell script."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    def script(text):
+        (tmp_path / "docker").write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / "docker").chmod(0o755)
+
+    return script
+
+
+@pytest.mark.parametrize("source", ["kafka", "kafka:events"])
+def test_broker_that_a_run_needs(command, source):
+    """Without a broker the exit code is 1, since a run reads from Kafka unless told otherwise; the
+    last line says what is missing."""
+    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--source", source)
+    assert done.code == 1
     assert "nothing answers" in done.out
+    assert done.out.splitlines()[-1] == (
+        f"missing for `iln-stream run` with these settings: Kafka at {NOBODY_LISTENS_HERE}"
+    )
+
+
+def test_broker_that_a_run_does_not_need(command):
+    """With a file as source the exit code is 0, broker or not."""
+    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--source", "events.jsonl")
+    assert done.code == 0
+    assert "nothing answers" in done.out
+
+
+@pytest.mark.parametrize("output", ["predictions", "dead_letters"])
+def test_broker_that_only_an_output_needs(output):
+    """What a run writes to Kafka needs the broker, too."""
+    assert rows(**NO_KAFKA, **{output: "file.jsonl"})[0] == 0
+    assert rows(**NO_KAFKA, **{output: "kafka:topic"})[0] == 1
+
+
+def test_settings_from_a_file(command, tmp_path):
+    """Doctor reads the settings from where `run` reads them, and refuses what `run` refuses."""
+    (tmp_path / "run.toml").write_text('source = "events.jsonl"\n')
+    assert command("doctor", "--config", "run.toml").code == 0
+    refused = command("doctor", "--window", "0")
+    assert refused.code == 2
+    assert "window (--window, ILN_WINDOW)" in refused.err
 
 
 def test_missing_packages(monkeypatch):
     """Where a dependency is missing the exit code is 1, and the table says which."""
-    code, _ = report()
-    assert code == 0
+    assert rows(**NO_KAFKA)[0] == 0
     monkeypatch.setattr(sys, "path", [])  # nothing installed can be found any more
-    code, seen = report()
+    code, seen = rows(**NO_KAFKA)
     assert code == 1
-    assert seen["river"] == seen["numpy"] == seen["pydantic"] == "missing"
-    assert seen["Python"] == "ok"
+    for name in ("river", "numpy", "numba", "pydantic"):
+        assert seen[name] == ("missing", f"pip install {name}")
+    assert seen["Python"][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [
+        ("confluent-kafka", "confluent"),
+        ("lz4", "compression"),
+        ("python-snappy", "compression"),
+        ("zstandard", "compression"),
+        ("onnx", "onnx"),
+        ("matplotlib", "demo"),
+    ],
+)
+def test_missing_extra(uninstall, package, extra):
+    """What only an extra brings is told with the extra's name, and nobody needs it by default."""
+    uninstall(package)
+    code, seen = rows(**NO_KAFKA)
+    assert code == 0
+    assert seen[package] == ("missing", f"pip install 'iln-stream[{extra}]'")
+
+
+def test_client_that_the_settings_name(uninstall):
+    """The confluent client is needed where the settings read from Kafka with it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        here = f"127.0.0.1:{listener.getsockname()[1]}"
+        chosen = {"bootstrap": here, "kafka_client": "confluent"}
+        uninstall("confluent-kafka")
+        assert rows(bootstrap=here)[0] == 0
+        assert rows(**NO_KAFKA, **chosen)[0] == 0
+        assert rows(**chosen)[0] == 1
 
 
 def test_broker_that_answers():
     """A broker counts as there if any of its addresses takes a connection."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        brokers = f"127.0.0.1:1,127.0.0.1:{listener.getsockname()[1]}"
-        _, seen = report(brokers)
-        assert seen[f"Kafka at {brokers}"] == "ok"
-    _, seen = report(brokers)
-    assert seen[f"Kafka at {brokers}"] == "missing"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        brokers = f"{NOBODY_LISTENS_HERE}, 127.0.0.1:{listener.getsockname()[1]}"
+        code, seen = rows(bootstrap=brokers)
+        assert (code, seen[f"Kafka at {brokers}"][0]) == (0, "ok")
+    code, seen = rows(bootstrap=brokers)
+    assert (code, seen[f"Kafka at {brokers}"][0]) == (1, "missing")
 
 
-def test_address_that_is_none():
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:99999"])
+def test_address_that_is_none(address):
     """A malformed address is a broker that isn't there, not a crash."""
-    _, seen = report("nonsense")
-    assert seen["Kafka at nonsense"] == "missing"
+    assert rows(bootstrap=address)[1][f"Kafka at {address}"][0] == "missing"
+
+
+def test_docker_engine_that_answers(docker):
+    """Docker is there if its engine tells its version."""
+    docker("echo 28.2.2")
+    assert rows()[1]["docker"] == ("ok", "engine 28.2.2")
+
+
+@pytest.mark.parametrize("script", ["echo '<no value>'; exit 1", "exit 0", "sleep 15; echo 28.2.2"])
+def test_docker_without_an_engine(docker, monkeypatch, script):
+    """The client alone is not Docker, whether its engine is absent, says nothing or hangs."""
+    monkeypatch.setattr(doctor, "_ANSWER_WITHIN_SECONDS", 0.5)
+    docker(script)
+    assert rows()[1]["docker"] == ("missing", "client only, no engine answers")
+
+
+def test_no_docker(monkeypatch, tmp_path):
+    """Where there is no Docker at all, that is what is said."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert rows()[1]["docker"] == ("missing", "not on PATH")
+
+
+def test_no_place_for_compiled_code(monkeypatch):
+    """Where compiled code can't be kept, the variable that names a place is told."""
+    monkeypatch.setattr(doctor, "cache_folder", lambda: None)
+    mark, seen = rows()[1]["numba's cache"]
+    assert mark == "missing"
+    assert "NUMBA_CACHE_DIR" in seen
+
+
+def test_place_of_compiled_code(tmp_path):
+    """The folder told is the one that numba chose."""
+    done = iln("doctor", cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "400"})
+    (row,) = [line for line in done.stdout.splitlines() if "numba's cache" in line]
+    assert f" {tmp_path}/" in row

@@ -13,7 +13,7 @@ def test_file(command):
     done = command("inspect", str(GOLDEN))
     assert done.code == 0, done.err
     for told in (
-        "golden, partition 0 of 1",
+        "partitions",
         "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
         "next offset",
         "ScaledTarget(Pipeline(WinsorisedScaler | ShrinkingGradient))",

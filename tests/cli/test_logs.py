@@ -1,6 +1,8 @@
 """The log: readable, and told once."""
 
+import datetime as dt
 import io
+import json
 import logging
 import re
 import warnings
@@ -15,19 +17,23 @@ from iln_stream.errors import IlnWarning
 @pytest.fixture
 def log(monkeypatch):
     """Set logging up on a console; return what it shows. Afterwards all is as it was."""
-    root, kafka = logging.getLogger(), logging.getLogger("kafka")
-    before = list(root.handlers), root.level, kafka.level
+    loggers = [logging.getLogger(name) for name in (None, "iln_stream", "kafka")]
+    root, before = loggers[0], list(loggers[0].handlers)
+    levels = [logger.level for logger in loggers]
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
 
-    def begin(terminal):
+    def begin(terminal=False, **how):
         screen = io.StringIO()
+        console = Console(file=screen, force_terminal=terminal, color_system=None, width=150)
         root.handlers.clear()  # pytest's own, too, or nothing would be set up
-        set_up_logging(Console(file=screen, force_terminal=terminal, color_system=None, width=150))
+        set_up_logging(console, **how)
         return screen
 
     yield begin
     logging.captureWarnings(False)
-    root.handlers[:], root.level, kafka.level = before
+    root.handlers[:] = before
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
 def passes(quiet, message, *arguments, name="n"):
@@ -47,6 +53,87 @@ def test_lines_for_a_person(log):
     screen = log(terminal=True)
     logging.getLogger("iln").info("hello")
     assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_objects_for_a_collector(log, terminal):
+    """As JSON a record is one object in one line, its exception in it, at a terminal, too."""
+    screen = log(terminal, form="json")
+    logging.getLogger("iln_stream.x").info("two\nlines, %s", "é \ud800")
+    try:
+        raise ValueError("oh")
+    except ValueError:
+        logging.getLogger("other").exception("it failed")
+    first, second = map(json.loads, screen.getvalue().splitlines())
+    age = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(first.pop("time"))
+    assert dt.timedelta(0) <= age + dt.timedelta(milliseconds=1) < dt.timedelta(seconds=30)
+    assert first == {
+        "level": "info",
+        "logger": "iln_stream.x",
+        "message": "two\nlines, é \ud800",
+    }
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", second["time"])
+    assert (second["level"], second["logger"], second["message"]) == (
+        *("error", "other", "it failed"),
+    )
+    assert second["exception"].startswith("Traceback (most recent call last):")
+    assert second["exception"].endswith("ValueError: oh")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
+def test_level(log, level, form):
+    """What is below the level is not shown, and what is not below it is; at debug only our own
+    loggers say everything, as those of compilers would fill the screen."""
+    screen = log(level=level, form=form)
+    order = ["debug", "info", "warning", "error"]
+    for each in order:
+        logging.getLogger("iln_stream.x").log(getattr(logging, each.upper()), f"ours: {each}")
+        logging.getLogger("numba.x").log(getattr(logging, each.upper()), f"theirs: {each}")
+    shown = [each for each in order if f"ours: {each}" in screen.getvalue()]
+    assert shown == order[order.index(level) :]
+    shown = [each for each in order if f"theirs: {each}" in screen.getvalue()]
+    assert shown == order[max(1, order.index(level)) :]
+
+
+def kafka_fails():
+    """Let the Kafka client say what it says of a broker that went away, and of one that refuses."""
+    client = logging.getLogger("kafka.net.transport")
+    try:
+        raise ConnectionResetError(104, "Connection reset by peer")
+    except ConnectionResetError as error:
+        client.exception("%s: Error receiving network data", "<KafkaSSLTransport [h:9092]>")
+        client.error("Metadata refresh: failed %s", error)
+    client.error("Connection failed: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed")
+
+
+@pytest.mark.parametrize("level", ["info", "warning", "error"])
+def test_kafka_client_is_silent(log, level):
+    """A broker that is away is told of by us, without the client's errors and tracebacks; why a
+    broker doesn't let us in only the client knows."""
+    screen = log(level=level)
+    kafka_fails()
+    (line,) = screen.getvalue().splitlines()
+    assert "certificate verify failed" in line
+
+
+def test_kafka_client_is_heard_at_debug(log):
+    """Who looks for a fault in the connection gets all that the client says, repeats included."""
+    screen = log(level="debug")
+    for _ in range(2):
+        kafka_fails()
+    assert screen.getvalue().count("Traceback") == 2
+    assert screen.getvalue().count("Metadata refresh: failed") == 2
+    logging.getLogger("kafka.net").debug("reconnecting")
+    assert "reconnecting" in screen.getvalue()
+
+
+def test_set_up_again(log):
+    """When the settings are known logging is set up once more, and each line is shown once."""
+    screen = log()
+    set_up_logging(Console(file=screen), form="json")
+    logging.getLogger("iln").warning("hello")
+    assert json.loads(screen.getvalue())["message"] == "hello"
 
 
 @pytest.mark.parametrize("terminal", [True, False])

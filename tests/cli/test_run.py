@@ -4,10 +4,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from support.command_line import COMMAND, environment, iln
+from support.running_command import Command
 
 from iln_stream.service import Settings
 
@@ -91,14 +94,17 @@ def test_help_lists_every_setting(command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--source", "events.txt"], "source = 'events.txt': give kafka, a .jsonl or .csv file"),
+        (
+            ["--source", "events.txt"],
+            "source = 'events.txt': give kafka, kafka:TOPIC, a .jsonl",
+        ),
         (["--source", "nowhere.jsonl"], "can't read nowhere.jsonl: No such file or directory"),
         (["--window", "0"], "window (--window, ILN_WINDOW): Input should be greater than or equal"),
         (["--learner", "none:model"], "No module named 'none'"),
         (["--learner-options", "{"], "expected a JSON object"),
         (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
         (["--config", "none.toml"], "--config: there is no file none.toml"),
-        ([], "start: say where in topic iln-events to begin: earliest, latest or a time"),
+        ([], "start: say where in kafka:iln-events to begin: earliest, latest or a time"),
     ],
 )
 def test_errors(run, arguments, said):
@@ -115,9 +121,54 @@ def test_error_of_a_process(tmp_path):
     done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: source = '[/b]none': give kafka, a .jsonl or .csv file, -, river:NAME or "
-        "synthetic:NAME\n"
+        "error: source = '[/b]none': give kafka, kafka:TOPIC, a .jsonl or .csv file, -, "
+        "river:NAME, synthetic:NAME, or package.module:attribute of a source\n"
     )
+
+
+def test_log_as_json(tmp_path):
+    """With log_format = json each line is an object, from the first to the last word."""
+    (tmp_path / "run.toml").write_text('source = "synthetic:Friedman"\nlog_format = "json"\n')
+    told = iln("run", "--config=run.toml", "--limit=20", "--metrics-port=0", cwd=tmp_path)
+    assert told.returncode == 0
+    first, last = lines(told.stderr)
+    assert first["message"].startswith("metrics at http://")
+    assert last["message"].startswith("20 events, 0 dead letters; running loss ")
+    assert {first["level"], last["level"]} == {"info"}
+
+
+@pytest.mark.parametrize("wrong", [["--window=0"], ["--source=nowhere.jsonl"]])
+def test_errors_as_json(tmp_path, wrong):
+    """What the user can mend is an object, too, even before the settings could be read."""
+    done = iln("run", *wrong, cwd=tmp_path, env={"ILN_LOG_FORMAT": "json", "ILN_WINDOWS": "5"})
+    assert (done.returncode, done.stdout) == (2, "")
+    warning, error = lines(done.stderr)
+    assert warning["level"] == "warning"
+    assert "did you mean ILN_WINDOW?" in warning["message"]
+    assert error["level"] == "error"
+    assert "window (--window" in error["message"] or "can't read nowhere" in error["message"]
+
+
+def test_fault_as_json(tmp_path):
+    """An error of ours is an object with its traceback, and exit code 1."""
+    program = (
+        "import iln_stream.cli.run as run, iln_stream.cli\n"
+        "def fail(*_): raise KeyError('oh')\n"
+        "run.Service = fail\n"
+        "iln_stream.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "--source=synthetic:Friedman", "--log-format=json"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    (fault,) = lines(done.stderr)
+    assert fault["level"] == "critical"
+    assert fault["exception"].endswith("KeyError: 'oh'")
 
 
 def test_unknown_flag(run):
@@ -219,3 +270,66 @@ def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(f"error: {said}")
     assert "Traceback" not in done.stderr
+
+
+# Refused, and told to wait
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('learner = "none:model"', "No module named 'none'"),  # found by the service
+        ("window = 0", "window (--window, ILN_WINDOW)"),  # found as the settings are read
+        ('widow = 3\nlearner = "pool"', "widow (no such setting; window?)"),
+    ],
+)
+def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
+    """Told to wait, a run whose settings a person has to mend says so once, stays, and ends with 2
+    when it is stopped: no supervisor restarts it for ever."""
+    (tmp_path / "run.toml").write_text(
+        f'{wrong}\nsource = "synthetic:Friedman"\nwhen_refused = "wait"\n'
+    )
+    with Command(tmp_path, "run", "--config", "run.toml", "--metrics-port=0") as refused:
+        refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+        time.sleep(0.5)
+        assert refused.runs
+        refused.signal(number)
+        assert refused.wait(10) == 2
+        assert refused.said.count(said) == 1
+        assert " ERROR " in refused.said
+        assert len(refused.said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("way", ["flag", "variable", "file"])
+def test_ways_to_tell_it_to_wait(tmp_path, way):
+    """However the setting is given, it is heeded though another one is wrong."""
+    (tmp_path / "run.toml").write_text('when_refused = "wait"' if way == "file" else "")
+    flags = ["--when-refused=wait"] if way == "flag" else []
+    with pytest.raises(subprocess.TimeoutExpired):
+        iln(
+            *("run", "--window=0", "--config=run.toml", *flags),
+            cwd=tmp_path,
+            env={"ILN_WHEN_REFUSED": "wait"} if way == "variable" else {},
+            timeout=5,
+        )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("run", "--when-refused=wait", "--source=nowhere.jsonl"),  # it may be there at a restart
+        ("run", "--when-refused=wait", "--bootstrap=127.0.0.1:1", "--broker-wait=0"),
+        ("run", "--when-refused=exit", "--window=0"),
+        ("run", "--when-refused=weight", "--window=0"),
+        ("rebuild", "--when-refused=wait", "--window=0"),
+        ("doctor", "--when-refused=wait", "--window=0"),
+    ],
+)
+def test_who_does_not_wait(tmp_path, wrong):
+    """What may mend itself is left to a restart, and only `run` ever waits."""
+    quick = '{"bootstrap_timeout_ms": 500}'
+    options = (f"--kafka-options={quick}", "--start=earliest", "--metrics-port=0")
+    done = iln(*wrong, *options, cwd=tmp_path, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("error: ") or "window" in done.stderr

@@ -1,8 +1,20 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iln_stream import (
+    IlnWarning,
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
+from iln_stream.features.base import LARGEST_INPUT
+from iln_stream.learners import model_of, state_of
 from iln_stream.learners.columns import Columns
 
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
@@ -38,6 +50,16 @@ def test_rows_stay_what_they_were(events):
     rows = [(columns.row(x), columns.learn(x)) for x in events]
     for x, pair in zip(events, rows, strict=True):
         assert [row.tolist() for row in pair] == 2 * [[x["a"], x["b"]]]
+
+
+@pytest.mark.parametrize("alike", [(0.0, -0.0), (0.1, np.float32(0.1)), (1.0, 10**400)])
+def test_a_row_is_not_the_last_one_of_nearly_the_same_event(alike):
+    """Values that are called equal but are not the same bits, or are too large, keep their own."""
+    columns = Columns(10)
+    columns.learn({"a": 0.0, "b": 0.0})
+    for value in (*alike, *alike):
+        row = columns.learn({"a": value, "b": 1.0})
+        assert row.tobytes() == np.array([min(value, LARGEST_INPUT), 1.0]).tobytes()
 
 
 def test_old_places_stay():
@@ -76,3 +98,54 @@ def test_huge_inputs_are_clipped():
     """Inputs of 1e308 enter as 1e15, which every family can take."""
     assert Columns(3).learn({"a": 1e308, "b": -1e308}).tolist() == [1e15, -1e15]
     assert np.isfinite(Columns(3).row({"a": -1.7e308})).all()
+
+
+LEARNERS = (
+    InfiniteLayerRegressor("fast", max_columns=2),
+    InfiniteLayerRegressor(max_columns=2),
+    InfiniteLayerClassifier(max_columns=2),
+    RandomFeatureRidge(8, max_columns=2),
+    ShrinkingGradient(max_columns=2),
+    WinsorisedScaler(max_columns=2),
+)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_the_first_overflow_is_warned_of(learner):
+    """Every learner warns once, by the input's name, and counts; one that is restored is silent."""
+    learner = learner.clone()
+    learner.learn_one({"a": 1.0, "b": 2.0}, 0.5)
+    assert learner.n_overflowed == 0
+    with pytest.warns(IlnWarning, match=r"'id=0' is left out.* max_columns = 2 .*raise") as told:
+        for k in range(3):
+            learner.learn_one({"a": 1.0, f"id={k}": 1.0, f"name={k}": 1.0}, 0.5)
+    assert (len(told), learner.n_overflowed) == (1, 6)
+    restored = model_of(state_of(learner))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (learner, restored):
+            model.learn_one({"id=9": 1.0}, 0.5)
+    assert (learner.n_overflowed, restored.n_overflowed) == (7, 7)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_warning_may_be_an_error(learner):
+    """Where warnings are errors the first event that overflows is refused, and all goes on."""
+    learner = learner.clone()
+    learner.learn_one({"a": 1.0}, 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(IlnWarning, match="'c'"):
+            learner.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+        for _ in range(3):
+            learner.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+    assert learner.n_overflowed == 4
+
+
+def test_names_of_any_length_are_told_in_a_line():
+    """A text that was taken for a name is cut short in the warning."""
+    columns = Columns(1)
+    columns.learn({"a": 1.0})
+    with pytest.warns(IlnWarning) as told:
+        columns.learn({"word " * 1_000: 1.0})
+    assert len(str(told[0].message)) < 400

@@ -17,7 +17,13 @@ from iln_stream.learners import (
     WinsorisedScaler,
     find_shrinking_gradient,
 )
-from iln_stream.prequential import LearnerError, Listener, PrequentialLoop, RegressionScores
+from iln_stream.prequential import (
+    LearnerError,
+    Listener,
+    NothingLearnedError,
+    PrequentialLoop,
+    RegressionScores,
+)
 from iln_stream.service import shrinking_gradient
 from iln_stream.streams import Record
 from iln_stream.streams.river import RiverDatasetSource
@@ -470,3 +476,49 @@ def test_failing_listener_stops_the_loop(bad):
         loop.run()
     assert ("predict", {"a": 2.0}) not in learner.calls
     assert behind.told == [("step", 0)]
+
+
+BAD = b'{"price": 1}'
+
+
+def first_records(*payloads, never_learned=True):
+    """Run a loop over these records; return what it heard, and the error that ended it."""
+    recorder = Recorder()
+    records = [Record(i, payload) for i, payload in enumerate(payloads)]
+    loop = PrequentialLoop(
+        ListSource(records), RecordingLearner(), [recorder], never_learned=never_learned
+    )
+    try:
+        loop.run()
+    except NothingLearnedError as error:
+        return recorder, str(error)
+    return recorder, None
+
+
+def test_records_of_another_form_end_the_loop():
+    """Where the first 100 records all fail, the stream is of another form: the loop ends, naming
+    the first reason and what to do."""
+    recorder, error = first_records(*[BAD] * 500)
+    assert len(recorder.letters) == 100
+    assert "list: none of the first 100 records could be learned. The first: x: Field" in error
+    assert "jq -c" in error
+
+
+def test_a_short_stream_of_another_form():
+    """A stream that ends before is not taken for a success."""
+    assert "none of the first 3 records" in first_records(*[BAD] * 3)[1]
+    assert first_records()[1] is None
+
+
+@pytest.mark.parametrize("good", [0, 99])
+def test_one_event_shows_the_form(good):
+    """Once a record was learned or predicted, whatever fails is a dead letter and no more."""
+    payloads = [BAD] * good + [b'{"x": {}}'] + [BAD] * 300
+    recorder, error = first_records(*payloads)
+    assert (len(recorder.letters), error) == (300 + good, None)
+
+
+def test_a_learner_that_has_learned_before():
+    """A restored learner knows the form: its stream may fail for a while."""
+    recorder, error = first_records(*[BAD] * 300, never_learned=False)
+    assert (len(recorder.letters), error) == (300, None)

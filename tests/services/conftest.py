@@ -14,8 +14,15 @@ from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
+from iln_stream import InfiniteLayerClassifier
 from iln_stream.listeners import Metrics, ModelMetrics
-from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.prequential import (
+    Classification,
+    Listener,
+    PendingEvents,
+    PrequentialLoop,
+    Step,
+)
 from iln_stream.service import Settings, build_learner
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams.river import RiverDatasetSource
@@ -53,6 +60,7 @@ class LearnersAtWork:
                 [("healthy", HEALTHY), ("shrinking", SHRINKING)]
             )
         ]
+        self._loops.append(_classifier(metrics, partition=len(self._loops)))
         self._threads = [threading.Thread(target=loop.run, daemon=True) for loop in self._loops]
         self._server, _ = start_http_server(0, "127.0.0.1", registry)
         for thread in self._threads:
@@ -93,8 +101,20 @@ def _loop(
         source.connected = False
         old = dt.timedelta(hours=1)
     checkpoint = _checkpoint(learner, watched, folder / model, old)
-    metrics.export(watched.labels, checkpoint.metrics())
-    return PrequentialLoop(source, learner, [watched, Breather()], checkpoint=checkpoint)
+    pending = PendingEvents(learner, 10)
+    metrics.export(watched.labels, [*checkpoint.metrics(), *pending.metrics()])
+    return PrequentialLoop(
+        source, learner, [watched, Breather()], checkpoint=checkpoint, pending=pending
+    )
+
+
+def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:
+    events = ((x, y > 14.0) for x, y in synth.Friedman(seed=2))
+    source = RiverDatasetSource(events, "classifier", limit=10**9)
+    source.partitions = (partition,)
+    learner, task = InfiniteLayerClassifier(seed=1), Classification()
+    watched = metrics.watch(learner, source, "classifier", task)
+    return PrequentialLoop(source, learner, [watched, Breather()], task=task)
 
 
 def _checkpoint(learner: Any, watched: ModelMetrics, folder: Path, old: dt.timedelta) -> Checkpoint:

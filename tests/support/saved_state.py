@@ -20,7 +20,7 @@ class Saved(NamedTuple):
     n_dead_letters: int
 
 
-def saved(folder: Path, topic: str, partition: int = 0) -> Saved:
+def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     """Return what the newest snapshot below `folder` holds; fail if there is none."""
     snapshot = SnapshotFolder(folder / f"{topic}-{partition}").newest()
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"

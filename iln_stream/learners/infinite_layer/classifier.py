@@ -47,6 +47,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     """
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
+        super().__init__()
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.class_engine import ClassEngine
 
@@ -70,7 +71,8 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
             When an input is not a finite number.
 
         """
-        return self._engine.predict(x)
+        with self._turn:
+            return self._engine.predict(x)
 
     def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
         """Learn that y is the class of x.
@@ -81,27 +83,32 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
             When an input is not a finite number; nothing is learned of such an event.
 
         """
-        self._engine.learn(x, y)
+        with self._turn:
+            self._engine.learn(x, y)
 
     @property
     def n_learned(self) -> int:
         """Number of events learned."""
-        return self._engine.memory.n
+        with self._turn:
+            return self._engine.memory.n
 
     @property
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
-        return self._engine.inputs.columns.n_overflowed
+        with self._turn:
+            return self._engine.inputs.columns.n_overflowed
 
     @property
     def expert_weights(self) -> dict[str, float]:
         """Weight of each expert in the prediction, by name; they sum to one."""
-        return self._engine.expert_weights()
+        with self._turn:
+            return self._engine.expert_weights()
 
     @property
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the classes' scores vary; they sum to one."""
-        return self._engine.relevance()
+        with self._turn:
+            return self._engine.relevance()
 
     flags: tuple[FlagSpec, ...] = ()
     """What may happen at an event: nothing; see `iln_stream.reporting`."""

@@ -215,8 +215,7 @@ class Engine(Part):
         weights = self.mean.weights[: len(RANDOM)] + 1e-9
         total = weights @ diagonals
         shares = total / total.sum() if total.sum() > 0.0 else total
-        # Not strict: a scrape may ask from its thread just as a column comes.
-        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=False))
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
 
     def redrawn_at(self) -> dict[str, int]:
         """Return after how many events each expert's units were last drawn."""

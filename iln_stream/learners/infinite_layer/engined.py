@@ -5,6 +5,7 @@ from typing import Self
 from river import base
 
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.state import Form, Tree
 
@@ -12,16 +13,17 @@ _VERSION = 2
 """Of what an engine's state consists of."""
 
 
-class Engined(base.Estimator):
+class Engined(OneAtATime, base.Estimator):
     """A learner that is its constructor's parameters and an engine made of them."""
 
     _engine: Part
 
     def state(self) -> Tree:
         """Return all that was learned, as nested dicts of arrays and plain values."""
-        return self._form().write(
-            parameters=state_of_parameters(self), learned=self._engine.state()
-        )
+        with self._turn:
+            return self._form().write(
+                parameters=state_of_parameters(self), learned=self._engine.state()
+            )
 
     @classmethod
     def from_state(cls, state: Tree) -> Self:

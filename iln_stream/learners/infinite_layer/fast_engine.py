@@ -208,7 +208,7 @@ class FastEngine(Part):
         diagonal = np.diag(self.outer)[N_LAGS:]
         total = diagonal.sum()
         shares = diagonal / total if total > 0.0 else diagonal
-        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=False))  # see `Engine`
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
 
     def redrawn_at(self) -> dict[str, int]:
         """Return after how many events the units were last drawn."""

@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
-from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
@@ -67,7 +67,8 @@ class RandomFeatureRidge(Engined, base.Regressor):
     seed
         Of all randomness. None: drawn from the system's entropy.
     max_columns
-        The most input names given a column; the inputs of later names are left out.
+        The most input names given a column; the inputs of later names are left out and counted in
+        `n_overflowed`.
 
     Examples
     --------
@@ -99,6 +100,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
+        super().__init__()
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.one_ridge import OneRidge
         from iln_stream.learners.infinite_layer.prior import ACTIVATIONS
@@ -137,7 +139,8 @@ class RandomFeatureRidge(Engined, base.Regressor):
             When an input is not a finite number.
 
         """
-        return self._engine.predict(x)
+        with self._turn:
+            return self._engine.predict(x)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -149,20 +152,22 @@ class RandomFeatureRidge(Engined, base.Regressor):
 
         """
         y = float(y)
-        if not math.isfinite(y):
-            raise ValueError(f"y is {y}: targets must be finite numbers")
-        # Beyond this a square would overflow.
-        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
-
-    @property
-    def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the function varies; they sum to one."""
-        return self._engine.relevance()
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        with self._turn:
+            self._engine.learn(x, y)
 
     @property
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
-        return self._engine.inputs.columns.n_overflowed
+        with self._turn:
+            return self._engine.inputs.columns.n_overflowed
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the function varies; they sum to one."""
+        with self._turn:
+            return self._engine.relevance()
 
     flags: tuple[FlagSpec, ...] = ()
     """What may happen at an event: nothing; see `iln_stream.reporting`."""

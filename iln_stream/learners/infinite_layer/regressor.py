@@ -1,6 +1,5 @@
 """The learner to pick first."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -8,7 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
-from iln_stream.learners.moments import LARGEST_VALUE
+from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -83,6 +82,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
+        super().__init__()
         # Here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine import Engine
         from iln_stream.learners.infinite_layer.fast_engine import FastEngine
@@ -108,7 +108,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
             When an input is not a finite number.
 
         """
-        return self._engine.predict(x)
+        with self._turn:
+            return self._engine.predict(x)
 
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return an interval, always finite, that holds the target of x with probability `level`.
@@ -124,7 +125,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level = {level!r} must lie between 0 and 1")
-        return self._engine.interval(x, level)
+        with self._turn:
+            return self._engine.interval(x, level)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -136,25 +138,28 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
         """
         y = float(y)
-        if not math.isfinite(y):
-            raise ValueError(f"y is {y}: targets must be finite numbers")
-        # Beyond this a square would overflow.
-        self._engine.learn(x, max(-LARGEST_VALUE, min(y, LARGEST_VALUE)))
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        with self._turn:
+            self._engine.learn(x, y)
 
     @property
     def n_learned(self) -> int:
         """Number of events learned."""
-        return self._engine.n
+        with self._turn:
+            return self._engine.n
 
     @property
     def n_overflowed(self) -> int:
         """Inputs of learned events that found no column."""
-        return self._engine.n_overflowed
+        with self._turn:
+            return self._engine.n_overflowed
 
     @property
     def expert_weights(self) -> dict[str, float]:
         """Weight of each expert in the prediction, by name; they sum to one."""
-        return self._engine.expert_weights()
+        with self._turn:
+            return self._engine.expert_weights()
 
     @property
     def relevance(self) -> dict[Any, float]:
@@ -163,28 +168,33 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         The mean square of the gradient along the standardised input, over about the last 500 events
         and over the ridge experts, as they weigh in the prediction.
         """
-        return self._engine.relevance()
+        with self._turn:
+            return self._engine.relevance()
 
     @property
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of 1000; about 1 while steady."""
-        return self._engine.drift
+        with self._turn:
+            return self._engine.drift
 
     @property
     def first_order(self) -> ShrinkingGradient | None:
         """The expert that is Algorithm 1, with its ||alpha||_1 and shrinks; None if "fast"."""
-        expert = self._engine.first_order
-        return None if expert is None else expert.learner
+        with self._turn:
+            expert = self._engine.first_order
+            return None if expert is None else expert.learner
 
     @property
     def target_unit(self) -> float:
         """What is 1 on the scale that targets are learned on, in units of y: 3 running sd."""
-        return self._engine.unit
+        with self._turn:
+            return self._engine.unit
 
     @property
     def redrawn_at(self) -> dict[str, int]:
         """Number of events after which each expert's hidden units were last drawn."""
-        return self._engine.redrawn_at()
+        with self._turn:
+            return self._engine.redrawn_at()
 
     flags = (SHRUNK,)
     """What may happen at an event; see `iln_stream.reporting`."""
@@ -195,9 +205,10 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         The loss of the first event is 0: of one label there is no scale, and in y's units its error
         could outweigh all that follow.
         """
-        error = (y_pred - y) / self.target_unit if self.n_learned > 1 else 0.0
-        first_order = self.first_order
-        flags = () if first_order is None else algorithm_1_flags(first_order.last_update)
+        engine = self._engine  # asked by whoever learns, so without waiting for a turn
+        error = (y_pred - y) / engine.unit if engine.n > 1 else 0.0
+        expert = engine.first_order
+        flags = () if expert is None else algorithm_1_flags(expert.learner.last_update)
         return error * error / 2, flags
 
     def metrics(self) -> Sequence[MetricSpec]:

@@ -5,7 +5,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 
-from iln_stream.errors import IlnWarning, NoStreamError, SourceError
+from iln_stream.errors import IlnWarning, LostPlaceError, NoStreamError, SourceError
 from iln_stream.streams.base import Record, Resume, Start
 
 log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ class KafkaPartition(ABC):
             log.warning("%s: records %d to %d are lost, and never learned",
                         self._here, place.offset, first - 1)  # fmt: skip
             return first
-        raise SourceError(
+        raise LostPlaceError(
             f"{self._here}: records {place.offset} to {first - 1} were deleted by the topic's "
             "retention before they were learned. Either go on without them, with --accept-loss, "
             "or learn anew from what is left, with `iln-stream rebuild`"
@@ -166,15 +166,15 @@ class KafkaPartition(ABC):
     def _here(self) -> str:
         return f"topic {self.stream}, partition {self.partition}"
 
-    def _out_of_range(self) -> SourceError:
-        return SourceError(
+    def _out_of_range(self) -> LostPlaceError:
+        return LostPlaceError(
             f"{self._here}: offset {self._position} is no longer (or not yet) there. Records "
             "between were deleted by the topic's retention: start again with --start earliest "
             "and another folder of snapshots, or `iln-stream rebuild` the one in the snapshots"
         )
 
-    def _not_the_same_log(self, what: str) -> SourceError:
-        return SourceError(
+    def _not_the_same_log(self, what: str) -> LostPlaceError:
+        return LostPlaceError(
             f"{self._here} {what} (offset {self._position}), so it isn't what was learned: start "
             "again with --start earliest and another folder of snapshots, or `iln-stream rebuild` "
             "the model in this one"

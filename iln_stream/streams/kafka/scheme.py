@@ -21,6 +21,11 @@ class KafkaScheme(Scheme):
     has_transactions = True
     needs_start = True
 
+    @property
+    def peer(self) -> str:
+        """The broker."""
+        return f"the broker at {self.options.bootstrap}"
+
     def check(self) -> None:
         """Refuse what only other sources have, and a client that is not installed."""
         if self.options.limit is not None:

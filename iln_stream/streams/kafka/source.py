@@ -9,6 +9,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     LogTruncationError,
     OffsetOutOfRangeError,
+    UnsupportedCodecError,
 )
 
 from iln_stream.errors import SourceError
@@ -122,6 +123,11 @@ class KafkaSource(KafkaPartition):
             raise self._out_of_range() from error
         except LogTruncationError as error:
             raise self._not_the_same_log("now ends before our place in it") from error
+        except UnsupportedCodecError as error:
+            raise SourceError(
+                f"topic {self.stream} is compressed, and what reads it is not installed ({error}): "
+                "pip install 'iln-stream[compression]'"
+            ) from error
         except KafkaError as error:
             raise SourceError(f"topic {self.stream}: {error}") from error
         partition = self.partition

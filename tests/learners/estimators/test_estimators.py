@@ -230,3 +230,16 @@ def test_wrong_parameters_are_named(make, message):
     """What an estimator can't do is told when the learner is made, with what it asks for."""
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_bound_on_the_noise_of_a_cosine_with_its_phase_integrated():
+    """Where x is the only point every draw is 1/2: no less than 1/4 bounds the mean square."""
+    f = Sampled("phase integrated").start(given(GaussianFourier(), m=50))
+    x = np.array([1.0, 2.0])
+    f.append(x, -3.0)
+    assert f.estimate(x, 0).value == pytest.approx(-math.sqrt(50) * f.noise(50), rel=1e-6)
+    f = Sampled("phase integrated").start(
+        Given(GaussianFourier(), Draws(None, 0.01, 1, 10**9), None, "oldest", KEY)
+    )
+    f.append(x, -3.0)
+    assert f.estimate(x, 0).draws == 0.25 * 3.0**2 / 0.01

@@ -58,6 +58,32 @@ def test_new_classes_may_come():
     assert sum(p.values()) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("n", range(129, 135))
+def test_a_class_may_come_amid_a_redraw(n):
+    """An expert that is being built when a class comes is built anew, and knows it in the end."""
+    model = InfiniteLayerClassifier(seed=1)
+    xs, ys = quadrants(n, 0)
+    for x, y in zip(xs, ys, strict=True):
+        model.learn_one(x, y)
+    for x, y in zip(xs[:30], ys[:30], strict=True):
+        model.learn_one({"a": 9.0, "b": 0.0}, "far")
+        model.learn_one(x, y)
+    p = model.predict_proba_one({"a": 9.0, "b": 0.0})
+    assert max(p, key=p.get) == "far"
+
+
+def test_nobody_is_judged_by_a_class_never_heard_of():
+    """The first event of a class leaves the experts' weights as they were; the second does not."""
+    model = InfiniteLayerClassifier(seed=1)
+    for x, y in zip(*quadrants(100, 0), strict=True):
+        model.learn_one(x, y)
+    before = model.expert_weights
+    model.learn_one({"a": 9.0, "b": 0.0}, "far")
+    assert model.expert_weights == before
+    model.learn_one({"a": 9.0, "b": 0.0}, "far")
+    assert model.expert_weights != before
+
+
 @pytest.mark.parametrize("n", [10, 65, 200])
 def test_state_goes_on_bit_for_bit(n):
     """A learner restored from its state predicts what the original does, also amid a redraw."""

@@ -316,3 +316,35 @@ def test_fast_outlives_its_forgetting():
         errors.append(abs(model.predict_one(x) - y))
         model.learn_one(x, y)
     assert np.mean(errors[-10_000:]) < 1.1 * np.mean(errors[5_000:15_000])
+
+
+def of_the_last_targets(n, phi_1, phi_2):
+    """A stream on which only y_t = phi_1 y_{t-1} + phi_2 y_{t-2} + noise tells anything."""
+    rng = np.random.default_rng(6)
+    y = [0.0, 0.0]
+    for noise in rng.normal(size=n).tolist():
+        y.append(phi_1 * y[-1] + phi_2 * y[-2] + noise)
+    return [{"noise": v} for v in rng.normal(size=n).tolist()], y[2:]
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_the_target_before_the_last_is_looked_at(profile):
+    """Where the target follows the one two events ago, and not the last, that is learned."""
+    xs, ys = of_the_last_targets(1_500, 0.0, 0.95)
+    # Of all that varies the noise is sqrt(1 - 0.95^2) = 0.31.
+    assert ratio(InfiniteLayerRegressor(profile, seed=1), xs, ys) < 0.5
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_the_last_target_is_an_expert(profile):
+    """On a random walk it has most weight, and the prediction is about as good as it is."""
+    xs, ys = of_the_last_targets(600, 1.0, 0.0)
+    model = InfiniteLayerRegressor(profile, seed=1)
+    lost = sum_of_steps = last = 0.0
+    for x, y in zip(xs, ys, strict=True):
+        lost += abs(y - model.predict_one(x))
+        sum_of_steps += abs(y - last)
+        model.learn_one(x, y)
+        last = y
+    assert model.expert_weights["last"] > 0.5
+    assert lost < 1.1 * sum_of_steps

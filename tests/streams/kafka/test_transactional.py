@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, Protocol
 
 import pytest
-from kafka import KafkaAdminClient, TopicPartition
+from kafka import KafkaAdminClient
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 
@@ -134,6 +134,27 @@ def test_a_forgotten_frontier_is_found_again(
     assert open_sink(partition=1).committed() == {1: 7}
 
 
+@pytest.mark.parametrize("why", ["forgotten", "of another topic id"])
+def test_what_was_aborted_is_not_found_again(
+    broker: KafkaBroker, source: str, open_sink: Open, why: str
+) -> None:
+    """Where only the messages tell the frontier, those of an aborted transaction at the end of the
+    topic don't count: nobody saw them, so they have to be published again."""
+    killed = open_sink()
+    send(killed, source, range(7))
+    killed.flush()
+    send(killed, source, range(7, 10))
+    killed._producer.flush()  # on the broker, and not committed
+    following = open_sink()  # aborts that
+    if why == "forgotten":
+        forget_frontier(broker, following)
+    else:
+        other = open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427")
+        send(other, source, range(2))
+        other.flush()
+    assert following.frontier() == 7
+
+
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_another_topic_of_the_same_name(
     broker: KafkaBroker, source: str, open_sink: Open, forgotten: bool
@@ -147,24 +168,29 @@ def test_another_topic_of_the_same_name(
     assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").committed() == {}
 
 
+class Slow(dict[int, int]):
+    """Takes its time to note a position."""
+
+    def __setitem__(self, partition: int, offset: int) -> None:
+        time.sleep(0.005)
+        super().__setitem__(partition, offset)
+
+
 class Hesitating(TransactionalSink):
     """Takes its time between a message and the offset that goes with it, and tells its commits."""
 
-    @property
-    def _next_offset(self) -> int:
-        return self.__dict__.get("next", 0)
-
-    @_next_offset.setter
-    def _next_offset(self, offset: int) -> None:
-        time.sleep(0.005)
-        self.__dict__["next"] = offset
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._read = Slow()
 
     def _send(self, key: str | None, value: bytes, headers: Any = ()) -> None:
         self.__dict__["sent"] = json.loads(value)["offset"]
         super()._send(key, value, headers)
 
     def _commit(self) -> None:
-        self.__dict__.setdefault("commits", []).append((self.__dict__["sent"], self._next_offset))
+        self.__dict__.setdefault("commits", []).append(
+            (self.__dict__["sent"], self._read.get(1, 0))
+        )
         super()._commit()
 
 
@@ -173,7 +199,7 @@ def test_a_flush_beside_the_writing_splits_nothing(
 ) -> None:
     """However a snapshot's thread flushes while the loop publishes, what is committed ends where
     the frontier is: a message that is committed before it moved would come again after a kill."""
-    sink = Hesitating(topic, (source, 1), TOPIC_ID, bootstrap=broker.bootstrap)
+    sink = Hesitating(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
     done = threading.Event()
 
     def flush_on() -> None:
@@ -203,4 +229,27 @@ def test_large_transactions_are_cut(
     assert 2_000 <= len(offsets(broker, topic)) <= 4_500
     sink.close()
     assert offsets(broker, topic) == list(range(4_500))
-    assert TopicPartition(source, 1) == sink._source
+
+
+def test_one_reader_of_several_partitions(
+    broker: KafkaBroker, topic: str, source: str, open_sink: Open
+) -> None:
+    """A reader of several partitions commits how far it read each, with its messages; forgotten, it
+    is found again of each."""
+
+    def open_all() -> TransactionalSink:
+        return TransactionalSink(topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap)
+
+    sink = open_all()
+    send(sink, source, range(4), partition=0)
+    send(sink, source, range(9), partition=1)
+    sink.flush()
+    send(sink, source, range(4, 6), partition=0)
+    sink.close()
+    sink = open_all()
+    assert sink.committed() == {0: 6, 1: 9}
+    forget_frontier(broker, sink)
+    sink.close()
+    following = open_all()
+    assert following.committed() == {0: 6, 1: 9}
+    following.close()

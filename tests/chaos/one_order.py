@@ -1,0 +1,135 @@
+"""One learner over several partitions, killed with SIGKILL again and again."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from support.kafka_topics import TransactionalWriter, create_topic, read_topic, unique_topic
+from support.list_source import ListSource
+from support.running_command import Command
+from support.saved_state import Saved, saved
+
+from chaos.learner_kills import QUICK, arguments
+from chaos.stream import event
+from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.service import Settings, build_learner
+from iln_stream.snapshots import learner_state
+from iln_stream.state import pack
+from iln_stream.streams import Record
+
+Position = tuple[int, int]
+"""Partition and offset."""
+
+
+class Outcome(NamedTuple):
+    """What there is to compare when all is learned."""
+
+    killed: Saved
+    published: list[tuple[Position, float]]
+    payloads: dict[Position, bytes | None]
+    n_behind: int
+
+    def faults(self, exactly_once: bool) -> list[str]:
+        """Say everything that is not as promised; nothing, if all is.
+
+        The order is the one in which predictions were first published; a learner that learns in
+        just this order must predict, and come to, the same.
+        """
+        found = []
+        first: dict[Position, float] = {}
+        for position, y_pred in self.published:
+            if first.setdefault(position, y_pred) != y_pred:
+                found.append(f"{position} was published again with another value")
+        if exactly_once and len(first) < len(self.published):
+            found.append(f"{len(self.published) - len(first)} predictions came more than once")
+        replayed = Predictions()
+        learner = build_learner(
+            Settings(learner="shrinking-gradient", learner_options=json.loads(QUICK))
+        )
+        records = [Record(number, self.payloads[position]) for number, position in enumerate(first)]
+        PrequentialLoop(ListSource(records, batch=1_000), learner, [replayed]).run()
+        if replayed.y_pred != list(first.values()):
+            found.append("the predictions are not those of the order in which they came")
+        arrays, text = pack(learner_state(learner, allow_pickle=False))
+        state = {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
+        if state != self.killed.learner:
+            found.append("the state is not that of the order in which the predictions came")
+        if self.killed.n_events != len(first):
+            found.append(f"{self.killed.n_events} events learned, {len(first)} published")
+        if self.killed.n_events + self.killed.n_dead_letters != len(self.payloads):
+            found.append("learned, predicted and dead letters are not what was sent")
+        return found
+
+
+class Predictions(Listener):
+    """Keeps the predictions."""
+
+    def __init__(self) -> None:
+        self.y_pred: list[float] = []
+
+    def on_step(self, step: Step) -> None:
+        self.y_pred.append(step.y_pred)
+
+
+def kill_learners(
+    bootstrap: str,
+    folder: Path,
+    *,
+    n_kills: int,
+    events_per_kill: int,
+    seed: int,
+    partitions: int = 3,
+    more: tuple[str, ...] = (),
+) -> Outcome:
+    """Feed one learner of all partitions, unevenly, and kill it `n_kills` times."""
+    draw = random.Random(seed)
+    topic = create_topic(bootstrap, partitions, name=unique_topic("order"))
+    writer = TransactionalWriter(bootstrap)
+    payloads: dict[Position, bytes | None] = {}
+    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    run = arguments(bootstrap, topic, folder / "killed", f"{topic}-p", *often, *more)
+    n_behind = 0
+    for _ in range(n_kills):
+        _feed(writer, topic, payloads, events_per_kill, partitions, draw)
+        with Command(folder, *run) as learner:
+            learner.wait_until_it_says("metrics at")
+            time.sleep(draw.uniform(0, 0.8))
+            assert learner.runs, f"it ended by itself and said:\n{learner.said}"
+            learner.kill()
+        n_behind += _learned(folder / "killed") < len(payloads)
+    writer.close()
+    with Command(folder, *run, "--stop-at-end") as learner:
+        assert learner.wait(600) == 0, learner.said
+    found = (json.loads(record.value) for record in read_topic(bootstrap, f"{topic}-p"))
+    published = [((each["partition"], each["offset"]), each["y_pred"]) for each in found]
+    return Outcome(saved(folder / "killed", topic, "all"), published, payloads, n_behind)
+
+
+def _feed(
+    writer: TransactionalWriter,
+    topic: str,
+    payloads: dict[Position, bytes | None],
+    count: int,
+    partitions: int,
+    draw: random.Random,
+) -> None:
+    """Append events to partitions in turns of random lengths, with aborted ones between them."""
+    while count > 0:
+        partition, n = draw.randrange(partitions), min(count, draw.randint(1, 300))
+        values = [event(number) for number in range(len(payloads), len(payloads) + n)]
+        for offset, (_, value) in zip(
+            writer.commit(topic, values, partition=partition), values, strict=True
+        ):
+            payloads[partition, offset] = value
+        writer.abort(topic, values[:3], partition=partition)
+        count -= n
+
+
+def _learned(folder: Path) -> int:
+    """How many records the newest snapshot is of, at most: markers count, too."""
+    names = [file.stem.split("-") for file in folder.rglob("*.snapshot")]
+    return max((int(offset) for _, offset in names), default=-1)

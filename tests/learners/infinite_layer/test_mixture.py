@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+from iln_stream.learners.infinite_layer.mixture import BayesMixture
+
+
+def test_weighs_by_what_was_given_to_what_came():
+    """Of two experts that said 1/3 and 2/3 after the same past, one weighs twice the other."""
+    mixture = BayesMixture(2)
+    assert mixture.weights.tolist() == [0.5, 0.5]
+    mixture.learn(np.array([1.0, 2.0]) / 3.0)
+    assert mixture.weights == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_the_distant_past_is_forgotten():
+    """An expert that was right 5000 times loses to one that has been right 1000 times since."""
+    mixture = BayesMixture(2)
+    for _ in range(5_000):
+        mixture.learn(np.array([0.9, 0.1]))
+    assert mixture.weights[0] > 0.99
+    for _ in range(1_000):
+        mixture.learn(np.array([0.1, 0.9]))
+    assert mixture.weights[1] > 0.99

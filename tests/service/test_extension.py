@@ -1,0 +1,186 @@
+"""What a user adds without touching our code: one file each, by import path or entry point."""
+
+import importlib
+import json
+import sys
+import urllib.request
+
+import pytest
+
+from iln_stream.prequential import Listener
+from iln_stream.service import Service, Settings, SettingsError, build_learner
+from iln_stream.service.wiring import build_listeners
+from iln_stream.streams import schemes
+
+USERS_OWN = """
+from dataclasses import dataclass
+
+import numpy as np
+from river import dummy, stats
+
+from iln_stream.prequential import Listener
+from iln_stream.reporting import MetricSpec
+from iln_stream.streams import Record, Scheme
+
+heard = []
+
+
+class Hearing(Listener):
+    def on_step(self, step):
+        heard.append((step.offset, step.x, step.y_pred))
+
+
+class Mean(dummy.StatisticRegressor):
+    flags = ()
+
+    def __init__(self, statistic=None):
+        super().__init__(statistic or stats.Mean())
+
+    def report(self, y_pred, y):
+        return abs(y_pred - y), ()
+
+    def metrics(self):
+        return [MetricSpec("users_own_mean", "gauge", "The mean.", self.statistic.get)]
+
+
+class Five:
+    stream, partitions, connected, lag, exhausted = "five", (0,), True, None, False
+
+    def __init__(self, options):
+        self.limit = options.limit or 5
+
+    def poll(self, timeout):
+        if self.exhausted:
+            return []
+        self.exhausted = True
+        return [Record(i, {"x": {"a": i}, "y": 2 * i}) for i in range(self.limit)]
+
+    def close(self):
+        pass
+
+
+class OwnScheme(Scheme):
+    def source(self):
+        return Five(self.options)
+
+
+@dataclass(frozen=True)
+class Squashed:
+    slope: float = 1.0
+    q = 1.0
+
+    def draw(self, n, d, rng):
+        return rng.standard_normal((n, d))
+
+    def psi(self, x, w):
+        return np.tanh(self.slope * np.vecdot(w, x))
+"""
+
+ENTRY_POINTS = """
+[iln_stream.learners]
+users-mean = users_own:Mean
+[iln_stream.listeners]
+users-hearing = users_own:Hearing
+[iln_stream.features]
+squashed = users_own:Squashed
+[iln_stream.streams]
+own = users_own:OwnScheme
+"""
+
+
+@pytest.fixture
+def users_own(tmp_path, monkeypatch):
+    """A module in the current folder, of an installed distribution with entry points."""
+    (tmp_path / "users_own.py").write_text(USERS_OWN)
+    info = tmp_path / "users_own-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: users-own\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("users_own")
+    sys.modules.pop("users_own", None)
+
+
+@pytest.mark.parametrize("source", ["users_own:Five", "own:anything"])
+@pytest.mark.parametrize("listener", ["users_own:Hearing", "users-hearing"])
+def test_source_and_listener(users_own, source, listener):
+    """A source and a listener are found by import path and by entry point, and told everything."""
+    Service(Settings(source=source, limit=3, listeners=listener, metrics_port=None)).run()
+    assert [(offset, x) for offset, x, _ in users_own.heard] == [(n, {"a": n}) for n in range(3)]
+
+
+def test_listener_given(users_own):
+    """A program hands its listener to the service; those of settings are told, too."""
+
+    class Given(Listener):
+        steps = 0
+        closed = False
+
+        def on_step(self, step):
+            self.steps += 1
+
+        def close(self):
+            self.closed = True
+
+    given = Given()
+    settings = Settings(source="users_own:Five", listeners="users_own:Hearing", metrics_port=None)
+    Service(settings, listeners=[given]).run()
+    assert (given.steps, given.closed, len(users_own.heard)) == (5, True, 5)
+
+
+@pytest.mark.parametrize("name", ["users_own:Mean", "users-mean"])
+def test_learner_and_its_metrics(users_own, name):
+    """A learner of one's own reports its loss and its metrics without any wiring."""
+    running = Service(Settings(source="users_own:Five", learner=name, metrics_port=0))
+    running.serve_metrics()
+    pages = []
+
+    class Scraper(Listener):
+        def on_step(self, step):
+            direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            pages.append(direct.open(running.metrics_url, timeout=10).read().decode())
+
+    running.workers[0].loop.listeners += (Scraper(),)
+    running.run()
+    labels = f'{{model="five/{name}",partition="0"}}'
+    assert f"users_own_mean{labels} 4.0" in pages[-1]
+    assert f"iln_running_loss{labels} 2.8" in pages[-1]  # the errors are 0, 2, 3, 4 and 5
+
+
+@pytest.mark.parametrize("name", ["users_own:Squashed", "squashed"])
+def test_feature_family(users_own, name):
+    """A family of hidden units is named in the learner's options, as are those that ship."""
+    options = {"features": name, "draws": 8}
+    learner = build_learner(Settings(learner="shrinking-gradient", learner_options=options))
+    inner = learner.regressor["ShrinkingGradient"]
+    assert type(inner.features).__name__ == "Squashed"
+    shipped = {"features": "DecisionStumps", "norm_bound": 4.0}
+    learner = build_learner(Settings(learner="shrinking-gradient", learner_options=shipped))
+    assert type(learner.regressor["ShrinkingGradient"].features).__name__ == "DecisionStumps"
+
+
+def test_what_is_not_found_is_named(users_own):
+    """A name that nobody has is told with what there is."""
+    assert "own" in schemes()
+    with pytest.raises(SettingsError, match="listeners = 'hearing': give users-hearing or package"):
+        build_listeners(Settings(listeners="hearing"))
+    wrong = Settings(learner="shrinking-gradient", learner_options={"features": "Gauss"})
+    with pytest.raises(SettingsError, match=r"features = 'Gauss': give .*GaussianFourier"):
+        build_learner(wrong)
+    with pytest.raises(SettingsError, match=r"listeners = 'users_own:Nobody': .*no attribute"):
+        build_listeners(Settings(listeners="users_own:Nobody"))
+
+
+def test_defaults_export_algorithm_1(tmp_path):
+    """A default run exports the three metrics of Algorithm 1."""
+    events = ({"x": {"a": n}, "y": n} for n in range(5))
+    (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, events)))
+    running = Service(Settings(source=str(tmp_path / "e.jsonl"), metrics_port=0))
+    running.serve_metrics()
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    page = direct.open(running.metrics_url, timeout=10).read().decode()
+    running.close()
+    for name in ("iln_shrink_frequency", "iln_shrinks_total", "iln_alpha_l1"):
+        assert f"# HELP {name.removesuffix('_total')}" in page
+    assert "iln_alpha_l1{" in page
