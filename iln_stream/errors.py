@@ -13,6 +13,10 @@ class SourceError(IlnError):
     """A source can't go on in order, or can't start where it was told to."""
 
 
+class NoStreamError(SourceError):
+    """There is no such topic or file."""
+
+
 class SinkError(IlnError):
     """A prediction or dead letter could not be stored, so the stream must not go on."""
 

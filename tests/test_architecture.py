@@ -2,12 +2,14 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from support.command_line import environment
 
 import iln_stream
 
@@ -111,11 +113,30 @@ def test_nobody_imports_the_front_door():
 
 
 def test_front_door_opens_on_learners():
-    """`import iln_stream` brings the learners, and none of the streaming around them."""
-    ours = {name for name, _ in imports(MODULES["iln_stream"]) if name.startswith("iln_stream")}
-    assert {name.split(".")[1] for name in ours} <= {
-        *("features", "learners", "frozen", "errors", "_version")
+    """`import iln_stream` brings the learners, and none of the streaming around them: not even
+    what `iln_stream.load` needs, until it is asked for."""
+    program = (
+        "import sys, iln_stream\n"
+        "brought = set(sys.modules)\n"
+        "assert callable(iln_stream.load)\n"
+        "print(*brought)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    brought = {tuple(name.split(".")) for name in done.stdout.split()}
+    assert {name[1] for name in brought if name[0] == "iln_stream" and name[1:]} <= {
+        *("features", "learners", "frozen", "errors", "_version"),
+        *("kernels", "reporting", "state", "theory"),  # these need them
     }
+    assert {name[0] for name in brought}.isdisjoint(
+        {"confluent_kafka", "kafka", "matplotlib", "prometheus_client", "pydantic", "rich", "typer"}
+    )
 
 
 @pytest.mark.parametrize("name", sorted(FOR_ALL | {"_version"}))

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from iln_stream._version import __version__
 from iln_stream.cli import flags
-from iln_stream.cli.logs import logs_json, say, set_up_logging
+from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
@@ -104,17 +104,41 @@ def run(settings: Settings) -> None:
 
 @app.command()
 @with_settings
-def rebuild(settings: Settings) -> None:
+def rebuild(
+    settings: Settings,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="Learn only what comes before: an offset, or the first record at or after a time "
+            "(RFC 3339). A run goes on from there."
+        ),
+    ] = None,
+    skip: Annotated[
+        str | None,
+        typer.Option(
+            help="Records to leave out, PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
+        ),
+    ] = None,
+) -> None:
     """Learn again, from the log and with these settings, what the snapshots had come to."""
-    from iln_stream.service import rebuild as learn_again
+    from iln_stream.cli.rebuild import learn_again
 
-    for positions in learn_again(settings):
-        for partition, offset in positions.items():
-            say(
-                console,
-                f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
-                "goes on from there",
-            )
+    learn_again(settings, until, skip, console)
+
+
+@app.command()
+@with_settings
+def predict(
+    settings: Settings,
+    path: Annotated[Path, typer.Argument(help="A snapshot, or the folder of one learner's.")],
+) -> None:
+    """Predict a stream up to its end with a snapshot's learner, which learns nothing.
+
+    Unless set, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
+    """
+    from iln_stream.cli.predict import predict_events
+
+    predict_events(path, settings, console)
 
 
 @app.command()
@@ -164,38 +188,34 @@ def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
 
 @dead_letters.command("replay")
 @with_settings
-def replay_dead_letters(settings: Settings, reason: Reason = "") -> None:
-    """Append what is in the dead letters to the topic again, to be learned where that can be."""
+def replay_dead_letters(
+    settings: Settings,
+    reason: Reason = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Replay also letters that were replayed before.")
+    ] = False,
+) -> None:
+    """Append what is in the dead letters to the topic again, each letter once."""
     from iln_stream.cli.dead_letters import replay_letters
 
-    replay_letters(settings, reason, console)
+    replay_letters(settings, reason, again, console)
 
 
 @app.command()
+@with_settings
 def replay(
+    settings: Settings,
     source: Annotated[
         str,
         typer.Argument(help="`river:NAME`, `synthetic:NAME`, a `.csv` or a `.jsonl` file, or `-`."),
     ],
-    topic: Annotated[
-        str, typer.Option(envvar="ILN_TOPIC", help="Topic to fill; created if it does not exist.")
-    ] = "iln-events",
-    bootstrap: Annotated[
-        str, typer.Option(envvar="ILN_BOOTSTRAP", help="Kafka brokers, host:port.")
-    ] = "127.0.0.1:9092",
     rate: Annotated[
         float | None, typer.Option(min=0.001, help="Events a second; as fast as it goes if unsaid.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many events.")] = None,
-    target: Annotated[str | None, typer.Option(help="The label's column in a CSV file.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of a synthetic stream.")] = 1,
 ) -> None:
-    """Publish a stream to a Kafka topic, at a given rate."""
+    """Publish a stream to the Kafka topic that `--topic` names, at a given rate."""
     from iln_stream.cli.replay import publish
 
-    settings = Settings.load(
-        source=source, topic=topic, bootstrap=bootstrap, limit=limit, target=target, seed=seed
-    )
     publish(settings, rate, console)
 
 

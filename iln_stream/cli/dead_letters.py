@@ -2,8 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
+from contextlib import ExitStack, closing
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -11,63 +10,103 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import say
+from iln_stream.cli.replayed import Mark, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
-from iln_stream.streams import Resume, Sink, Source
-from iln_stream.streams.files import JsonLinesSource
+from iln_stream.streams import Resume, Scheme, Sink
 
 _SHOWN = 60
 """Characters of a payload in the list."""
 
 
 def list_letters(settings: Settings, reason: str, console: Console) -> None:
-    """Print the letters whose reason holds some words."""
-    table = Table("place", "reason", "bytes", "payload")
-    for letter in letters(settings, reason):
-        payload = letter.payload if len(letter.payload) <= _SHOWN else f"{letter.payload[:_SHOWN]}…"
-        place = f"{letter.stream}/{letter.partition}/{letter.offset}"
-        cells = place, letter.reason, f"{letter.payload_bytes:,}", payload
-        table.add_row(*map(escape, cells))
+    """Print the letters whose reason holds some words, and when each was replayed."""
+    table = Table("place", "replayed", "reason", "bytes", "payload")
+    with closing(Marks(settings)) as marks:
+        for letter in letters(settings, reason):
+            payload = letter.payload
+            if len(payload) > _SHOWN:
+                payload = f"{payload[:_SHOWN]}…"
+            place = f"{letter.stream}/{letter.partition}/{letter.offset}"
+            when = marks.when(letter)
+            replayed = "" if when is None else f"{when:%Y-%m-%d %H:%M:%S}"
+            cells = place, replayed, letter.reason, f"{letter.payload_bytes:,}", payload
+            table.add_row(*map(escape, cells))
     if not table.rows:
         console.print(f"no dead letters in {dead_letters_address(settings)}", soft_wrap=True)
         return
     console.print(table)
 
 
-def replay_letters(settings: Settings, reason: str, console: Console) -> None:
+def replay_letters(settings: Settings, reason: str, again: bool, console: Console) -> None:
     """Append the records of the letters to the topic again, byte by byte as they first came.
 
-    Letters of other streams, and records that are nowhere to be had any more, are counted.
+    Each record is stored before the mark that it was replayed: a crash between the two repeats
+    that one record. Letters that were replayed before, letters of other streams, and records that
+    can't be found any more are counted.
+
+    Parameters
+    ----------
+    settings
+        Of the run that left the letters.
+    reason
+        Only letters whose reason holds these words.
+    again
+        Replay also what was replayed before.
+    console
+        Where it says how many.
+
+    Raises
+    ------
+    SourceError
+        When the source is no log: only a log takes records again.
+
     """
-    n_sent, others, lost = 0, 0, []
-    sinks: dict[int, Sink] = {}
     stream = source_stream(settings)
-    try:
-        for letter in letters(settings, reason):
-            if letter.stream != stream.name:
-                others += 1
-                continue
-            payload = _payload(letter, settings)
-            if payload is None:
-                lost.append(f"{letter.partition}/{letter.offset}")
-                continue
-            if letter.partition not in sinks:
-                sinks[letter.partition] = stream.sink(letter.partition)
-            sinks[letter.partition].write(None, payload)
-            n_sent += 1
-    finally:
-        for sink in sinks.values():
-            sink.close()
-    say(console, f"{n_sent} records sent to {stream.address} again")
-    if others:
-        say(console, f"{others} letters are of other streams")
-    if lost:
-        say(
-            console,
-            f"{len(lost)} records are cut in their letters and no longer in the topic: "
-            f"{', '.join(lost)}",
+    stream.check()
+    if not stream.is_log:
+        raise SourceError(
+            f"source = {stream.address!r}: dead letters are only replayed to a Kafka topic; name "
+            "it with --topic, or correct the source and run again"
         )
+    stream.wait()
+    n_sent, n_others, lost = 0, 0, []
+    before, sent = set(), set()
+    sinks: dict[int, Sink] = {}
+    with ExitStack() as opened:
+        marks = opened.enter_context(closing(Marks(settings)))
+        for letter in letters(settings, reason):
+            key = Mark.of(letter).key
+            if letter.stream != stream.name:
+                n_others += 1
+            elif key in sent:  # a crash may leave the same letter twice
+                continue
+            elif marks.when(letter) is not None and not again:
+                before.add(key)
+            elif (payload := _payload(letter, stream)) is None:
+                lost.append(f"{letter.partition}/{letter.offset}")
+            else:
+                if letter.partition not in sinks:
+                    sinks[letter.partition] = stream.sink(letter.partition)
+                    opened.callback(sinks[letter.partition].close)
+                sinks[letter.partition].write(None, payload)
+                sinks[letter.partition].flush()
+                marks.add(letter)
+                sent.add(key)
+                n_sent += 1
+    said = [f"{n_sent} records sent to {stream.address} again"]
+    if before:
+        said.append(f"{len(before)} letters were replayed before; --again replays them, too")
+    if n_others:
+        said.append(f"{n_others} letters are of other streams")
+    if lost:
+        said.append(
+            f"{len(lost)} records are cut in their letters and no longer in the topic: "
+            f"{', '.join(lost)}"
+        )
+    for line in said:
+        say(console, line)
 
 
 def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
@@ -79,36 +118,28 @@ def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
         When there is no such topic or file, or it holds something else.
 
     """
-    address = dead_letters_address(settings)
-    with closing(_open(address, settings)) as source:
+    stream = output_stream(settings, dead_letters_address(settings))
+    stream.wait()
+    with closing(stream.written()) as source:
         while not source.exhausted:
             for record in source.poll(0.5):
-                assert isinstance(record.payload, bytes)
                 try:
-                    letter = DeadLetter.model_validate_json(record.payload)
+                    letter = DeadLetter.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
                 except ValidationError as error:
                     raise IlnError(
-                        f"{address}: {record.offset} is no dead letter: {error}"
+                        f"{stream.address}: {record.offset} is no dead letter: {error}"
                     ) from None
                 if reason in letter.reason:
                     yield letter
 
 
-def _open(address: str, settings: Settings) -> Source:
-    to_the_end = settings.model_copy(update={"stop_at_end": True, "target": None, "limit": None})
-    stream = output_stream(to_the_end, address)
-    if not stream.is_log:
-        return JsonLinesSource(Path(address))
-    return stream.log(stream.partitions()[0], "earliest")
-
-
-def _payload(letter: DeadLetter, settings: Settings) -> bytes | None:
+def _payload(letter: DeadLetter, stream: Scheme) -> bytes | None:
     """Return the record as it came: from the letter if it holds it all, else from the stream."""
     kept = letter.payload.encode(errors="surrogatepass")
     if _is_of(kept, letter):
         return kept
     try:
-        source = source_stream(settings).log(
+        source = stream.log(
             letter.partition, Resume(letter.offset, None), stop_at=letter.offset + 1
         )
     except SourceError:  # retention has passed it

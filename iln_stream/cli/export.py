@@ -6,7 +6,7 @@ from rich.console import Console
 
 from iln_stream.errors import SnapshotError
 from iln_stream.frozen import freeze
-from iln_stream.snapshots import SnapshotFolder, learner_of, read_snapshot
+from iln_stream.snapshots import learner_of, snapshot_at
 
 
 def export_network(
@@ -20,13 +20,7 @@ def export_network(
         When there is no such snapshot, its learner can't be frozen, or the file can't be written.
 
     """
-    snapshot = read_snapshot(path) if path.is_file() else SnapshotFolder(path).newest()
-    if snapshot is None:
-        learners = sorted(str(found.parent) for found in path.glob("*/lock"))
-        raise SnapshotError(
-            f"there is no snapshot in {path}: name one, or one learner's folder"
-            + (f", such as {learners[0]}" if learners else "")
-        )
+    snapshot = snapshot_at(path)
     try:
         network = freeze(learner_of(snapshot.state["learner"], allow_pickle), size, seed=seed)
         if out.suffix == ".onnx":

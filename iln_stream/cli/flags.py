@@ -17,7 +17,8 @@ def with_settings(
 ) -> Callable[..., None]:
     """Turn a function of `Settings` into a typer command with a flag for every setting.
 
-    What else the function takes stays a parameter of the command. `at_first` is told of the
+    What else the function takes stays a parameter of the command. A parameter that has a setting's
+    name is given in place of its flag, and is the setting's value. `at_first` is told of the
     settings before the command is, and `refused` of those that can't be used before their error is
     raised.
     """
@@ -26,7 +27,9 @@ def with_settings(
     names = [each.name for each in others]
 
     def run(config: Path | None, **flags: Any) -> None:
-        own = {name: flags.pop(name) for name in names}
+        own = {name: flags[name] for name in names}
+        for name in own.keys() - Settings.model_fields.keys():
+            del flags[name]
         try:
             settings = Settings.load(config, **flags)
         except SettingsError as error:
@@ -43,7 +46,8 @@ def with_settings(
             Path | None, typer.Option(envvar=f"{ENV_PREFIX}CONFIG", help="A TOML file of settings.")
         ],
     )
-    parameters = [config, *others, *(_flag(name) for name in Settings.model_fields)]
+    settings = [_flag(name) for name in Settings.model_fields if name not in names]
+    parameters = [config, *others, *settings]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__ = command.__name__

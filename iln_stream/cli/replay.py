@@ -16,6 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from iln_stream.cli.logs import say
 from iln_stream.service import Settings, output_stream, source_stream
 
 
@@ -25,7 +26,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     Parameters
     ----------
     settings
-        Tell the source, the topic and the brokers.
+        Of the source, the topic and the brokers.
     rate
         Events a second; None: as fast as the brokers take them.
     console
@@ -34,7 +35,9 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: flushed
     source = source_stream(settings).source()
-    sink = output_stream(settings, f"kafka:{settings.topic}").sink()
+    topic = output_stream(settings, f"kafka:{settings.topic}")
+    topic.wait()
+    sink = topic.sink()
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -61,7 +64,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
-    console.print(f"{n_sent} records sent to topic {settings.topic}", soft_wrap=True)
+    say(console, f"{n_sent} records sent to topic {settings.topic}")
     return n_sent
 
 

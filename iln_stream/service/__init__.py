@@ -1,5 +1,6 @@
 """Settings, and the composition root that turns them into a running service."""
 
+from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
@@ -24,6 +25,7 @@ __all__ = [
     "dead_letters_address",
     "output_stream",
     "pool",
+    "predict",
     "rebuild",
     "shrinking_gradient",
     "source_stream",

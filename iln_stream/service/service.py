@@ -1,12 +1,9 @@
 """Learners, sources, outputs, and /metrics: what runs in production."""
 
 import logging
-import signal
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
-from types import FrameType
+from contextlib import ExitStack
 
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
@@ -18,6 +15,7 @@ from iln_stream.service.http import HttpServer
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
+from iln_stream.service.signals import signals_heeded
 from iln_stream.service.wiring import build_listeners, check, source_stream
 from iln_stream.service.worker import Worker
 
@@ -98,7 +96,7 @@ class Service:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
         try:
             self.serve_metrics()
-            with self._signals_heeded():
+            with signals_heeded(self._stop):
                 run_together(self.workers)
         finally:
             self.close()
@@ -119,21 +117,7 @@ class Service:
             self._http.close()
             self._http = None
 
-    @contextmanager
-    def _signals_heeded(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield  # signals are the main thread's; whoever runs us elsewhere calls `loop.stop`
-            return
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self._on_signal) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        log.info("%s: finishing the event at hand", signal.Signals(number).name)
+    def _stop(self) -> None:
         for worker in self.workers:
             worker.loop.stop()
 

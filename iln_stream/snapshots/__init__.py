@@ -4,6 +4,7 @@ from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions
 from iln_stream.snapshots.folder import Place, SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of, learner_state
+from iln_stream.snapshots.loading import load, snapshot_at
 from iln_stream.snapshots.saver import Saver
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "SnapshotFolder",
     "learner_of",
     "learner_state",
+    "load",
     "read_snapshot",
+    "snapshot_at",
     "versions",
 ]

@@ -73,6 +73,10 @@ class Checkpoint:
         if ended >= self._due or self._n_since >= self._every_events or self._saver.failed:
             self._commit_if_due()
 
+    def move_to(self, positions: Positions) -> None:
+        """All before these positions is behind us, also what was never handed out."""
+        self._positions.update(positions)
+
     def idle(self) -> None:
         """There is time: commit what is due."""
         self._commit_if_due()

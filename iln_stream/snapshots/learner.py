@@ -59,8 +59,9 @@ def learner_of(state: Tree, allow_pickle: bool) -> Any:
             return model_of(state)
         if not allow_pickle:
             raise SnapshotError(
-                "the snapshot holds a pickle, which runs code when it is read: set snapshot_pickle "
-                "if nobody else could write to the folder"
+                "the snapshot holds a pickle, which runs code when it is read: allow that with "
+                "snapshot_pickle (in Python allow_pickle=True), if nobody else could write to the "
+                "folder"
             )
         return _unpickled(state[_PICKLE].tobytes())
     except StateError as error:

@@ -4,6 +4,7 @@ from iln_stream.streams.address import AddressError, schemes, stream_at
 from iln_stream.streams.base import Log, Record, Resume, Source, Start
 from iln_stream.streams.journal import Journal, Run, after, read_journal
 from iln_stream.streams.scheme import Scheme, StreamOptions
+from iln_stream.streams.selection import Selection
 from iln_stream.streams.sequencer import Sequencer
 from iln_stream.streams.sink import Sink, TransactionalSink
 
@@ -15,6 +16,7 @@ __all__ = [
     "Resume",
     "Run",
     "Scheme",
+    "Selection",
     "Sequencer",
     "Sink",
     "Source",

@@ -100,6 +100,21 @@ class Scheme:
         """Open it for writing, in transactions with the positions of `source`."""
         raise SinkError(f"{self.address} has no transactions")
 
+    def written(self) -> Source:
+        """Open what was written to it, for reading from its beginning to where it ends now.
+
+        Raises
+        ------
+        NoStreamError
+            When nothing was ever written: there is no such topic or file.
+
+        """
+        raise SourceError(f"what was written to {self.address!r} can't be read again")
+
+    def sibling(self, suffix: str) -> str:
+        """Return the address beside this one whose name ends in `suffix`."""
+        raise SinkError(f"{self.address!r} has no address beside it: name a file or kafka:TOPIC")
+
     def dead_letters(self) -> str:
         """Return the address of the dead letters of what is read here, unless another is set."""
         return "dead-letters.jsonl"

@@ -1,7 +1,12 @@
 """`iln-stream dead-letters` on a real broker, and on a file."""
 
+import hashlib
+import json
+
 import pytest
 from support.kafka_topics import create_topic, produce, read_topic
+
+from iln_stream.cli.replayed import Marks
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'
 LONG = b'{"x": ' + b"[" * 100_000
@@ -61,3 +66,109 @@ def test_file(command, tmp_path):
     done = command(*arguments, "--dead-letters", "events.jsonl")
     assert done.code == 2
     assert "events.jsonl: 0 is no dead letter" in done.err
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def bad_line(broker, command):
+    """A topic with one event and one bad line; its runs go on where the last one ended."""
+    topic = create_topic(broker.bootstrap)
+    produce(broker.bootstrap, topic, [(None, GOOD), (None, b"nonsense")])
+    where = "--bootstrap", broker.bootstrap, "--source", f"kafka:{topic}"
+
+    def run(*more):
+        done = command(
+            *("run", *where, "--start=earliest", "--stop-at-end", "--snapshots=state"),
+            *("--metrics-port=0", *more),
+        )
+        assert done.code == 0, done.err
+
+    return topic, where, run
+
+
+def test_each_letter_is_replayed_once(bad_line, command, broker):
+    """A bad line that is replayed n times, with a run in between, leaves n + 1 letters: each
+    replay sends the newest letter only, and says how many it has sent before."""
+    topic, where, run = bad_line
+    run()
+    for n_before in range(3):
+        done = command("dead-letters", "replay", *where)
+        assert done.code == 0, done.err
+        assert f"1 records sent to kafka:{topic} again" in done.err
+        assert (f"{n_before} letters were replayed before" in done.err) == (n_before > 0)
+        run()
+    letters = read_topic(broker.bootstrap, f"{topic}-dead-letters")
+    assert [json.loads(letter.value)["offset"] for letter in letters] == [1, 2, 3, 4]
+    marks = read_topic(broker.bootstrap, f"{topic}-dead-letters-replayed")
+    assert [json.loads(mark.value)["offset"] for mark in marks] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+def test_replayed_letters_in_a_file(client, bad_line, command, broker, tmp_path):
+    """Beside a file the marks are in a file of its name; the list shows them, --again replays in
+    spite of them, and a letter that was written twice is replayed once. Either client does."""
+    topic, where, run = bad_line
+    where += ("--dead-letters", "letters", "--kafka-client", client)
+    run("--dead-letters", "letters", "--kafka-client", client)
+    with (tmp_path / "letters").open("ab") as file:
+        file.write((tmp_path / "letters").read_bytes())
+    assert "1 records sent" in command("dead-letters", "replay", *where).err
+    (mark,) = lines(tmp_path / "letters.replayed")
+    assert mark.pop("when").endswith("Z")
+    sha256 = hashlib.sha256(b"nonsense").hexdigest()
+    assert mark == {"stream": topic, "partition": 0, "offset": 1, "sha256": sha256}
+    when = lines(tmp_path / "letters.replayed")[0]["when"]
+    listed = command("dead-letters", "list", *where).out
+    assert "replayed" in listed
+    assert when.replace("T", " ").removesuffix("Z") in listed
+    assert "0 records sent" in command("dead-letters", "replay", *where).err
+    assert "1 records sent" in command("dead-letters", "replay", *where, "--again").err
+    assert len(lines(tmp_path / "letters.replayed")) == 2
+    assert [r.value for r in read_topic(broker.bootstrap, topic)] == [GOOD] + 3 * [b"nonsense"]
+
+
+def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch):
+    """When a letter is marked, its record is in the topic: nothing is marked that was not sent."""
+    topic, where, run = bad_line
+    run()
+    in_topic = []
+
+    def look(marks, letter):
+        in_topic.extend(record.value for record in read_topic(broker.bootstrap, topic))
+
+    monkeypatch.setattr(Marks, "add", look)
+    patient = '{"linger_ms": 60000}'  # what is not flushed is not sent either
+    assert command("dead-letters", "replay", *where, "--kafka-options", patient).code == 0
+    assert in_topic == [GOOD, b"nonsense", b"nonsense"]
+
+
+def test_kafka_options_reach_the_letters(bad_line, command):
+    """Both commands pass `kafka_options` on: one that no client knows is refused by name."""
+    _, where, _ = bad_line
+    for name in ("list", "replay"):
+        done = command("dead-letters", name, *where, "--kafka-options", '{"sasl_mechanisms": 1}')
+        assert done.code == 2
+        assert "sasl_mechanisms" in done.err
+
+
+def test_only_a_log_takes_records_again(command, tmp_path):
+    """A source that is a file is never appended to; the sentence names the setting."""
+    (tmp_path / "events.jsonl").write_bytes(GOOD + b"\nnonsense\n")
+    assert command("run", "--source", "events.jsonl", "--metrics-port", "0").code == 0
+    done = command("dead-letters", "replay", "--source", "events.jsonl")
+    assert done.code == 2
+    assert "source = 'events.jsonl': dead letters are only replayed to a Kafka topic" in done.err
+    assert (tmp_path / "events.jsonl").read_bytes() == GOOD + b"\nnonsense\n"
+
+
+def test_marks_of_something_else(bad_line, command, tmp_path):
+    """A file of something else is not taken for marks."""
+    _, where, run = bad_line
+    run("--dead-letters", "letters")
+    (tmp_path / "letters.replayed").write_text("[]\n")
+    done = command("dead-letters", "list", *where, "--dead-letters", "letters")
+    assert done.code == 2
+    assert "letters.replayed: 0 is no mark of a dead letter" in done.err

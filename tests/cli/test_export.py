@@ -26,7 +26,7 @@ def test_predicts_as_the_learner(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere", "n.npz"], "nowhere"),
+        (["nowhere", "n.npz"], "there is no snapshot in nowhere: name a snapshot"),
         ([str(GOLDEN), "network.txt"], "give a name that ends in .npz or .onnx"),
         ([str(GOLDEN), "nowhere/n.npz"], "can't write nowhere/n.npz: No such file"),
     ],

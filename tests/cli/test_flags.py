@@ -1,6 +1,7 @@
 """`with_settings`: flags made from the settings themselves."""
 
 import inspect
+from typing import Annotated
 
 import pytest
 import typer
@@ -65,3 +66,20 @@ def test_switch_that_is_not_given(loaded, monkeypatch):
     monkeypatch.setenv("ILN_STOP_AT_END", "true")
     assert loaded().stop_at_end is True
     assert loaded("--no-stop-at-end").stop_at_end is False
+
+
+def test_parameter_in_place_of_a_flag(monkeypatch):
+    """A parameter with a setting's name replaces its flag, and beats the variable, too."""
+    taken = []
+
+    def command(settings: Settings, topic: Annotated[str, typer.Argument()], n: int = 1) -> None:
+        """Take them."""
+        taken.append((settings.topic, settings.limit, topic, n))
+
+    monkeypatch.setenv("ILN_TOPIC", "of-the-variable")
+    app = typer.Typer()
+    app.command()(with_settings(command))
+    done = CliRunner().invoke(app, ["t", "--limit", "5", "--n", "3"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert taken == [("t", 5, "t", 3)]
+    assert CliRunner().invoke(app, ["t", "--topic", "u"]).exit_code == 2

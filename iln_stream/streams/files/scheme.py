@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from iln_stream.errors import SinkError, SourceError
+from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.base import Source
 from iln_stream.streams.files.csv import CsvSource
 from iln_stream.streams.files.json_lines_sink import JsonLinesSink
@@ -50,6 +50,21 @@ class FileScheme(Scheme):
     def sink(self, partition: int = 0) -> Sink:
         """Open the file for appending."""
         return JsonLinesSink(Path(self.name))
+
+    def written(self) -> Source:
+        """Open the lines that are in the file now, whatever its name ends in."""
+        path = Path(self.name)
+        try:
+            with path.open("rb") as file:
+                n_lines = sum(1 for _ in file)
+        except OSError as error:
+            kind = NoStreamError if isinstance(error, FileNotFoundError) else SourceError
+            raise kind(f"can't read {path}: {error.strerror}") from error
+        return JsonLinesSource(path, limit=n_lines)
+
+    def sibling(self, suffix: str) -> str:
+        """Return a path in the same folder."""
+        return f"{self.name}.{suffix}"
 
 
 class StandardScheme(Scheme):

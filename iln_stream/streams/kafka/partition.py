@@ -5,7 +5,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 
-from iln_stream.errors import IlnWarning, LostPlaceError, SourceError
+from iln_stream.errors import IlnWarning, LostPlaceError, NoStreamError, SourceError
 from iln_stream.streams.base import Record, Resume, Start
 
 log = logging.getLogger(__name__)
@@ -181,9 +181,9 @@ class KafkaPartition(ABC):
         )
 
 
-def no_topic(topic: str, bootstrap: str) -> SourceError:
+def no_topic(topic: str, bootstrap: str) -> NoStreamError:
     """Return the error that says so."""
-    return SourceError(
+    return NoStreamError(
         f"there is no topic {topic!r} at {bootstrap}; create it, or fill it with "
         "`iln-stream replay`"
     )

@@ -1,9 +1,10 @@
 """Kafka topics as addresses."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Log, Start
+from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.kafka.partition import KafkaPartition, require_start
 from iln_stream.streams.kafka.sink import KafkaSink
 from iln_stream.streams.kafka.source import KafkaSource, partitions_of
@@ -76,9 +77,18 @@ class KafkaScheme(Scheme):
             options=self.options.kafka_options,
         )
 
+    def written(self) -> Source:
+        """Open the partition that sinks write to, up to its end."""
+        options = replace(self.options, stop_at_end=True)
+        return KafkaScheme(self.scheme, self.name, options).log(0, "earliest")
+
+    def sibling(self, suffix: str) -> str:
+        """Return a topic's address."""
+        return f"kafka:{self.name}-{suffix}"
+
     def dead_letters(self) -> str:
         """Return the topic beside this one."""
-        return f"kafka:{self.name}-dead-letters"
+        return self.sibling("dead-letters")
 
     def _client(self) -> Callable[..., KafkaPartition]:
         if self.options.kafka_client == "kafka-python":

@@ -1,0 +1,93 @@
+"""From a path to the learner that is saved there."""
+
+from pathlib import Path
+from typing import Any
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots.file import Snapshot
+from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
+from iln_stream.snapshots.learner import learner_of
+
+
+def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
+    """Return the learner that a run has saved, to predict with or to learn on.
+
+    Nothing is locked or written: the run may go on meanwhile, and neither sees the other.
+
+    Parameters
+    ----------
+    path
+        A snapshot, or the folder of one learner's snapshots, of which the newest readable one is
+        taken. A folder that holds just one such folder stands for it.
+    allow_pickle
+        Whether to read a learner that was saved as a pickle. That runs code: only if nobody else
+        could write to the file.
+
+    Returns
+    -------
+    learner
+        As it was saved: it predicts the same to the last bit.
+
+    Raises
+    ------
+    SnapshotError
+        When there is no snapshot, or none that can be read, or `path` holds several learners.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import iln_stream
+    >>> from iln_stream.snapshots import Header, Snapshot, SnapshotFolder, learner_state
+    >>> model = iln_stream.InfiniteLayerRegressor(profile="fast", seed=1)
+    >>> model.learn_one({"a": 1.0}, 2.0)
+    >>> header = Header("events", {0: 1}, None, 1, 1, {}, seed=1, saved_at="2026-01-31T12:00:00Z")
+    >>> with TemporaryDirectory() as name:  # as `iln-stream run --snapshots` does
+    ...     folder = SnapshotFolder(Path(name))
+    ...     state = {"learner": learner_state(model, allow_pickle=False)}
+    ...     n_bytes = folder.write(Snapshot(header, state))
+    ...     loaded = iln_stream.load(name)
+    >>> loaded.predict_one({"a": 0.5}) == model.predict_one({"a": 0.5})
+    True
+
+    """
+    return learner_of(snapshot_at(Path(path)).state["learner"], allow_pickle)
+
+
+def snapshot_at(path: Path) -> Snapshot:
+    """Return the snapshot in a file, or the newest readable one of one learner's folder.
+
+    Raises
+    ------
+    SnapshotError
+        As of `load`.
+
+    """
+    if path.is_file():
+        return read_snapshot(path)
+    if any(path.glob("*.snapshot")):
+        folders = [path]
+    else:
+        folders = sorted({file.parent for file in path.glob("*/*.snapshot")})
+    if len(folders) > 1:
+        raise SnapshotError(
+            f"{path} holds the snapshots of several learners: name one of "
+            + ", ".join(map(str, folders))
+        )
+    found = _newest(SnapshotFolder(folders[0])) if folders else None
+    if found is None:
+        raise SnapshotError(
+            f"there is no snapshot in {path}: name a snapshot, or the folder of one learner's"
+        )
+    return found
+
+
+def _newest(folder: SnapshotFolder) -> Snapshot | None:
+    """Return the newest snapshot, also while a run replaces old ones by new ones."""
+    while True:
+        places = folder.places()
+        try:
+            return folder.newest()
+        except SnapshotError:
+            if folder.places() == places:
+                raise

@@ -1,0 +1,151 @@
+"""`iln-stream predict`: a snapshot's learner on a stream, learning nothing."""
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.command_line import COMMAND, environment, iln
+from support.kafka_topics import create_topic, produce
+
+import iln_stream
+
+FOLDER = Path(__file__).parents[1] / "snapshots" / "golden"
+GOLDEN = FOLDER / "0.1.0-fast.snapshot"
+event = runpy.run_path(str(FOLDER / "make.py"))["event"]
+
+
+def line(number, labelled):
+    x, y = event(number)
+    return json.dumps({"x": x, "id": f"e{number}"} | ({"y": y} if labelled else {})).encode()
+
+
+def lines(data):
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def expected(numbers):
+    learner = iln_stream.load(GOLDEN)
+    return [learner.predict_one(event(number)[0]) for number in numbers]
+
+
+def test_labelled_or_not(command, tmp_path):
+    """Events with and without a label are predicted to the last bit as by the loaded learner, so
+    nothing is learned from one to the next; what is no event is a dead letter."""
+    data = [line(number, labelled=number % 2 == 0) for number in range(60, 100)]
+    (tmp_path / "events.jsonl").write_bytes(b"\n".join([*data[:20], b"nonsense", *data[20:]]))
+    done = command("predict", str(GOLDEN), "--source", "events.jsonl", "--predictions", "p.jsonl")
+    assert done.code == 0, done.err
+    assert "40 events predicted, 1 dead letters; 20 have a label: running loss " in done.err
+    found = lines((tmp_path / "p.jsonl").read_bytes())
+    assert [each["y_pred"] for each in found] == expected(range(60, 100))
+    assert [each["id"] for each in found] == [f"e{number}" for number in range(60, 100)]
+    assert found[0] == {
+        "version": 1,
+        "stream": "events.jsonl",
+        "partition": 0,
+        "offset": 0,
+        "id": "e60",
+        "y_pred": expected([60])[0],
+        "y": event(60)[1],
+    }
+    assert found[1]["y"] is None
+    (letter,) = lines((tmp_path / "dead-letters.jsonl").read_bytes())
+    assert (letter["offset"], letter["payload"]) == (20, "nonsense")
+
+
+def test_standard_input_and_output(tmp_path):
+    """Without settings, events come from standard input and predictions go to standard output;
+    what the command says goes elsewhere. The snapshot stays as it was."""
+    before = GOLDEN.read_bytes()
+    data = b"\n".join(line(number, labelled=True) for number in range(60, 65))
+    done = iln("predict", str(GOLDEN), cwd=tmp_path, input=data.decode())
+    assert done.returncode == 0, done.stderr
+    assert [each["y_pred"] for each in lines(done.stdout)] == expected(range(60, 65))
+    assert "5 events predicted, 0 dead letters" in done.stderr
+    assert GOLDEN.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["source", "predictions"])
+def test_variables_are_heeded(name, command, tmp_path, monkeypatch):
+    """Where a variable sets source or predictions, standard input and output are not used."""
+    (tmp_path / "events.jsonl").write_bytes(line(60, labelled=False))
+    given = {"source": "events.jsonl", "predictions": "p.jsonl"}
+    monkeypatch.setenv(f"ILN_{name.upper()}", given.pop(name))
+    flags = [f"--{other}={value}" for other, value in given.items()]
+    assert command("predict", str(GOLDEN), *flags).code == 0
+    assert lines((tmp_path / "p.jsonl").read_bytes())[0]["y_pred"] == expected([60])[0]
+
+
+def test_topic_up_to_its_end(broker, command, tmp_path):
+    """A topic is read from its beginning, all of its partitions, and the command ends where the
+    topic ends."""
+    topic = create_topic(broker.bootstrap, partitions=2)
+    for partition in range(2):
+        numbers = range(60 + 10 * partition, 70 + 10 * partition)
+        data = [(None, line(number, labelled=True)) for number in numbers]
+        produce(broker.bootstrap, topic, data, partition=partition)
+    done = command(
+        *("predict", str(GOLDEN), "--bootstrap", broker.bootstrap),
+        *("--source", f"kafka:{topic}", "--predictions", "p.jsonl"),
+    )
+    assert done.code == 0, done.err
+    assert "20 events predicted, 0 dead letters" in done.err
+    found = {each["id"]: each["y_pred"] for each in lines((tmp_path / "p.jsonl").read_bytes())}
+    numbers = range(60, 80)
+    assert found == dict(zip([f"e{n}" for n in numbers], expected(numbers), strict=True))
+
+
+def test_labels_of_their_own(command, tmp_path):
+    """With --pending-events a label in its own record is no dead letter and is not learned."""
+    label = json.dumps({"id": "e60", "y": 1e6}).encode()
+    data = [line(60, labelled=False), label, line(61, labelled=False)]
+    (tmp_path / "events.jsonl").write_bytes(b"\n".join(data))
+    done = command(
+        *("predict", str(GOLDEN), "--source", "events.jsonl", "--predictions", "p.jsonl"),
+        *("--pending-events", "10"),
+    )
+    assert "2 events predicted, 0 dead letters" in done.err
+    found = lines((tmp_path / "p.jsonl").read_bytes())
+    assert [each["y_pred"] for each in found] == expected([60, 61])
+
+
+def test_interrupted(tmp_path):
+    """SIGINT ends it in order: what came is predicted and counted, and the exit code is 0."""
+    process = subprocess.Popen(
+        [*COMMAND, "predict", str(GOLDEN)],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdin.write(line(60, labelled=False) + b"\n")
+    process.stdin.flush()
+    assert lines(process.stdout.readline())[0]["y_pred"] == expected([60])[0]
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert b"1 events predicted, 0 dead letters" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "there is no snapshot in nowhere: name a snapshot"),
+        ([str(GOLDEN), "--source=nowhere.jsonl"], "can't read nowhere.jsonl: No such file"),
+        (
+            [str(GOLDEN), "--source=e.jsonl", "--predictions=e.jsonl"],
+            "predictions = 'e.jsonl' is also the source: choose another place",
+        ),
+    ],
+)
+def test_errors(command, arguments, said):
+    """What keeps it from beginning is said in a sentence."""
+    done = command("predict", *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,53 @@
+"""`iln-stream replay`: a stream into a topic, with every setting."""
+
+import json
+
+import pytest
+from support.kafka_topics import read_topic, unique_topic
+
+LINES = b'{"x": {"a": 1}, "y": 2}\nnonsense\n'
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A file with one event and one line that is none."""
+    (tmp_path / "events.jsonl").write_bytes(LINES)
+
+
+def test_lines_as_they_are(broker, command, lines):
+    """Each line is published byte by byte to a topic that is created, and counted."""
+    topic = unique_topic()
+    done = command("replay", "events.jsonl", "--topic", topic, "--bootstrap", broker.bootstrap)
+    assert done.code == 0, done.err
+    assert f"2 records sent to topic {topic}" in done.err
+    assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()
+
+
+def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
+    """A variable and a TOML file set what flags don't; the source is always the argument."""
+    topic = unique_topic()
+    (tmp_path / "replay.toml").write_text(f'source = "kafka"\ntopic = "{topic}"\nlimit = 1\n')
+    monkeypatch.setenv("ILN_BOOTSTRAP", broker.bootstrap)
+    done = command("replay", "events.jsonl", "--config", "replay.toml")
+    assert done.code == 0, done.err
+    assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()[:1]
+
+
+def test_kafka_options(broker, command, lines):
+    """`kafka_options` reach the producer: a record that is larger than they allow is refused."""
+    options = json.dumps({"max_request_size": 90})
+    done = command(
+        *("replay", "events.jsonl", "--topic", unique_topic(), "--bootstrap", broker.bootstrap),
+        *("--kafka-options", options),
+    )
+    assert done.code == 2
+    assert "larger than" in done.err
+
+
+def test_brokers_that_are_absent(command, lines, caplog):
+    """It waits for the brokers as long as `broker_wait` says, and then ends with a sentence."""
+    done = command("replay", "events.jsonl", "--bootstrap=127.0.0.1:1", "--broker-wait=1")
+    assert done.code == 2
+    assert "no Kafka broker answers at 127.0.0.1:1 yet; waiting up to 1 s" in caplog.text
+    assert "error: no Kafka broker answers at 127.0.0.1:1: is it running" in done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,204 @@
+"""`iln-stream rebuild --until` and `--skip`, on a real broker: without what poisoned a model."""
+
+import datetime as dt
+import json
+import logging
+import random
+from pathlib import Path
+from time import sleep, time
+from typing import Any
+
+import pytest
+from support.command_line import iln
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, produce, read_topic
+from support.saved_state import Saved, saved
+
+from iln_stream.service import Service, Settings, SettingsError, rebuild
+from iln_stream.snapshots import SnapshotFolder
+
+POISON = (None, b'{"x": {"a": 1e6, "b": 0, "c": 0}, "y": -1e9, "id": "poison"}')
+
+
+def events(first: int, end: int) -> list[tuple[None, bytes]]:
+    """Labelled events, each a function of its number."""
+    sent = []
+    for number in range(first, end):
+        draw = random.Random(number)
+        x = {name: draw.uniform(-1, 1) for name in "abc"}
+        y = x["a"] * x["b"] + draw.gauss(0, 0.1)
+        sent.append((None, json.dumps({"x": x, "y": y, "id": f"e{number}"}).encode()))
+    return sent
+
+
+class Runs:
+    """Runs of one configuration, each topic with a folder of snapshots."""
+
+    def __init__(self, bootstrap: str, folder: Path) -> None:
+        self.bootstrap = bootstrap
+        self.folder = folder
+
+    def settings(self, topic: str, **more: Any) -> Settings:
+        given = {
+            "bootstrap": self.bootstrap,
+            "topic": topic,
+            "snapshots": str(self.folder),
+            "learner": "pool",
+            "learner_options": {"size": 64},
+            "start": "earliest",
+            "stop_at_end": True,
+            "metrics_port": None,
+        }
+        return Settings.load(**given | more)
+
+    def run(self, topic: str, **more: Any) -> None:
+        """Run to the topic's end."""
+        Service(self.settings(topic, **more)).run()
+
+    def saved(self, topic: str) -> Saved:
+        """Return what the newest snapshot holds."""
+        return saved(self.folder, topic)
+
+    def saved_of(self, records: list[tuple[None, bytes]]) -> Saved:
+        """Return what a run of just these records saves."""
+        topic = create_topic(self.bootstrap)
+        produce(self.bootstrap, topic, records)
+        self.run(topic)
+        return self.saved(topic)
+
+
+@pytest.fixture
+def runs(broker: KafkaBroker, tmp_path: Path) -> Runs:
+    """Runs on the shared broker."""
+    return Runs(broker.bootstrap, tmp_path / "state")
+
+
+def ids(bootstrap: str, topic: str) -> list[str]:
+    return [json.loads(record.value)["id"] for record in read_topic(bootstrap, topic)]
+
+
+def test_skipped_records_are_not_learned(
+    runs: Runs, topic: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the poison the rebuilt model is to the last bit the one that never saw it, also in
+    its counts; a run goes on after the last record, though it was left out, too."""
+    first = [*events(0, 30), POISON, *events(30, 60), POISON, POISON]
+    produce(runs.bootstrap, topic, first)
+    runs.run(topic, predictions=f"kafka:{topic}-p")
+    clean = runs.saved_of(events(0, 60))
+    assert runs.saved(topic).learner != clean.learner
+    skip = {0: [range(30, 31), range(61, 63)]}
+    with caplog.at_level(logging.INFO):
+        assert rebuild(runs.settings(topic), skip=skip) == [{0: 63}]
+    assert "partition 0: left out offsets 30, 61-62" in caplog.text
+    rebuilt = runs.saved(topic)
+    assert rebuilt.learner == clean.learner
+    assert rebuilt.state["counts"]["scores"] == clean.state["counts"]["scores"]
+    assert dict(rebuilt.header.positions) == {0: 63}
+    produce(runs.bootstrap, topic, events(60, 80))
+    runs.run(topic, predictions=f"kafka:{topic}-p")
+    assert runs.saved(topic).learner == runs.saved_of(events(0, 80)).learner
+    published = ids(runs.bootstrap, f"{topic}-p")
+    assert len(published) == len(set(published)) + 2 == 83  # nothing again: three of the poison
+
+
+@pytest.mark.parametrize("transactional", [False, True])
+def test_until_an_offset(transactional: bool, runs: Runs, topic: str) -> None:
+    """The rebuilt model is the one of the records before; a run goes on there, and publishes what
+    comes after again, but with `transactional` only what it had not committed."""
+    outputs = {"predictions": f"kafka:{topic}-p", "transactional": transactional}
+    produce(runs.bootstrap, topic, events(0, 60))
+    runs.run(topic, **outputs)
+    assert rebuild(runs.settings(topic), until=40) == [{0: 40}]
+    assert runs.saved(topic).learner == runs.saved_of(events(0, 40)).learner
+    assert runs.saved(topic).n_events == 40
+    produce(runs.bootstrap, topic, events(60, 65))
+    runs.run(topic, **outputs)
+    assert runs.saved(topic).learner == runs.saved_of(events(0, 65)).learner
+    again = [] if transactional else list(range(40, 60))
+    expected = [*range(60), *again, *range(60, 65)]
+    assert ids(runs.bootstrap, f"{topic}-p") == [f"e{number}" for number in expected]
+
+
+def test_until_is_never_beyond_what_was_learned(runs: Runs, topic: str) -> None:
+    """Records that no run has published are not learned by a rebuild: they would be missing."""
+    produce(runs.bootstrap, topic, events(0, 20))
+    runs.run(topic)
+    produce(runs.bootstrap, topic, events(20, 30))
+    assert rebuild(runs.settings(topic), until=25) == [{0: 20}]
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
+    assert rebuild(runs.settings(topic), until=later) == [{0: 20}]
+
+
+def test_until_a_time_in_several_partitions(runs: Runs) -> None:
+    """Of each partition what was written before a time is learned, but for what is left out; a
+    run then learns the rest of each."""
+    topic = create_topic(runs.bootstrap, partitions=2)
+    produce(runs.bootstrap, topic, events(0, 20), partition=0)
+    produce(runs.bootstrap, topic, events(100, 130), partition=1)
+    sleep(0.01)
+    moment = dt.datetime.fromtimestamp(time(), dt.UTC)
+    sleep(0.01)
+    produce(runs.bootstrap, topic, events(20, 50), partition=0)
+    runs.run(topic)
+    skip = {0: [range(18, 20)]}
+    assert rebuild(runs.settings(topic), until=moment, skip=skip) == [{0: 20, 1: 30}]
+
+    def n_events() -> int:
+        snapshot = SnapshotFolder(runs.folder / f"{topic}-all").newest()
+        assert snapshot is not None
+        return int(snapshot.state["counts"]["scores"]["n_events"])
+
+    assert n_events() == 48
+    runs.run(topic)
+    assert n_events() == 78
+
+
+def test_latest_is_no_place_to_rebuild_from(runs: Runs, topic: str) -> None:
+    """Where runs first began at the end of the topic, a rebuild neither learns nothing nor goes
+    past records that no run has learned yet."""
+    produce(runs.bootstrap, topic, events(0, 20))
+    runs.run(topic)
+    produce(runs.bootstrap, topic, events(20, 30))
+    assert rebuild(runs.settings(topic, start="latest")) == [{0: 20}]
+    assert runs.saved(topic).n_events == 20
+
+
+def test_refused(runs: Runs) -> None:
+    """What can't be meant is refused before anything is learned, with the offsets that can be."""
+    topic = create_topic(runs.bootstrap, partitions=2)
+    produce(runs.bootstrap, topic, events(0, 10))
+    runs.run(topic)
+    settings = runs.settings(topic)
+    with pytest.raises(SettingsError, match="until = 5: an offset is of one partition, and 2 are"):
+        rebuild(settings, until=5)
+    with pytest.raises(SettingsError, match="skip: partition 2 is not learned; give one of 0, 1"):
+        rebuild(settings, skip={2: [range(1)]})
+    with pytest.raises(SettingsError, match=r"skip: offset 10 of partition 0 .* at offset 10:"):
+        rebuild(settings, skip={0: [range(3, 11)]})
+
+
+def test_command(runs: Runs, topic: str, tmp_path: Path) -> None:
+    """The flags are read, and what was left out is logged with its offsets."""
+    produce(runs.bootstrap, topic, events(0, 50))
+    runs.run(topic)
+    rebuilding = (
+        *("rebuild", f"--bootstrap={runs.bootstrap}", f"--topic={topic}"),
+        *(f"--snapshots={runs.folder}", "--learner=pool", '--learner-options={"size": 64}'),
+    )
+    done = iln(*rebuilding, "--until=40", "--skip=0:5-7,0:9", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "partition 0: left out offsets 5-7, 9" in done.stderr
+    assert "partition 0: learned again up to offset 40" in done.stderr
+    left = [record for n, record in enumerate(events(0, 40)) if n not in (5, 6, 7, 9)]
+    assert runs.saved(topic).learner == runs.saved_of(left).learner
+
+
+@pytest.mark.parametrize(
+    "flag", ["--until=soon", "--until=2026-01-31T12:00:00", "--skip=5", "--skip=0:7-5", "--skip="]
+)
+def test_flags_that_cannot_be_read(flag: str, tmp_path: Path) -> None:
+    """A flag that can't be read is named, with an example of one that can."""
+    done = iln("rebuild", "--snapshots=state", flag, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"error: {flag.replace('=', ' ')}: give " in done.stderr
