@@ -165,9 +165,8 @@ def _opened(
 
 def _say_where(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is not None:
-        for partition in reader.partitions:
-            log.info(
-                "partition %d: going on at offset %d, where the newest snapshot ends",
-                partition,
-                header.positions.get(partition, 0),
-            )
+        where = ", ".join(
+            f"offset {header.positions.get(partition, 0)} of partition {partition}"
+            for partition in reader.partitions
+        )
+        log.info(f"resuming from the newest snapshot, at {where}")

@@ -15,3 +15,4 @@ create_topic() {
 create_topic iln-events 6 # as long as a learner may be away; a rebuild learns all of it
 create_topic iln-predictions 6
 create_topic iln-events-dead-letters 720 # somebody has to find the time to read them
+create_topic iln-events-dead-letters-replayed 720 # as long as the letters, or they would be replayed again
