@@ -1,5 +1,6 @@
 """What Prometheus sees: plain attributes, read when it asks."""
 
+import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -13,10 +14,13 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from iln_stream.errors import IlnError
 from iln_stream.listeners.model_metrics import SECONDS, ModelMetrics
 from iln_stream.prequential import Regression, Task
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams import Source
+
+log = logging.getLogger(__name__)
 
 LABELS = ("model", "partition")
 
@@ -66,7 +70,13 @@ class Metrics(Collector):
     def export(self, labels: Labels, specs: Iterable[MetricSpec]) -> None:
         """Let more metrics appear, of whatever belongs to a learner."""
         for spec in specs:
-            self._specs.setdefault(spec.name, []).append((labels, spec))
+            there = self._specs.setdefault(spec.name, [])
+            if any(_differ(other, spec) or same == labels for same, other in there):
+                raise IlnError(
+                    f"metric {spec.name} of {'/'.join(labels)}: one of this name is exported "
+                    "already, with another kind or label or for the same model; rename it"
+                )
+            there.append((labels, spec))
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its values at this moment; what is not yet has no sample."""
@@ -93,16 +103,23 @@ def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
     names = LABELS if first.label is None else (*LABELS, first.label)
     family = kind(first.name, first.help, labels=names)
     for labels, spec in labelled:
-        for more, value in _values(spec):
-            if value is not None and not math.isnan(value):
-                family.add_metric((*labels, *more), value)
+        try:
+            samples = list(_samples(spec))
+        except Exception as error:  # one learner's fault must not hide all the others
+            log.warning("metric %s of %s can't be read: %r", spec.name, "/".join(labels), error)
+            continue
+        for more, value in samples:
+            family.add_metric((*labels, *more), value)
     return family
 
 
-def _values(spec: MetricSpec) -> Iterator[tuple[tuple[str, ...], float | None]]:
-    value = spec.read()
-    if isinstance(value, Mapping):
-        for label, each in value.items():
-            yield (str(label),), each
-    else:
-        yield (), value
+def _samples(spec: MetricSpec) -> Iterator[tuple[tuple[str, ...], float]]:
+    found = spec.read()
+    values = found.items() if isinstance(found, Mapping) else [(None, found)]
+    for label, value in values:
+        if value is not None and not math.isnan(number := float(value)):
+            yield () if spec.label is None else (str(label),), number
+
+
+def _differ(one: MetricSpec, other: MetricSpec) -> bool:
+    return (one.kind, one.label) != (other.kind, other.label)

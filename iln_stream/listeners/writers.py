@@ -47,6 +47,16 @@ class TransactionalPredictionWriter(PredictionWriter):
             self._transactions.publish(
                 step.partition, step.offset, step.event_id, self._encoded(step)
             )
+        else:
+            self._transactions.flush_if_due()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Nothing is sent, but time passes."""
+        self._transactions.flush_if_due()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Nothing is sent, but time passes."""
+        self._transactions.flush_if_due()
 
 
 class DeadLetterWriter(Listener):

@@ -69,12 +69,16 @@ class PendingEvents:
         return self._waiting.get(event_id)
 
     def predict(
-        self, x: dict[str, float], predict: Callable[[Mapping[Any, float]], Prediction]
+        self,
+        x: dict[str, float],
+        predict: Callable[[Mapping[Any, float]], Prediction],
+        checked: Callable[[Any], Prediction],
     ) -> tuple[Prediction, Tree | None]:
         """Return the prediction for x, with a token if the learner gives one."""
-        if self._learns_late:
-            return self._learner.predict_token(x)  # type: ignore[no-any-return]
-        return predict(x), None
+        if not self._learns_late:
+            return predict(x), None
+        y_pred, token = self._learner.predict_token(x)
+        return checked(y_pred), token
 
     def add(self, event_id: str, event: Pending) -> None:
         """Let an event wait for its label."""

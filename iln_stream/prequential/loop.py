@@ -1,5 +1,6 @@
 """The prequential loop: predict, score, learn, one event at a time, in the stream's order."""
 
+import logging
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
@@ -24,8 +25,13 @@ from iln_stream.prequential.task import Regression, Task
 from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source
 
+log = logging.getLogger(__name__)
+
 _HOPELESS = 100
 """So many records that all fail, from a learner's first on, are not of the form expected."""
+
+
+_LEARNER_FAILED = "the learner failed"
 
 
 class LearnerError(IlnError):
@@ -135,7 +141,7 @@ class PrequentialLoop:
         event_type, label_type, valid = task.event_type, task.label_type, task.label
         recent_ids, pending, checkpoint = self.recent_ids, self.pending, self.checkpoint
         last_offsets, report, loss_of = self._last_offsets, self._report, task.loss
-        told_of_steps = [each.on_step for each in self.listeners if _heeds_steps(each)]
+        step_listeners = [each.on_step for each in self.listeners if _observes_steps(each)]
         ended = perf_counter()
         for record in records:
             if self._stopping:
@@ -160,10 +166,13 @@ class PrequentialLoop:
                     if pending is None or y is not None or event.id is None:
                         y_pred = predict(x)
                     else:
-                        y_pred, token = pending.predict(x, predict)
+                        y_pred, token = pending.predict(x, predict, task.checked)
                     if y is not None:
                         learner.learn_one(x, y)
-                        loss, flags = report(y_pred, y)
+                        try:
+                            loss, flags = report(y_pred, y)
+                        except Exception as error:
+                            self._report_failed(error)
                         if loss is None:
                             loss = loss_of(y_pred, y)
                     ended = perf_counter()
@@ -192,7 +201,7 @@ class PrequentialLoop:
                     # Not before: what the learner failed on is no repeat when it is sent again.
                     if recent_ids is not None and step.event_id is not None:
                         recent_ids.add(step.event_id, event=not step.late, label=step.y is not None)
-                    for on_step in told_of_steps:
+                    for on_step in step_listeners:
                         on_step(step)
             if checkpoint is not None:
                 checkpoint.passed(partition, offset, ended)
@@ -226,7 +235,12 @@ class PrequentialLoop:
         y = self.task.label(label.y)
         started = perf_counter()
         self.pending.learn(label.id, y)
-        loss, flags = self._report(waiting.y_pred, y)
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        try:
+            loss, flags = self._report(waiting.y_pred, y)
+        except Exception as error:
+            self._report_failed(error)
         if loss is None:
             loss = self.task.loss(waiting.y_pred, y)
         ended = perf_counter()
@@ -234,6 +248,10 @@ class PrequentialLoop:
             record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
             loss, flags, True, ended - started, ended,
         )  # fmt: skip
+
+    def _report_failed(self, error: Exception) -> None:
+        """The event is learned all the same, and scored by the task's loss."""
+        log.warning("the learner's report failed: %r", error)
 
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(
@@ -243,8 +261,10 @@ class PrequentialLoop:
         )
 
     def _learner_failed(self, record: Record, error: Exception) -> None:
-        self._bury(record, f"the learner failed: {type(error).__name__}: {error}")
+        self._bury(record, f"{_LEARNER_FAILED}: {type(error).__name__}: {error}")
         self._failures_in_a_row += 1
+        if self._n_failed_first is not None:
+            return  # the first records: `NothingLearnedError` ends them, with a checkpoint
         if self._failures_in_a_row >= self.max_failures_in_a_row:
             raise LearnerError(
                 f"the learner failed on {self._failures_in_a_row} events in a row, the last "
@@ -263,10 +283,11 @@ class PrequentialLoop:
 
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
+        letter = self._first_failed
+        remedy = "" if letter.reason.startswith(_LEARNER_FAILED) else proposal(letter.payload)
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {self._n_failed_first} records could be "
-            f"learned. The first: {self._first_failed.reason}. "
-            f"{proposal(self._first_failed.payload)}"
+            f"learned. The first: {letter.reason}. {remedy}".rstrip()
         )
 
 
@@ -279,6 +300,6 @@ def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
     return None, ()
 
 
-def _heeds_steps(listener: Listener) -> bool:
-    """Whether telling it of a step does anything: calls that don't would add up."""
+def _observes_steps(listener: Listener) -> bool:
+    """Whether it overrides on_step: calls that do nothing would add up."""
     return type(listener).on_step is not Listener.on_step

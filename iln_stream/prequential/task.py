@@ -20,8 +20,12 @@ class Task(Protocol):
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Prediction]:
         """Return the function that predicts, chosen once, as it is called on each event.
 
-        It raises ArithmeticError where the learner predicts what is no finite number.
+        It raises as `checked` does.
         """
+        ...
+
+    def checked(self, y_pred: Any) -> Prediction:
+        """Return the prediction; raise ArithmeticError where it holds no finite number."""
         ...
 
     def label(self, y: Any) -> Any:
@@ -46,15 +50,20 @@ class Regression:
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], float]:
         """Return `predict_one`, made to raise where it returns no finite number."""
-        predict_one = learner.predict_one
+        predict_one, checked = learner.predict_one, self.checked
 
         def predict(x: Mapping[Any, float]) -> float:
             y_pred = float(predict_one(x))
-            if isfinite(y_pred):
-                return y_pred
-            raise ArithmeticError(f"it predicted {y_pred}")
+            return y_pred if isfinite(y_pred) else checked(y_pred)
 
         return predict
+
+    def checked(self, y_pred: Any) -> float:
+        """Return the number; raise ArithmeticError if it is not finite."""
+        y_pred = float(y_pred)
+        if isfinite(y_pred):
+            return y_pred  # type: ignore[no-any-return]
+        raise ArithmeticError(f"it predicted {y_pred}")
 
     def label(self, y: Any) -> float:
         """Return the number; decoding has checked it."""
@@ -87,15 +96,19 @@ class Classification:
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Mapping[Any, float]]:
         """Return `predict_proba_one`, made to raise where a probability is no finite number."""
-        predict_proba_one = learner.predict_proba_one
+        predict_proba_one, checked = learner.predict_proba_one, self.checked
 
         def predict(x: Mapping[Any, float]) -> Mapping[Any, float]:
-            y_pred = dict(predict_proba_one(x))
-            if all(map(isfinite, y_pred.values())):
-                return y_pred
-            raise ArithmeticError(f"it predicted {y_pred}")
+            return checked(predict_proba_one(x))
 
         return predict
+
+    def checked(self, y_pred: Any) -> Mapping[Any, float]:
+        """Return the probabilities; raise ArithmeticError if one is not finite."""
+        y_pred = dict(y_pred)
+        if all(map(isfinite, y_pred.values())):
+            return y_pred  # type: ignore[no-any-return]
+        raise ArithmeticError(f"it predicted {y_pred}")
 
     def label(self, y: Any) -> Any:
         """Return the class: 1.0, as JSON has it where 1 was meant, is 1."""

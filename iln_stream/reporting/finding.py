@@ -4,9 +4,6 @@ from typing import Any
 
 from iln_stream.reporting.protocol import Reporting
 
-_WRAPPED = ("regressor", "classifier", "model")
-"""Attributes by which River's wrappers and ours hold the learner inside."""
-
 
 def find_reporter(model: Any) -> Reporting | None:
     """Return the outermost part of a model that reports, None if none does.
@@ -20,6 +17,6 @@ def find_reporter(model: Any) -> Reporting | None:
         if isinstance(steps := getattr(model, "steps", None), dict):  # a River pipeline
             model = next(reversed(steps.values()), None)
         else:
-            inside = (getattr(model, name, None) for name in _WRAPPED)
-            model = next((each for each in inside if each is not None), None)
+            # Not `model`: an ensemble's is a template, which never learns.
+            model = getattr(model, "regressor", None)
     return None

@@ -1,24 +1,24 @@
 """What a learner is restored from, and where its progress is kept."""
 
 import datetime as dt
-import logging
 import warnings
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
+from iln_stream.service.order import KeptOrder
 from iln_stream.service.readers import Reader
 from iln_stream.service.settings import Settings
+from iln_stream.service.succession import predecessor
 from iln_stream.service.wiring import build_learner
 from iln_stream.snapshots import (
     Checkpoint,
     Header,
+    Place,
     Positions,
     Saver,
-    Snapshot,
     SnapshotFolder,
     learner_of,
     learner_state,
@@ -26,17 +26,13 @@ from iln_stream.snapshots import (
 )
 from iln_stream.state import Tree
 from iln_stream.streams import (
-    Journal,
     Log,
     Resume,
     Scheme,
     Sequencer,
     Start,
-    after,
     read_journal,
 )
-
-log = logging.getLogger(__name__)
 
 CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_events")
 """The settings that a learner's state is a function of, beside the log."""
@@ -59,13 +55,14 @@ class Recovery:
     reader
         Which of its partitions.
     forget
-        Begin anew whatever the snapshots say.
+        Start over whatever the snapshots say.
 
     Raises
     ------
     SnapshotError
-        When the folder is in use or can't be written to, no snapshot in it can be read, or the
-        newest is of another configuration.
+        When the folder is in use or can't be written to, or no snapshot in it can be read.
+    RefusedError
+        When the newest is of another configuration or topic, or others learned these partitions.
 
     """
 
@@ -81,25 +78,30 @@ class Recovery:
         with ExitStack() as undo:
             self._folder.lock()
             undo.callback(self._folder.unlock)
-            self._snapshot = None if forget else self._folder.newest()
+            # Where to resume from: our own folder, or that of the reader that we take over from.
+            self._from = self._folder
+            if not self._folder.places():
+                older = predecessor(path.parent, stream.name, reader)
+                if older is not None:
+                    older.lock()
+                    undo.callback(older.unlock)
+                    self._from = older
+            self._forget = forget
+            self._snapshot = None if forget else self._from.newest()
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
-            elif not forget and len(reader.partitions) > 1:
-                self._snapshot = self._of_one_partition()
             self._epoch = self._folder.claim_epoch()
-            undo.pop_all()
-        self._journal: Journal | None = None
-        # Oldest first: what might have to be fallen back on.
-        self._kept: deque[Positions] = deque(maxlen=settings.snapshot_keep)
+            self._locked = undo.pop_all()
+        self._order: KeptOrder | None = None
 
     @property
     def header(self) -> Header | None:
-        """Of the snapshot that the run goes on from; None: it begins anew."""
+        """Of the snapshot that the run resumes from; None: it starts over."""
         return None if self._snapshot is None else self._snapshot.header
 
     @property
     def reached(self) -> Positions:
-        """The furthest positions of all snapshots, also of those that can't be gone on from.
+        """The furthest positions of all snapshots, also of those that can't be resumed from.
 
         Raises
         ------
@@ -107,20 +109,44 @@ class Recovery:
             When there is none.
 
         """
-        if not (places := self._folder.places()):
+        if not (places := self._from.places()):
             raise SnapshotError(
                 f"snapshots: there is none in {self._folder.path}; `iln-stream run` begins anew"
             )
-        furthest = max(places, key=lambda place: place.next_offset)
+        headers = {place: header for place in places if (header := self._readable(place))}
+        if not headers:
+            return self._furthest_unread(places)
+        newest = next(iter(headers))
+        ours = [h for h in headers.values() if h.topic_id == headers[newest].topic_id]
+        reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.partitions}
+        if len(reached) == 1:  # a name alone says how far it was
+            unread = [p.next_offset for p in places if p not in headers and p > newest]
+            ((partition, offset),) = reached.items()
+            reached = {partition: max([offset, *unread])}
+        return reached
+
+    def _readable(self, place: Place) -> Header | None:
+        try:
+            return self._from.read(place).header
+        except SnapshotError:
+            return None
+
+    def _furthest_unread(self, places: Sequence[Place]) -> Positions:
+        """Return how far snapshots had come that can't be read, by their names and the journal."""
         if len(self._reader.partitions) == 1:
-            return {self._reader.partitions[0]: furthest.next_offset}
-        return self._folder.read(furthest).header.positions
+            furthest = max(place.next_offset for place in places)
+            return {self._reader.partitions[0]: furthest}
+        ends: dict[int, int] = {}
+        for path in sorted(self._folder.path.glob("*.journal")):
+            for run in read_journal(path):
+                ends[run.partition] = max(run.end, ends.get(run.partition, 0))
+        return ends
 
     def is_of_another_topic(self, topic_id: str | None) -> bool:
         """Tell whether the newest readable snapshot is of a topic that has another id."""
-        for place in self._folder.places():
-            with suppress(SnapshotError):
-                known = self._folder.read(place).header.topic_id
+        for place in self._from.places():
+            if (header := self._readable(place)) is not None:
+                known = header.topic_id
                 return None not in (known, topic_id) and known != topic_id
         return False
 
@@ -134,17 +160,10 @@ class Recovery:
 
     def in_order(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is kept beside the snapshots."""
-        journals = sorted(self._folder.path.glob("*.journal"))
-        written = read_journal(journals[-1]) if journals and self._folder.places() else []
-        for place in reversed(self._folder.places()):
-            with suppress(SnapshotError):
-                self._kept.append(self._folder.read(place).header.positions)
-        needed = after(written, self._kept[0] if self._kept else {})
-        path = self._folder.path / f"{self._epoch:06}.journal"
-        self._journal = Journal(path, needed)
-        for old in journals:
-            old.unlink(missing_ok=True)
-        return Sequencer(inputs, self._journal, after(needed, self._positions))
+        resumed = self.header if self._from is self._folder else None
+        keep = self._settings.snapshot_keep
+        self._order = KeptOrder(self._folder, self._epoch, resumed, inputs, keep)
+        return self._order.source
 
     def learner(self) -> Any:
         """Return the learner as it was, or a new one."""
@@ -196,7 +215,8 @@ class Recovery:
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
             )
 
-        saver = Saver(self._folder, flushes, newest=self.header, stored=self._stored)
+        stored = None if self._order is None else self._order.stored
+        saver = Saver(self._folder, flushes, newest=self.header, stored=stored)
         checkpoint = Checkpoint(
             saver,
             header,
@@ -206,8 +226,8 @@ class Recovery:
             source.positions,
         )
         checkpoint.capture()  # what can't be saved is better refused now than later
-        if self._journal is not None and not self._folder.places():
-            # The order begins at these positions: without them a restart could not repeat it.
+        if not self._folder.places() and not self._forget:
+            # Without a first snapshot a restart would begin elsewhere, where `start` is `latest`.
             checkpoint.finish(always=True)
         return checkpoint
 
@@ -228,48 +248,12 @@ class Recovery:
 
     def close(self) -> None:
         """Let other processes have the folder."""
-        self._folder.unlock()
-
-    @property
-    def _positions(self) -> Positions:
-        return {} if self.header is None else self.header.positions
-
-    def _stored(self, header: Header) -> None:
-        """Let go what is only of use to snapshots that are gone."""
-        self._kept.append(header.positions)
-        if self._journal is not None:
-            self._journal.forget(self._kept[0])
-
-    def _of_one_partition(self) -> Snapshot | None:
-        """Return the snapshot of the one partition that was learned so far, if there is one.
-
-        A topic that had one partition and has more now is so gone on with by one learner over all.
-
-        Raises
-        ------
-        RefusedError
-            When several partitions have learners of their own, which can't become one.
-
-        """
-        folder = self._folder.path.parent
-        names = [f"{self._stream.name}-{p}" for p in self._reader.partitions]
-        found = [name for name in names if any((folder / name).glob("*.snapshot"))]
-        if len(found) > 1:
-            raise RefusedError(
-                f"snapshots: {folder} holds learners of single partitions ({', '.join(found)}), "
-                "and this run has one learner over all: go on with those with --learner-per "
-                "partition, or name their --partitions, or give this run another folder"
-            )
-        if not found or (snapshot := SnapshotFolder(folder / found[0]).newest()) is None:
-            return None
-        self._check(snapshot.header)
-        log.info("going on from %s with one learner over all partitions", folder / found[0])
-        return snapshot
+        self._locked.close()
 
     def _check(self, header: Header) -> None:
-        """Refuse what the settings don't go on with; tell what may go on differently."""
+        """Refuse a state of other settings; warn of what may not be identical to the bit."""
         ours = configuration(self._settings)
-        here = f"snapshots: {self._folder.path}"
+        here = f"snapshots: {self._from.path}"
         strangers = header.positions.keys() - set(self._reader.partitions)
         if header.stream != self._stream.name or strangers:
             partitions = ", ".join(map(str, header.positions))

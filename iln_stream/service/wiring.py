@@ -162,6 +162,10 @@ def check(settings: Settings) -> None:
 
     """
     source = source_stream(settings)
+    if settings.source.startswith("kafka:") and "topic" in settings.model_fields_set:
+        raise SettingsError(
+            f"topic = {settings.topic!r}: source = {settings.source!r} names the topic; unset one"
+        )
     check_addresses(settings)
     source.check()
     build_learner(settings)

@@ -128,7 +128,8 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_offset",
                 "gauge",
-                "Where a run would go on from the newest snapshot that is stored.",
+                "Where a run would resume from the newest snapshot: an offset, or of several "
+                "partitions the sum of their offsets.",
                 self._of_newest(lambda header: header.next_offset),
             ),
             MetricSpec(

@@ -57,7 +57,7 @@ def stream_at(address: str, options: StreamOptions) -> Scheme:
     if address == "-":
         return _scheme("-")("-", "", options)
     head, colon, name = address.partition(":")
-    if head in schemes():
+    if head != "-" and head in schemes():
         if not name:  # nor is it a file that happens to be called `kafka`
             raise AddressError(f"{address!r} names nothing: give {head}:NAME")
         return _scheme(head)(head, name, options)
@@ -77,5 +77,8 @@ def _scheme(name: str) -> type[Scheme]:
     if name in _SCHEMES:
         module, _, attribute = _SCHEMES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
-    (point,) = entry_points(group=GROUP, name=name)
-    return point.load()  # type: ignore[no-any-return]
+    points = list(entry_points(group=GROUP, name=name))
+    if len(points) > 1:
+        both = " and ".join(point.value for point in points)
+        raise AddressError(f"{name}: two packages bring a stream of this name: {both}")
+    return points[0].load()  # type: ignore[no-any-return]

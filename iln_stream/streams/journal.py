@@ -1,12 +1,16 @@
 """The order in which records of several partitions were learned, kept in a file."""
 
+import logging
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from iln_stream.errors import SnapshotError
+
+log = logging.getLogger(__name__)
 
 _COMPACT_FROM = 1 << 20
 """Bytes. A shorter journal is not worth writing anew."""
@@ -33,7 +37,7 @@ class Journal:
     Parameters
     ----------
     path
-        Of the file; it must not exist.
+        Of the file.
     runs
         What it begins with.
 
@@ -61,7 +65,6 @@ class Journal:
     def sync(self) -> None:
         """Return when what was written down is durable."""
         try:
-            self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._error(error) from error
@@ -82,9 +85,9 @@ class Journal:
     def _write_anew(self) -> None:
         partial = self._path.with_suffix(".partial")
         try:
-            file: BinaryIO = partial.open("wb")
+            # Unbuffered: what could not be written is not tried again when it is closed.
+            file = partial.open("wb", buffering=0)
             self._size = file.write(b"".join(run.line() for run in self._runs))
-            file.flush()
             os.fsync(file.fileno())
             partial.rename(self._path)
             folder = os.open(self._path.parent, os.O_RDONLY)
@@ -94,7 +97,7 @@ class Journal:
                 os.close(folder)
         except OSError as error:
             raise self._error(error) from error
-        self._file = file
+        self._file: FileIO = file
 
     def _error(self, error: OSError) -> SnapshotError:
         return SnapshotError(
@@ -105,18 +108,20 @@ class Journal:
 
 def read_journal(path: Path) -> list[Run]:
     """Return the runs in a file, up to the first line that was not written whole."""
-    runs = []
+    runs: list[Run] = []
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
-    for line in lines:
+    for number, line in enumerate(lines):
         try:
             partition, end, checksum = line.split(b" ")
-            run = Run(int(partition), int(end))
+            run: Run | None = Run(int(partition), int(end))
         except ValueError:
-            break
-        if run.line() != line + b"\n" or len(checksum) != 8:
+            run, checksum = None, b""
+        if run is None or run.line() != line + b"\n" or len(checksum) != 8:
+            if any(lines[number + 1 :]):  # a crash tears only the last line
+                log.error("%s is damaged in line %d; the order behind it is lost", path, number + 1)
             break
         runs.append(run)
     return runs

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from time import monotonic
 
 from iln_stream.streams.base import Log, Record
@@ -97,10 +98,11 @@ class Sequencer:
 
     def close(self) -> None:
         """Close the partitions and the journal."""
-        for log in self._inputs.values():
-            log.close()
-        if self._journal is not None:
-            self._journal.close()
+        with ExitStack() as all_of_them:
+            if self._journal is not None:
+                all_of_them.callback(self._journal.close)
+            for log in self._inputs.values():
+                all_of_them.callback(log.close)
 
     @property
     def _first(self) -> Log:

@@ -34,6 +34,10 @@ class TransactionalSink(Sink, Protocol):
         """Return, by partition, the offset from which on nothing is stored yet."""
         ...
 
+    def flush_if_due(self) -> None:
+        """Store what was handed over if it has waited long enough: readers see nothing before."""
+        ...
+
     def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
         """Hand over the message that came of a record; its position is stored with it."""
         ...

@@ -12,12 +12,14 @@ from prometheus_client import CollectorRegistry, generate_latest
 from river import linear_model, preprocessing
 from river.datasets import synth
 
-from iln_stream import ScaledTarget, ShrinkingGradient
+from iln_stream import InfiniteLayerRegressor, ScaledTarget, ShrinkingGradient
+from iln_stream.errors import IlnError
 from iln_stream.events import DeadLetter
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import Update, find_shrinking_gradient
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.reporting import MetricSpec
 from iln_stream.streams.river import RiverDatasetSource
 
 WINDOW = 40
@@ -318,3 +320,55 @@ def target(step: Step) -> float:
 def bucket_bounds(registry: CollectorRegistry) -> list[str]:
     samples = chain.from_iterable(family.samples for family in registry.collect())
     return [sample.labels["le"] for sample in samples if sample.name.endswith("_seconds_bucket")]
+
+
+class Faulty:
+    """A learner of a user's own, one of whose metrics fails."""
+
+    flags = ()
+
+    def __init__(self, *specs: MetricSpec) -> None:
+        self._specs = specs
+
+    def report(self, y_pred: float, y: float) -> tuple[None, tuple[str, ...]]:
+        return None, ()
+
+    def metrics(self) -> tuple[MetricSpec, ...]:
+        return self._specs
+
+    def predict_one(self, x: dict[str, float]) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("value", [None, "text"])
+def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """One learner's fault is logged, and every other metric is scraped."""
+
+    def read() -> Any:
+        return value if value is not None else {}["no such"]
+
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    source = RiverDatasetSource([], "nothing")
+    metrics.watch(Faulty(MetricSpec("faulty", "gauge", "Fails.", read)), source, "own")
+    assert registry.get_sample_value("faulty", {"model": "own", "partition": "0"}) is None
+    labels = {"model": "own", "partition": "0"}
+    assert registry.get_sample_value("iln_events_total", labels) == 0
+    assert "metric faulty of own/0 can't be read" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        MetricSpec("iln_events_total", "counter", "Ours.", lambda: 1),
+        MetricSpec("iln_alpha_l1", "counter", "Another kind.", lambda: 1),
+        MetricSpec("iln_drift", "gauge", "Another label.", lambda: {"a": 1.0}, "input"),
+    ],
+)
+def test_a_name_that_is_taken(spec: MetricSpec) -> None:
+    """A metric that would merge into another one is refused, with its name."""
+    metrics = Metrics(CollectorRegistry())
+    source = RiverDatasetSource([], "nothing")
+    metrics.watch(InfiniteLayerRegressor(seed=1), source, "ours")
+    with pytest.raises(IlnError, match=f"metric {spec.name} of own/0"):
+        metrics.watch(Faulty(spec), source, "own")

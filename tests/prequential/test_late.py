@@ -179,3 +179,15 @@ def test_scores_count_an_event_once():
     scores = Regression().scores(10)
     scores.update(heard.steps)
     assert (scores.n_events, scores.n_labelled) == (2, 2)
+
+
+def test_a_token_does_not_bypass_the_check():
+    """A learner with tokens that predicts nan publishes nothing: the event is a dead letter."""
+
+    class Broken(RecordingLate):
+        def predict_token(self, x):
+            return float("nan"), {}
+
+    heard, pending = run(Broken(), EVENT)
+    assert "it predicted nan" in heard.letters[0]
+    assert len(pending) == 0

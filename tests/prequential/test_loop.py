@@ -522,3 +522,37 @@ def test_a_learner_that_has_learned_before():
     """A restored learner knows the form: its stream may fail for a while."""
     recorder, error = first_records(*[BAD] * 300, never_learned=False)
     assert (len(recorder.letters), error) == (300, None)
+
+
+def test_a_report_that_fails(caplog):
+    """An event that was learned is a step, whatever its learner's report does."""
+
+    class Reporting(RecordingLearner):
+        flags = ()
+
+        def report(self, y_pred, y):
+            raise KeyError("no such")
+
+        def metrics(self):
+            return ()
+
+    recorder = run([event(0, y=3.0), event(1, y=1.0)], Reporting())
+    assert recorder.told == [("step", 0), ("step", 1)]
+    assert [step.loss for step in recorder.steps] == [4.5, 0.0]
+    assert "the learner's report failed" in caplog.text
+
+
+def test_a_learner_that_fails_from_the_first_event_on():
+    """It ends the loop as a stream of another form does, so that the positions are saved."""
+
+    class Failing(RecordingLearner):
+        def predict_one(self, x):
+            raise ZeroDivisionError("no")
+
+    recorder = Recorder()
+    loop = PrequentialLoop(
+        ListSource([event(i) for i in range(200)]), Failing(), [recorder], never_learned=True
+    )
+    with pytest.raises(NothingLearnedError, match=r"ZeroDivisionError: no\.$"):
+        loop.run()
+    assert len(recorder.letters) == 100

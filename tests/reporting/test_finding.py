@@ -1,7 +1,7 @@
 """What reports of itself is found through whatever is around it."""
 
 import pytest
-from river import compose, linear_model, preprocessing
+from river import compose, ensemble, linear_model, preprocessing
 
 from iln_stream import (
     InfiniteLayerClassifier,
@@ -56,3 +56,9 @@ def test_the_outermost_counts():
     names = [spec.name for spec in mixture.metrics()]
     assert {"iln_alpha_l1", "iln_shrinks_total"} < set(names)
     assert [flag.metric for flag in mixture.flags] == ["iln_shrink_frequency"]
+
+
+def test_a_template_does_not_report():
+    """An ensemble's `model` is a template that never learns: its loss would be 0 for ever."""
+    bagging = ensemble.BaggingRegressor(InfiniteLayerRegressor("fast", seed=1), n_models=2, seed=1)
+    assert find_reporter(bagging) is None

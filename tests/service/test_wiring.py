@@ -227,6 +227,19 @@ def test_target_of_kafka():
         check(settings(source="kafka", start="earliest", target="price"))
 
 
+def test_two_topics():
+    """Of two topics that are named, none is ignored in silence."""
+    with pytest.raises(SettingsError, match="topic = 'b': source = 'kafka:a' names the topic"):
+        check(settings(source="kafka:a", topic="b", start="earliest"))
+
+
+@pytest.mark.parametrize("name", ["//host/topic", "a b", "x" * 250])
+def test_what_is_no_topic(name):
+    """A broker's address, or a typing error, is not taken for a topic."""
+    with pytest.raises(SourceError, match="is not a topic's name"):
+        check(settings(source=f"kafka:{name}", start="earliest"))
+
+
 @pytest.mark.parametrize("address", ["kafka", "kafka:"])
 def test_output_that_names_no_topic(address):
     """`kafka` alone is no file called so, and no topic without a name."""

@@ -1,5 +1,6 @@
 """Kafka topics as addresses."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,11 @@ class KafkaScheme(Scheme):
 
     def check(self) -> None:
         """Refuse what only other sources have, and a client that is not installed."""
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", self.name):
+            raise SourceError(
+                f"{self.address}: {self.name!r} is not a topic's name: letters, digits, '.', '_' "
+                "and '-' only; brokers are set by bootstrap"
+            )
         if self.options.limit is not None:
             raise SourceError("limit: a Kafka source has none; stop_at_end ends one")
         if self.options.target is not None:

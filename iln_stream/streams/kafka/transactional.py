@@ -134,8 +134,14 @@ class TransactionalSink(KafkaSink):
             self._n_open += 1
             self._send(key, value, [(_TOPIC_ID, self._topic_id.encode())])
             self._read[partition] = offset + 1
-            if self._n_open >= _LARGEST or monotonic() - self._opened_at > _LONGEST:
+            if self._n_open >= _LARGEST:
                 self.flush()
+            self.flush_if_due()
+
+    def flush_if_due(self) -> None:
+        """Commit what was written if that is half a second ago."""
+        if self._n_open and monotonic() - self._opened_at > _LONGEST:
+            self.flush()
 
     def flush(self) -> None:
         """Commit what was written, and up to where its source was read."""

@@ -1,0 +1,87 @@
+"""The order of several partitions, kept beside the snapshots that need it."""
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+
+from iln_stream.errors import SnapshotError
+from iln_stream.snapshots import Header, Positions, SnapshotFolder
+from iln_stream.streams import Journal, Log, Run, Sequencer, after, read_journal
+
+log = logging.getLogger(__name__)
+
+
+class KeptOrder:
+    """The journal of one reader of several partitions, as long as its snapshots may need it.
+
+    Parameters
+    ----------
+    folder
+        Of the snapshots, locked.
+    epoch
+        Of this run.
+    resumed
+        Header of the snapshot in this folder that the run resumes from; None: there is none.
+    inputs
+        The partitions, each opened where reading resumes.
+    keep
+        How many snapshots are kept.
+
+    """
+
+    def __init__(
+        self,
+        folder: SnapshotFolder,
+        epoch: int,
+        resumed: Header | None,
+        inputs: Sequence[Log],
+        keep: int,
+    ) -> None:
+        self._partitions = [log.partitions[0] for log in inputs]
+        self._kept: deque[Positions] = deque(maxlen=keep)
+        if resumed is not None:
+            for each in reversed(folder.places()):
+                with suppress(SnapshotError):
+                    self._keep(folder.read(each).header, inputs[0].topic_id)
+        journals = sorted(folder.path.glob("*.journal"))
+        # An older one is of another order: a rebuild, which keeps none, came after it.
+        ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
+        written = _within(read_journal(ours[-1]), inputs) if ours else []
+        needed = after(written, self._bound)
+        self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
+        for old in journals:
+            old.unlink(missing_ok=True)
+        positions = {} if resumed is None else resumed.positions
+        self.source = Sequencer(inputs, self._journal, after(needed, positions))
+
+    def stored(self, header: Header) -> None:
+        """Let go what no snapshot needs now that this one is stored. From any thread."""
+        self._kept.append(header.positions)
+        self._journal.forget(self._bound)
+
+    @property
+    def _bound(self) -> Positions:
+        """Positions before which no kept snapshot needs the order, whichever is fallen back on."""
+        kept = list(self._kept)
+        return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._partitions}
+
+    def _keep(self, header: Header, topic_id: str | None) -> None:
+        if None in (header.topic_id, topic_id) or header.topic_id == topic_id:
+            self._kept.append(header.positions)
+
+
+def _within(runs: Sequence[Run], inputs: Sequence[Log]) -> list[Run]:
+    """Return the runs that the log still holds the end of: a log that lost its end has no more."""
+    ends = {
+        each.partitions[0]: each.positions[each.partitions[0]] + each.lag
+        for each in inputs
+        if each.lag is not None
+    }
+    lost = [run for run in runs if run.end > ends.get(run.partition, run.end)]
+    if lost:
+        log.error(
+            "the log ends before records that were learned: their order (%s) is dropped",
+            ", ".join(f"partition {run.partition} up to {run.end}" for run in lost[:5]),
+        )
+    return [run for run in runs if run not in lost]

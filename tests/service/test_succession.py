@@ -1,0 +1,56 @@
+"""Whose learner a reader may take over."""
+
+import pytest
+
+from iln_stream.errors import RefusedError
+from iln_stream.service.readers import Reader
+from iln_stream.service.succession import predecessor
+
+
+@pytest.fixture
+def learned(tmp_path):
+    """Makes folders of readers that have snapshots."""
+
+    def make(*names):
+        for name in names:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "000001-00000000000000000001.snapshot").touch()
+        return tmp_path
+
+    return make
+
+
+ALL, ONE, SOME = Reader("all", (0, 1, 2), 1), Reader("1", (1,), 1), Reader("0+1", (0, 1), 1)
+
+
+def test_one_over_all_takes_over_from_one(learned):
+    """The learner of what was the only partition goes on as the one over all."""
+    folder = learned("t-0", "other-1", "t-x-2")
+    assert predecessor(folder, "t", ALL).path == folder / "t-0"
+
+
+@pytest.mark.parametrize("reader", [ALL, ONE, SOME])
+def test_nobody_was_there(learned, reader):
+    """Another topic's readers, and one's own, are no predecessors."""
+    assert predecessor(learned("other-0", f"t-{reader.name}"), "t", reader) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "reader"),
+    [
+        (("t-0", "t-1"), ALL),
+        (("t-0+1",), ALL),
+        (("t-all",), ONE),
+        (("t-0+1",), ONE),
+        (("t-all",), SOME),
+    ],
+)
+def test_nothing_is_learned_twice_in_silence(learned, names, reader):
+    """Where others have learned some of the partitions, a new learner beside them is refused."""
+    with pytest.raises(RefusedError, match="holds learners of some of these partitions"):
+        predecessor(learned(*names), "t", reader)
+
+
+def test_partitions_of_nobody(learned):
+    """Readers of other partitions are left alone."""
+    assert predecessor(learned("t-0", "t-2"), "t", ONE) is None
