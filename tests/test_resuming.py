@@ -417,3 +417,62 @@ def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
     produce(broker.bootstrap, runs.topic, events(20))
     runs.run()
     assert runs.saved().n_events == 20
+
+
+def test_rebuild_of_snapshots_that_nobody_can_read(broker: KafkaBroker, tmp_path: Path) -> None:
+    """The remedy that the error names works: with no snapshot left the journal says how far one
+    learner over all partitions had come."""
+    topic = create_topic(broker.bootstrap, partitions=2)
+    for partition in range(2):
+        produce(broker.bootstrap, topic, events(30, first=100 * partition), partition=partition)
+    runs = Runs(broker.bootstrap, topic, tmp_path)
+    runs.run()
+    for snapshot in tmp_path.rglob("*.snapshot"):
+        snapshot.write_bytes(snapshot.read_bytes()[:-1])
+    with pytest.raises(SnapshotError, match="`iln-stream rebuild`"):
+        runs.run()
+    assert rebuild(runs.settings()) == [{0: 30, 1: 30}]
+    runs.run()
+    assert runs.saved("all").n_events == 60
+
+
+def test_rebuild_after_partitions_were_added(broker: KafkaBroker, runs: Runs) -> None:
+    """Where the learner of the only partition is of other settings, the one over all is rebuilt
+    from its place."""
+    produce(broker.bootstrap, runs.topic, events(50))
+    runs.run()
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.create_partitions({runs.topic: NewPartitions(2)})
+    produce(broker.bootstrap, runs.topic, events(20, first=100), partition=1)
+    other = {"learner_options": {"size": 32}}
+    with pytest.raises(SnapshotError, match=r"-0 holds a state of other settings.*rebuild"):
+        runs.run(**other)
+    assert rebuild(runs.settings(**other)) == [{0: 50, 1: 0}]
+    runs.run(**other)
+    assert runs.saved("all").n_events == 70
+
+
+def test_a_rebuild_stays_within_its_topic(broker: KafkaBroker, runs: Runs) -> None:
+    """How far snapshots of a deleted topic had come says nothing about the one created anew."""
+    produce(broker.bootstrap, runs.topic, events(60))
+    runs.run()
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.delete_topics([runs.topic])
+        while runs.topic in admin.list_topics():
+            sleep(0.1)
+    create_topic(broker.bootstrap, name=runs.topic)
+    assert rebuild(runs.settings()) == [{0: 0}]
+    produce(broker.bootstrap, runs.topic, events(20, first=500))
+    runs.run()
+    produce(broker.bootstrap, runs.topic, events(30, first=600))
+    assert rebuild(runs.settings(learner_options={"size": 32})) == [{0: 20}]
+
+
+def test_the_first_place_is_kept(broker: KafkaBroker, runs: Runs) -> None:
+    """A run that begins at the end and is killed at once is resumed there: nothing that came
+    meanwhile is passed over."""
+    produce(broker.bootstrap, runs.topic, events(10))
+    Service(runs.settings(start="latest")).close()  # killed before it learned
+    produce(broker.bootstrap, runs.topic, events(20, first=10))
+    runs.run(start="latest")
+    assert runs.saved().n_events == 20
