@@ -1,11 +1,11 @@
-"""Random columns, for units that look at one coordinate only."""
+"""Random columns, for units that use one coordinate only."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def draw_columns(n: int, d: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw n columns, uniform over 0..d-1 (with no columns: zeros, to be read by nobody)."""
+    """Draw n columns, uniform over 0..d-1 (if d = 0: zeros, which are never used)."""
     return rng.integers(max(d, 1), size=n)
 
 

@@ -1,4 +1,4 @@
-"""What the families of random cosines have in common."""
+"""Common base of the families of random cosines."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +9,7 @@ from iln_stream.features.ridge import Activation, RidgeFeatures
 
 @dataclass(frozen=True)
 class Fourier(RidgeFeatures):
-    """psi(x; w) = cos(omega.x + b) with b ~ `PHASE`, and omega of the width that gamma tells."""
+    """psi(x; w) = cos(omega.x + b) with b ~ `PHASE`; gamma sets the width of omega."""
 
     gamma: float | None = None
 
@@ -23,7 +23,7 @@ class Fourier(RidgeFeatures):
     def q(self) -> float:
         """3/8, reached at x = x'."""
         # With a = omega.x + b, cos(a)^2 cos(a')^2 = (1 + cos 2a)(1 + cos 2a') / 4. The phase b
-        # averages this to 1/4 + cos(2 (a - a')) / 8, whatever the law of omega.
+        # averages this to 1/4 + cos(2 (a - a')) / 8, for any law of omega.
         return 3 / 8
 
     def _gamma(self, d: int) -> float:

@@ -1,4 +1,4 @@
-"""What the families of S-shaped units have in common."""
+"""Common base of the families of S-shaped units."""
 
 import math
 from dataclasses import dataclass

@@ -16,14 +16,14 @@ class ArcCosine(RidgeFeatures):
     """Rectified linear units of random direction, psi(x; w) = max(0, u.z(x)).
 
     A point becomes z(x) = (x / max(radius, ||x||), 1) / sqrt(2), in the unit ball of d + 1
-    dimensions, and u is uniform on the unit sphere there; so |psi| <= 1. Points farther out than
-    `radius` keep their direction only. The constant lets units bend away from the origin. With t
-    the angle between z = z(x) and z' = z(x') [1]_
+    dimensions, and u is uniform on the unit sphere there; so |psi| <= 1. Points beyond `radius`
+    keep only their direction. The constant lets units bend away from the origin. With t the angle
+    between z = z(x) and z' = z(x') [1]_
 
         E_w[psi(x; w) psi(x'; w)] = ||z|| ||z'|| (sin t + (pi - t) cos t) / (2 pi (d + 1)),
 
-    the arc-cosine kernel of order 1, exact for every d. It falls off like 1 / d, for most u are
-    nearly orthogonal to z; so under these units the same target has a larger norm than under
+    the arc-cosine kernel of order 1, exact for every d. It falls off like 1 / d, because most u are
+    nearly orthogonal to z; so the same target has a larger norm under these units than under
     cosines, and needs larger steps.
 
     As ridges, omega is u without its last entry and b that entry over sqrt(2); `inputs` gives
@@ -32,7 +32,7 @@ class ArcCosine(RidgeFeatures):
     Parameters
     ----------
     radius
-        Norm up to which points are told apart by norm, in (0, 1e30], in the inputs' units.
+        Largest norm that the units distinguish, in (0, 1e30], in the inputs' units.
         None: 2 sqrt(d) with d the number of columns, twice the typical norm of standardised inputs.
 
     References
@@ -66,7 +66,7 @@ class ArcCosine(RidgeFeatures):
     def q(self) -> float:
         """3/16, reached at d = 1 by x = x' beyond the radius; it is less for all other d."""
         # By Cauchy-Schwarz q <= sup_x E[psi(x; w)^4] = sup ||z||^4 E[u_1^4] / 2, and in D = d + 1
-        # dimensions E[u_1^4] = 3 / (D (D + 2)). d = 0 is apart: there ||z||^2 = 1/2, and 1/8.
+        # dimensions E[u_1^4] = 3 / (D (D + 2)). d = 0 is special: there ||z||^2 = 1/2, and 1/8.
         return 3 / 16
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
@@ -93,7 +93,7 @@ class ArcCosine(RidgeFeatures):
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the arc-cosine kernel of every row of X with x, shape (n,)."""
         X, x = self.inputs(X), self.inputs(x)
-        # All of z but its constant, whose square is 1/2.
+        # All of z except its constant, whose square is 1/2.
         norms = np.sqrt(np.vecdot(X, X) + 0.5) * np.sqrt(np.vecdot(x, x) + 0.5)
         cos = np.clip((np.vecdot(X, x) + 0.5) / norms, -1.0, 1.0)
         t = np.arccos(cos)

@@ -1,4 +1,4 @@
-"""What the learners ask of a family of hidden units.
+"""The interface of a family of hidden units.
 
 A family takes about ten lines:
 
@@ -16,7 +16,7 @@ A family takes about ten lines:
 ...         return np.tanh(np.vecdot(w, x))
 >>> check_features(Ridges())
 
-`numpy.vecdot` serves both forms of x, and inputs of no columns too.
+`numpy.vecdot` handles both forms of x, and inputs without columns.
 """
 
 from collections.abc import Callable
@@ -39,10 +39,10 @@ class Features(Protocol[W]):
     """A law mu over w that can be sampled, and an activation psi(x; w) with |psi| <= 1.
 
     They span the infinite-layer networks f(x) = E_{w ~ mu}[psi(x; w) f(w)] [1]_. `W` holds n draws
-    of w in whatever form suits the family; learners only hand it from `draw` to `psi`.
+    of w in any form that suits the family; learners only pass it from `draw` to `psi`.
 
     Instances keep no state: the same rng gives the same draws. Learners are copied and pickled
-    with their family inside. `check_features` tells whether a family keeps to all this.
+    with their family inside. `check_features` checks whether a family satisfies all this.
 
     References
     ----------
@@ -55,8 +55,8 @@ class Features(Protocol[W]):
     def q(self) -> float:
         """A bound on sup_{x, x'} E_w[psi(x; w)^2 psi(x'; w)^2], in (0, 1].
 
-        The variance of a mean of m draws is at most ||alpha||_1^2 q / m, so a family that knows a
-        smaller bound is estimated with fewer draws. 1 always holds.
+        The variance of a mean of m draws is at most ||alpha||_1^2 q / m, so a family with a smaller
+        bound needs fewer draws. 1 always holds.
         """
         ...
 
@@ -65,7 +65,7 @@ class Features(Protocol[W]):
         ...
 
     def psi(self, x: NDArray[np.float64], w: W) -> NDArray[np.float64]:
-        """Evaluate the units, leaving `x` as it is.
+        """Evaluate the units, without changing `x`.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Features(Protocol[W]):
 class ClosedForm(Features[W], Protocol[W]):
     """A family that can integrate w out.
 
-    Whether a family can may depend on its arguments, so ask `closed_form` rather than its type.
+    This may depend on the family's arguments, so call `closed_form` rather than test its type.
     """
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ class CauchyFourier(Fourier):
 
         E_w[psi(x; w) psi(x'; w)] = 1/2 prod_j 1 / (1 + gamma (x_j - x'_j)^2).
 
-    The kernel is as smooth as the Gaussian near x = x' and falls off slower, by a power of the
+    The kernel is as smooth as the Gaussian near x = x' and falls off more slowly, by a power of the
     distance.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Does a family keep the contract of `Features`? To be asked before a stream relies on it."""
+"""Check that a family satisfies the contract of `Features`, before a stream relies on it."""
 
 import math
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from iln_stream.features.base import LARGEST_INPUT, Features, closed_form
 
 _BATCHES = 50
 _DRAWS = 400  # in each batch
-_MODERATE = 7  # of the points tried, the first so many are of size 1 to 1e3
-_DELTA = 1e-9  # chance that one sampled value refuses a sound family
+_MODERATE = 7  # of the points tried, the first ones are of size 1 to 1e3
+_DELTA = 1e-9  # chance that one sampled value rejects a sound family
 
 
 class FeaturesError(IlnError, ValueError):
@@ -23,14 +23,13 @@ class FeaturesError(IlnError, ValueError):
 
 
 def check_features(family: Features[Any], d: int = 5, seed: int = 0) -> None:
-    """Refuse a family that breaks the contract of `Features`; return None if all is well.
+    """Reject a family that breaks the contract of `Features`; return None if all is well.
 
-    Looks at shapes, bounds and finiteness at points of all sizes up to `LARGEST_INPUT`, at the two
-    forms of x, at whether draws follow the rng and nothing else, and at `q` and `kernel` (if there
-    is one) against 20,000 draws; all this for d columns and for none. Sampled values are given the
-    room of an empirical Bernstein bound [1]_, so that a sound family is refused with probability
-    below 1e-6. Errors smaller than that room pass, and so may a psi that is out of bounds only
-    where no point was tried.
+    Checks shapes, bounds and finiteness at points of all sizes up to `LARGEST_INPUT`, both forms of
+    x, that draws depend only on the rng, and `q` and `kernel` (if there is one) against 20,000
+    draws; all this for d columns and for none. The tolerance for sampled values is an empirical
+    Bernstein bound [1]_, so a sound family is rejected with probability below 1e-6. Errors within
+    the tolerance pass, and so may a psi that is out of bounds only at points not tried.
 
     Parameters
     ----------
@@ -39,12 +38,12 @@ def check_features(family: Features[Any], d: int = 5, seed: int = 0) -> None:
     d
         Number of columns to try, at least 0.
     seed
-        Of the points and draws.
+        Seeds the points and draws.
 
     Raises
     ------
     FeaturesError
-        Naming what is broken and what to do about it.
+        If the contract is broken; the message says where, and gives the remedy.
 
     References
     ----------
@@ -74,8 +73,8 @@ by its bound, or clip it
         rng = np.random.default_rng(seed)
         points = _points(columns, rng)
         _check_randomness(family, points, seed)
-        # At the largest points rounding turns a cosine's phase by whole turns: there neither the
-        # two forms of x nor the kernel need agree.
+        # At the largest points rounding shifts a cosine's phase by whole turns: there the two forms
+        # of x, and the kernel, may disagree.
         moderate = points[:_MODERATE]
         _check_forms(family, moderate, rng)
         batches = [_draw(family, _DRAWS, columns, rng) for _ in range(_BATCHES)]
@@ -87,7 +86,7 @@ by its bound, or clip it
 
 
 def _points(d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Points of all sizes, shape (9, d); those after `_MODERATE` as large as inputs get."""
+    """Points of all sizes, shape (9, d); those after `_MODERATE` are as large as inputs get."""
     normal = rng.standard_normal((3, d))
     ones = np.ones((1, d))
     return np.concatenate(
@@ -113,7 +112,7 @@ def _check_forms(
 
 
 def _check_randomness(family: Features[Any], points: NDArray[np.float64], seed: int) -> None:
-    """Draws are a function of the rng, psi one of x and w."""
+    """Check that draws depend only on the rng, and psi only on x and w."""
     d = points.shape[1]
     first, second = (_draw(family, _DRAWS, d, np.random.default_rng(seed)) for _ in range(2))
     for x in points:
@@ -129,10 +128,10 @@ def _check_randomness(family: Features[Any], points: NDArray[np.float64], seed: 
 
 
 def _check_independence(family: Features[Any], psi: NDArray[np.float64]) -> None:
-    """Draws are fresh each time, and not alike within a batch. psi: (batches, points, draws)."""
+    """Check that draws are fresh and independent. psi: (batches, points, draws)."""
     if np.all(psi == psi[0]) and np.ptp(psi[0], axis=1).any():
         _refuse(family, "every call of draw returns the same draws; use the rng it is given")
-    # Independent draws make this ratio about 1; something shared by a batch multiplies it by up to
+    # For independent draws this ratio is about 1; anything shared by a batch multiplies it by up to
     # the batch's size.
     between = _DRAWS * psi.mean(axis=2).var(axis=0, ddof=1)
     if np.any(between > 10.0 * psi.var(axis=(0, 2)) + 1e-12):
@@ -167,7 +166,7 @@ def _check_kernel(
         if k.shape != (len(points),):
             _refuse(family, f"kernel returns shape {k.shape} for {len(points)} rows; return (n,)")
         for ours, sampled, allowed in zip(k, mean[i], room[i], strict=True):
-            if not abs(ours - sampled) <= allowed:  # so that nan is refused
+            if not abs(ours - sampled) <= allowed:  # so that nan is rejected
                 _refuse(
                     family,
                     f"kernel gives {ours:.3g} where the mean over draws is {sampled:.3g}; "
@@ -178,10 +177,10 @@ def _check_kernel(
 def _mean_products(
     values: NDArray[np.float64], span: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean products of every two rows, and how far from them their expectations may be.
+    """Mean products of every two rows, and bounds on their distance from the expectations.
 
-    Products lie in an interval of length `span`; each mean is that far off with a chance of at most
-    `_DELTA` on either side.
+    Products lie in an interval of length `span`; each mean exceeds its bound with probability at
+    most `_DELTA` on either side.
     """
     n = values.shape[1]
     mean = values @ values.T / n
@@ -196,7 +195,7 @@ def _draw(family: Features[Any], n: int, d: int, rng: np.random.Generator) -> An
 
 
 def _psi(family: Features[Any], x: NDArray[np.float64], w: Any, n: int) -> NDArray[np.float64]:
-    """Return psi(x, w) once it has the shape, type and bounds it should."""
+    """Return psi(x, w) after checking its shape, type and bounds."""
     given = x.copy()
     with _blaming(family, f"psi on x of shape {x.shape}", "take x as (d,) and (n, d), d = 0 too"):
         psi = family.psi(given, w)
@@ -226,7 +225,7 @@ def _psi(family: Features[Any], x: NDArray[np.float64], w: Any, n: int) -> NDArr
 
 @contextmanager
 def _blaming(family: object, call: str, remedy: str) -> Iterator[None]:
-    """Blame the family for whatever is raised inside."""
+    """Report any exception raised inside as the family's error."""
     try:
         yield
     except Exception as error:

@@ -26,7 +26,7 @@ class DecisionStumps:
 
         E_w[psi(x; w) psi(x'; w)] = 1 - ||c(x) - c(x')||_1 / (span d).
 
-    Inputs beyond +-span are told apart by no stump. With no columns psi = 0.
+    No stump distinguishes inputs beyond +-span. With no columns psi = 0.
 
     Parameters
     ----------

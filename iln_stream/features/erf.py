@@ -20,9 +20,10 @@ class Erf(Sigmoidal):
         E_w[psi(x; w) psi(x'; w)]
             = 2/pi arcsin(2 c(x, x') / sqrt((1 + 2 c(x, x)) (1 + 2 c(x', x'))))
 
-    with c(x, x') = slope^2 <x, x'> / d + bias^2, the covariance of what erf is applied to.
+    with c(x, x') = slope^2 <x, x'> / d + bias^2, the covariance of erf's arguments.
 
-    Far out only the direction of x matters. `Tanh` has nearly the same units but no kernel.
+    Far out only the direction of x matters. `Tanh` has nearly the same units but no kernel in
+    closed form.
 
     Parameters
     ----------

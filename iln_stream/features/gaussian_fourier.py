@@ -18,8 +18,8 @@ class GaussianFourier(Fourier, GaussianRidgeFeatures):
 
         E_w[psi(x; w) psi(x'; w)] = exp(-gamma ||x - x'||^2) / 2.
 
-    The half is the mean of a squared cosine. It stays, because the sqrt(2) cos that is often used
-    to remove it exceeds |psi| <= 1.
+    The half is the mean of a squared cosine. It is kept, because sqrt(2) cos, often used to remove
+    it, violates |psi| <= 1.
 
     Parameters
     ----------

@@ -21,10 +21,10 @@ class LaplacianFourier(Fourier):
 
     The kernel has a kink at x = x' and so suits rougher targets than the Gaussian.
 
-    Frequencies have no mean and now and then are huge: |omega_j| > r gamma with probability about
+    Frequencies have no mean and are occasionally huge: |omega_j| > r gamma with probability about
     2 / (pi r). psi stays within [-1, 1] for them and for any input, but a phase of size p is
-    rounded by about 1e-16 p: beyond 1e15 nothing is left of it but a random number. Inputs of
-    moderate size meet this in about one draw in 1e15, inputs near 1e15 in most.
+    rounded by about 1e-16 p: beyond 1e15 it is effectively random. This affects inputs of moderate
+    size in about one draw in 1e15, inputs near 1e15 in most draws.
 
     Parameters
     ----------

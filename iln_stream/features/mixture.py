@@ -13,7 +13,7 @@ from iln_stream.features.gaussian_fourier import GaussianFourier
 
 
 class Group(NamedTuple):
-    """The draws of one component, and which of all the draws they are."""
+    """The draws of one component, and their slice among all draws."""
 
     family: Features[Any]
     rows: slice
@@ -32,9 +32,9 @@ class Mixture:
     in closed form where every component has one; otherwise `kernel` is missing, and
     `closed_form(mixture)` is None.
 
-    Draws come grouped by component, with multinomial counts. Learners take means over draws whose
-    points are chosen independently of them, and such a mean has the same law in any order.
-    Where the order matters (a point tied to its place k), shuffle the points first.
+    Draws are grouped by component, with multinomial counts. Learners take means over draws with
+    independently chosen points, and such a mean has the same law in any order. Where the order
+    matters (a point tied to its index k), shuffle the points first.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Mixture:
         The families, at least one.
     weights
         Weights of the components, each in (0, 1e30], divided by their sum to give p_c.
-        None: all equal.
+        None: equal weights.
 
     Examples
     --------

@@ -25,12 +25,12 @@ Networks: TypeAlias = tuple[Layer, ...]
 
 @dataclass(frozen=True)
 class RandomNetwork:
-    """Random multi-layer networks; one draw of w is all the weights of one of them.
+    """Random multi-layer networks; one draw of w is all the weights of one network.
 
         h_0 = x,  h_l = tanh(A_l h_{l-1} + b_l) for l = 1..layers,  psi(x; w) = tanh(a.h + b)
 
     Weights are N(0, scale^2 / fan-in) and biases N(0, scale^2 / 4), all independent. The kernel has
-    no closed form at finite width: what is left is to sample it, as [1]_ does.
+    no closed form at finite width and must be sampled, as [1]_ does.
 
     A draw costs width (d + 1) + (layers - 1) width (width + 1) + width + 1 normals, so this is the
     slowest of the families.
@@ -42,9 +42,9 @@ class RandomNetwork:
     width
         Units in each hidden layer, at least 1.
     scale
-        Standard deviation of what a layer's weights add up to when its inputs have mean square 1,
-        in (0, 1e30]. Small: nearly linear in x; large: nearly piecewise constant. The default
-        suits standardised inputs.
+        Standard deviation of a layer's weighted sums when its inputs have mean square 1, in
+        (0, 1e30]. Small: nearly linear in x; large: nearly piecewise constant. The default suits
+        standardised inputs.
 
     References
     ----------
@@ -103,8 +103,8 @@ class RandomNetwork:
 @cache
 def _mean_tanh4(s: float, cells: int = 1000) -> float:
     """Bound E[tanh(s Z)^4], Z ~ N(0, 1), from above; at most 1 / cells too high."""
-    # tanh^4 grows with |Z|: cut |Z| into cells of equal probability, take each at its upper end.
-    # The last one ends at infinity, where tanh is 1.
+    # tanh^4 grows with |Z|: cut |Z| into cells of equal probability, evaluate each at its upper
+    # end. The last cell ends at infinity, where tanh is 1.
     normal = NormalDist()
     ends = (normal.inv_cdf(0.5 + 0.5 * k / cells) for k in range(1, cells))
     return (1.0 + sum(math.tanh(s * z) ** 4 for z in ends)) / cells

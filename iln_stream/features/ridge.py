@@ -1,7 +1,7 @@
-"""Ridge families: units that see x through one product only, psi(x; w) = sigma(omega.x + b).
+"""Ridge families: units that depend on x only by a product, psi(x; w) = sigma(omega.x + b).
 
 Such units are arrays and the name of an activation, so compiled code can evaluate any of these
-families without knowing it. A family takes a few lines:
+families without special support. A family takes a few lines:
 
 >>> import numpy as np
 >>> from iln_stream.features import RidgeFeatures, Ridges, check_features
@@ -54,7 +54,7 @@ PHASE = BiasLaw("uniform", 2.0 * math.pi)
 
 
 class RidgeFeatures(ABC):
-    """A family of units psi(x; w) = sigma(omega.x + b); a subclass tells activation, q and draw."""
+    """A family of units psi(x; w) = sigma(omega.x + b); subclasses set activation, q and draw."""
 
     activation: ClassVar[Activation]
     """The name of sigma."""
@@ -69,14 +69,14 @@ class RidgeFeatures(ABC):
         """Draw n units for inputs of d columns."""
 
     def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the units see of x, (d,) or (n, d), in the same shape: x itself, if not told.
+        """Return the units' inputs for x, (d,) or (n, d), in the same shape: by default x itself.
 
-        With it psi(x; w) = sigma(omega.inputs(x) + b).
+        If overridden, psi(x; w) = sigma(omega.inputs(x) + b).
         """
         return x
 
     def for_columns(self, d: int) -> "RidgeFeatures":
-        """Return the family whose `inputs`, for any number of columns, is what it is for d: itself.
+        """Return a family whose `inputs` is fixed to that for d columns: by default itself.
 
         Override it where `inputs` depends on the number of columns.
         """
@@ -92,7 +92,7 @@ class RidgeFeatures(ABC):
 class GaussianRidgeFeatures(RidgeFeatures):
     """Ridge units with omega ~ N(0, scale(d)^2 I), independent of b ~ b_law.
 
-    Then (omega.x, omega.x') is bivariate normal with the covariances scale(d)^2 <x, x'>, so a unit
+    Then (omega.x, omega.x') is bivariate normal with covariances scale(d)^2 <x, x'>, so a unit
     can be sampled at two points from two normals instead of d.
     """
 
@@ -114,7 +114,7 @@ class GaussianRidgeFeatures(RidgeFeatures):
 def as_ridges(family: Features[Any]) -> RidgeFeatures | None:
     """Return a family whose units are ridges, else None.
 
-    A subclass with a psi of its own is none: its activation does not tell what it computes.
+    Also None for a subclass that overrides psi: its activation does not define its units.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def as_ridges(family: Features[Any]) -> RidgeFeatures | None:
 def as_gaussian_ridges(family: Features[Any]) -> GaussianRidgeFeatures | None:
     """Return a family whose units are ridges with Gaussian omega, else None.
 
-    A subclass with a psi or draw of its own is none. Where `inputs` is told, the covariances are
-    those of inputs(x).
+    Also None for a subclass that overrides psi or draw. Where `inputs` is overridden, the
+    covariances are those of inputs(x).
 
     Examples
     --------

@@ -11,8 +11,8 @@ from iln_stream.features.ridge import Activation
 class Tanh(Sigmoidal):
     """S-shaped units, psi(x; w) = tanh(omega.x + b).
 
-    omega ~ N(0, slope^2 / d I) and b ~ N(0, bias^2). The kernel has no closed form; `Erf`, of
-    nearly the same shape, has one.
+    omega ~ N(0, slope^2 / d I) and b ~ N(0, bias^2). The kernel has no closed form; that of `Erf`,
+    of nearly the same shape, has one.
 
     Parameters
     ----------

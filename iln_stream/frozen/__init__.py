@@ -1,4 +1,4 @@
-"""The learned function as a finite network that needs none of the rest, nor this package."""
+"""The learned function as a finite network, usable without the rest of this package."""
 
 from iln_stream.frozen.freezing import freeze
 from iln_stream.frozen.network import FrozenNetwork

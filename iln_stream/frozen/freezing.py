@@ -1,4 +1,4 @@
-"""From a model that learns to a network that does not."""
+"""Freezing a learning model into a fixed network."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -26,28 +26,29 @@ def freeze(
     """Return a model's current function as a network of R hidden units, without its support.
 
     f(x) = sum_i alpha_i E_w[psi(x_i; w) psi(x; w)] becomes sum_r weights_r psi(x; w_r) with fresh
-    w_1..w_R ~ mu and weights_r = sum_i alpha_i psi(x_i; w_r) / R: unbiased given f, with a standard
-    error that falls like 1 / sqrt(R) and is told. A pool is frozen as it is. The statistics of a
-    scaler are frozen too, while the scaler itself counts an event's own inputs in before it scales
-    them; after a few hundred events nobody sees the difference.
+    w_1..w_R ~ mu and weights_r = sum_i alpha_i psi(x_i; w_r) / R: unbiased given f, with a reported
+    standard error that falls like 1 / sqrt(R). A pool is frozen as it is. The statistics of a
+    scaler are frozen too, while the scaler itself includes an event's own inputs in its statistics
+    before it scales them; after a few hundred events the difference is negligible.
 
     Parameters
     ----------
     model
         A `ShrinkingGradient`, alone or behind a `WinsorisedScaler`, within a `ScaledTarget` or not.
     size
-        R. None: 1024; for a pool its own size, and only this is allowed.
+        R. None: 1024; for a pool its own size, the only size allowed.
     seed
-        Of the units.
+        Seeds the units.
     average
         Freeze Corollary 1's average of all f_t, which `estimator="averaged"` keeps, instead of f.
     points
-        Raw inputs to estimate the standard error at. None: the last 100 support points.
+        Raw inputs at which to estimate the standard error. None: the last 100 support points.
 
     Raises
     ------
     ValueError
-        When the model is another, has learned nothing yet, or its family's units are not ridges.
+        When the model is of another kind, has learned nothing yet, or its family's units are not
+        ridges.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def freeze(
 
 
 class _Parts(NamedTuple):
-    """What a model is made of."""
+    """The parts of a model."""
 
     target: ScaledTarget | None
     scaler: WinsorisedScaler | None
@@ -117,7 +118,7 @@ def _taken_apart(model: base.Regressor) -> _Parts:
         if [type(step) for step in before] == [WinsorisedScaler]:
             scaler = before[0]
         elif before:
-            model = before[0]  # what there is no freezing of
+            model = before[0]  # a step that can't be frozen
     if type(model) is not ShrinkingGradient:
         raise ValueError(
             f"{type(model).__name__} can't be frozen: freeze takes a ShrinkingGradient, alone or "

@@ -18,14 +18,14 @@ from iln_stream.state import Form, name_of, pack, text_of, unpack
 _FORM = Form("FrozenNetwork", 1)
 
 _TEXT = "json"
-"""The file's entry that holds what is no array."""
+"""The file's entry for all values that are not arrays."""
 
 _NUMBERS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenNetwork:
-    """A function of raw inputs that learns no more, made by `freeze`.
+    """A fixed function of raw inputs, made by `freeze`.
 
         z = (x - centre) / deviation, clipped to +-clip; 0 where an input is absent
         p = sum_r weights_r sigma(omega_r.z + b_r), clipped to +-bound
@@ -34,13 +34,13 @@ class FrozenNetwork:
     Parameters
     ----------
     names
-        The d inputs, in the order of columns. Inputs of other names are not looked at.
+        The d inputs, in the order of columns. Inputs with other names are ignored.
     centre, deviation
         Shape (d,), in the inputs' units. A deviation is infinite where an input never varied.
     clip
         Largest |z|.
     radius
-        If not None, the units see z / (sqrt(2) max(radius, ||z||)), as those of `ArcCosine`.
+        If not None, the units see z / (sqrt(2) max(radius, ||z||)), like those of `ArcCosine`.
     activation
         The name of sigma: cos, erf, tanh, sigmoid or relu.
     omega, b, weights
@@ -50,8 +50,8 @@ class FrozenNetwork:
     bound
         Largest |p|; may be infinite.
     standard_error
-        Of y beside the learned function's value, from having R units only: root mean square over
-        some points, in the label's units. 0 where the learned function has just these units.
+        Standard error of y against the learned function, due to the finite R: root mean square over
+        some points, in the label's units. 0 if the learned function has exactly these units.
 
     """
 
@@ -70,7 +70,7 @@ class FrozenNetwork:
     standard_error: float
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Return y for a dict of inputs, as the learner took them; absent ones may be left out.
+        """Return y for a dict of inputs, as passed to the learner; absent ones may be left out.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class FrozenNetwork:
                 (n, v) for n, v in zip(self.names, row, strict=True) if not np.isfinite(v)
             )
             raise ValueError(
-                f"x[{name!r}] is {value}: inputs must be finite numbers; leave out what is unknown"
+                f"x[{name!r}] is {value}: inputs must be finite numbers; leave out unknown values"
             )
         absent = [name not in x for name in self.names]
         return float(self.predict_many(np.where(absent, np.nan, row)[np.newaxis])[0])
@@ -100,14 +100,14 @@ class FrozenNetwork:
         Raises
         ------
         ValueError
-            When the shape is another, or an entry infinite.
+            When the shape is wrong, or an entry is infinite.
 
         """
         X = np.asarray(X, np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.names):
             raise ValueError(f"X has shape {X.shape}: it must be (n, {len(self.names)})")
         if np.isinf(X).any():
-            raise ValueError("X has infinite entries: use nan for what is absent")
+            raise ValueError("X has infinite entries: use nan for absent values")
         block = max(1, _NUMBERS_AT_ONCE // len(self.weights))
         parts = [self._values(X[start : start + block]) for start in range(0, len(X), block)]
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -126,7 +126,7 @@ class FrozenNetwork:
         return self.weights * activate(self.activation, a.ravel()).reshape(a.shape)
 
     def save(self, path: str | Path) -> None:
-        """Write the network to one npz file, which holds numbers and JSON and no pickle."""
+        """Write the network to one npz file, which holds numbers and JSON but no pickle."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays, text = pack(_FORM.write(**{**values, "names": [text_of(n) for n in self.names]}))
         arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
@@ -140,7 +140,7 @@ class FrozenNetwork:
         Raises
         ------
         StateError
-            When the file is not one of `save`'s.
+            When the file was not written by `save`.
 
         """
         try:
@@ -148,7 +148,7 @@ class FrozenNetwork:
                 arrays = {name: file[name] for name in file.files}
             text = arrays.pop(_TEXT).tobytes().decode()
         except (TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise StateError(f"{path} is no file of a frozen network: {error}") from error
+            raise StateError(f"{path} is not a frozen network's file: {error}") from error
         names, *values = _FORM.read(unpack(arrays, text), *(field.name for field in fields(cls)))
         return cls(tuple(map(name_of, names)), *values)
 

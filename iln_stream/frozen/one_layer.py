@@ -1,4 +1,4 @@
-"""Drawn units of a family as one layer of ridges, where they are that."""
+"""Drawn units of a family as one layer of ridges, where possible."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from iln_stream.features import (
 
 
 class OneLayer(NamedTuple):
-    """sigma(omega.z + b), with z in a ball if it has a radius; see `FrozenNetwork`."""
+    """sigma(omega.z + b), with z in a ball if `radius` is given; see `FrozenNetwork`."""
 
     activation: Activation
     radius: float | None
@@ -29,7 +29,7 @@ def one_layer(family: Features[Any], w: Any, d: int) -> OneLayer:
     Raises
     ------
     ValueError
-        When the family's units are not ridges of one kind; the message says whose are.
+        When the family's units are not ridges of one kind; the message lists families that qualify.
 
     """
     if isinstance(family, Mixture):
@@ -49,7 +49,7 @@ def one_layer(family: Features[Any], w: Any, d: int) -> OneLayer:
     if isinstance(ridges, ArcCosine) and type(ridges).inputs is ArcCosine.inputs:
         return OneLayer(ridges.activation, ridges.reach(d), w)
     raise ValueError(
-        f"{family!r} can't be frozen: its units are no sigma(omega.x + b). Those of "
-        "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid and ArcCosine are, "
-        "and of any RidgeFeatures whose inputs are x itself"
+        f"{family!r} can't be frozen: its units are not sigma(omega.x + b). Use GaussianFourier, "
+        "LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine, or a RidgeFeatures whose "
+        "inputs are x itself"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OPERATORS = {"cos": "Cos", "erf": "Erf", "tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu"}
 
 _OPSET, _IR_VERSION = 17, 8
-"""Of 2022, so that runtimes need not be new."""
+"""Versions of 2022, so that older runtimes can load the model."""
 
 
 def onnx_model(network: "FrozenNetwork") -> bytes:

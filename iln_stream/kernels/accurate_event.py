@@ -1,4 +1,4 @@
-"""What an event of the accurate profile is to all experts: described, mixed, judged."""
+"""The steps of one event in the accurate profile: describe, mix, judge."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from iln_stream.kernels.target import center_and_unit, join_target, scaled
 from iln_stream.kernels.wide import widest_vectors
 
 N_SIMILAR = 31
-"""Events with about the same predicted mean whose median target is taken."""
+"""Number of events with about the same predicted mean, whose median target is one expert."""
 
 N_NEAR = 5
-"""Events nearest in the inputs that matter whose median target is taken."""
+"""Number of nearest events in the relevant inputs, whose median target is one expert."""
 
 MEAN, MEDIAN, NEIGHBOURS, STANDING = range(4)
 """The second rule's experts."""
@@ -23,7 +23,7 @@ MEAN, MEDIAN, NEIGHBOURS, STANDING = range(4)
 
 @compiled
 def describe(x, stats, target, lags, n, row, v):  # type: ignore[no-untyped-def]
-    """V = [last targets, deviations] of the raw row x, which is completed in `row`.
+    """v = [last targets, deviations] of the raw row x; also write its completed values to `row`.
 
     n is the number of events so far.
     """
@@ -39,11 +39,11 @@ def mix(  # type: ignore[no-untyped-def]
     p, q, mean_table, final_table, target, n, y, columns, row, metric,
     means, carried, standing, standing_t, z,
 ):  # fmt: skip
-    """Fill q (4,), what the second rule mixes, from the first one's experts p; return the mixture.
+    """Fill q (4,), the second rule's experts, from p, the first rule's; return the mixture.
 
-    The memory holds the last N of n events: targets y (N,), raw rows, columns (d, N), the means
-    that were predicted in ascending order with the targets they carry, and deviations, standing
-    (d, N), with scaled targets, standing_t (N,), as these were when the events came.
+    The memory holds the last N of n events: targets y (N,), raw rows, columns (d, N), and the
+    predicted means in ascending order with the targets they carry. It also holds the deviations,
+    standing (d, N), and the scaled targets, standing_t (N,), as of each event's arrival.
     """
     widest_vectors()
     center, unit = center_and_unit(target)
@@ -67,7 +67,7 @@ def mix(  # type: ignore[no-untyped-def]
 def keep(  # type: ignore[no-untyped-def]
     i, filled, row, z, lags, y, mean, columns, kept_lags, targets, means, ordered, carried, standing
 ):
-    """Put an event into place i of the memory, of which `filled` places were taken before."""
+    """Store an event in slot i of the memory; `filled` slots were in use before."""
     put_in_order(ordered, carried, filled, mean, y, means[i], targets[i])
     means[i] = mean
     for j in range(row.shape[0]):
@@ -85,9 +85,9 @@ def judge(  # type: ignore[no-untyped-def]
     columns, kept_lags, targets, predictions, means, ordered, carried, standing, standing_t,
     errors, interval_rules, tallies, interval_record,
 ):  # fmt: skip
-    """Let y judge all that was predicted, and keep the event in the memory.
+    """Score all predictions by y, and store the event in the memory.
 
-    Returns the scaled target, by the statistics that y has joined.
+    Returns the scaled target, by the statistics that include y.
     """
     center, unit = center_and_unit(target)
     prediction = center + unit * mixture

@@ -1,7 +1,7 @@
 """Activations in single precision, written so that the compiler can vectorise them.
 
-`activate(code, z, psi)` is what other kernels call. Cosines take their argument in turns: whoever
-stores omega and b for them multiplies both by `TURNS`. Arguments may be single or double; results
+Other kernels call `activate(code, z, psi)`. Cosines take their argument in turns: callers that
+store omega and b for them multiply both by `TURNS`. Arguments may be single or double; results
 are single. Absolute errors, for finite arguments of any size:
 
 | activation | error | by |
@@ -10,7 +10,7 @@ are single. Absolute errors, for finite arguments of any size:
 | tanh, sigmoid, erf | 5e-7 | rational functions, constant where sigma is 1 to this precision |
 | relu | rounding | |
 
-The coefficients are minimax fits of our own: least squares, reweighted until the error is level.
+The coefficients are our own minimax fits: least squares, reweighted until the error is level.
 """
 
 import math
@@ -24,7 +24,7 @@ from iln_stream.kernels.wide import widest_vectors
 COS, ERF, TANH, SIGMOID, RELU = range(5)
 
 CODES = {"cos": COS, "erf": ERF, "tanh": TANH, "sigmoid": SIGMOID, "relu": RELU}
-"""How compiled code calls an activation, by its name."""
+"""Codes of the activations in compiled functions, by name."""
 
 TURNS = 1.0 / (2.0 * math.pi)
 """Turns in a radian."""
@@ -34,10 +34,10 @@ def _singles(*values: float) -> tuple[np.float32, ...]:
     return tuple(np.float32(v) for v in values)
 
 
-# sin(2 pi c) / c as a polynomial in c^2 on |c| <= 1/4: 4e-9 from it.
+# sin(2 pi c) / c as a polynomial in c^2 on |c| <= 1/4: error 4e-9.
 _S0, _S1, _S2, _S3, _S4 = _singles(6.28318516, -41.34165503, 81.60100404, -76.54978145, 39.53669948)
 
-# tanh(z) / z as a ratio of polynomials in z^2 on |z| <= 9: 2e-8 from it.
+# tanh(z) / z as a ratio of polynomials in z^2 on |z| <= 9: error 2e-8.
 _T0, _T1, _T2, _T3, _T4 = _singles(
     0.9999998807907104, 0.13373197615146637, 3.486581845209e-3, 2.0471828975e-5, 1.318422083e-8
 )
@@ -46,7 +46,7 @@ _U1, _U2, _U3, _U4 = _singles(
 )
 _TANH_ENDS = np.float32(9.0)
 
-# erf(z) / z likewise on |z| <= 3.95: 2e-8 from it.
+# erf(z) / z likewise on |z| <= 3.95: error 2e-8.
 _E0, _E1, _E2, _E3, _E4, _E5 = _singles(
     1.128378987312317,
     0.1940360963344574,
@@ -91,11 +91,11 @@ def erf(z):  # type: ignore[no-untyped-def]
     return min(max(c * p / q, -_ONE), _ONE)
 
 
-@njit(fastmath=FAST, forceinline=True, error_model="numpy")  # one that raises would not vectorise
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")  # a loop that can raise won't vectorise
 def activate(code, z, psi):  # type: ignore[no-untyped-def]
-    """Set psi to sigma(z), entry by entry; `code` is of `CODES`.
+    """Set psi to sigma(z), entry by entry; `code` is one of `CODES`.
 
-    psi may be z itself, but then entries are done one by one, at several times the cost.
+    psi may be z itself, but then entries are computed one by one, at several times the cost.
     """
     widest_vectors()
     half = float32(0.5)

@@ -1,4 +1,4 @@
-"""Recursive least squares that keeps only diagonal blocks of the covariance: O(B) a weight."""
+"""Recursive least squares that keeps only diagonal blocks of the covariance: O(B) per weight."""
 
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.recursive_ridge import STEPS, dot, huber_weight
@@ -8,10 +8,10 @@ from iln_stream.kernels.recursive_ridge import STEPS, dot, huber_weight
 def learn_blocks(  # type: ignore[no-untyped-def]
     P, theta, record, phi, k, t, p, forgetting, ridge, huber
 ):
-    """One row as in `recursive_ridge.learn`; P (n, B, B), phi, theta and scratch k (n B,).
+    """Learn one row as `recursive_ridge.learn` does; P (n, B, B), phi, theta and scratch k (n B,).
 
     theta moves along all blocks' gains at once; each block's covariance is updated as if it were
-    alone. Zeros fill the last block of phi.
+    alone. Zeros pad the last block of phi.
     """
     n, B = P.shape[0], P.shape[1]
     noise = forgetting / huber_weight(record, t - p, huber)
@@ -32,7 +32,7 @@ def learn_blocks(  # type: ignore[no-untyped-def]
     for i in range(phi.shape[0]):
         theta[i] += step * k[i]
     if forgetting < 1.0:
-        # As `renew_penalty`: one weight of one block a row.
+        # As in `renew_penalty`: one weight of one block per row.
         turn = int(record[STEPS])
         u, i = turn % n, (turn // n) % B
         first = u * B
@@ -49,7 +49,7 @@ def learn_blocks(  # type: ignore[no-untyped-def]
 
 @compiled
 def _subtract(block, g, c, s):  # type: ignore[no-untyped-def]
-    """The block becomes s (block - c g g')."""
+    """block <- s (block - c g g')."""
     B = g.shape[0]
     for i in range(B):
         c_i = c * g[i]
@@ -61,8 +61,8 @@ def _subtract(block, g, c, s):  # type: ignore[no-untyped-def]
 def _mirror(block):  # type: ignore[no-untyped-def]
     """Make a block exactly symmetric.
 
-    Rounding leaves the two triangles a little apart, and 1 / forgetting multiplies the difference
-    at every row: .999^-36,000 is 1 / eps. Mirrored once in n rows, it cannot grow.
+    Rounding makes the two triangles differ slightly, and every row multiplies the difference by
+    1 / forgetting: .999^-36,000 is 1 / eps. Mirroring once in n rows keeps it from growing.
     """
     for i in range(block.shape[0]):
         for j in range(i):

@@ -1,4 +1,4 @@
-"""Ridge experts of several targets, one a class: 1 for the class that came, 0 for the others."""
+"""Ridge experts with one target per class: 1 for the observed class, 0 for the others."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def learn_class(P, pending, theta, record, phi, k, label):  # type: ignore[no-un
 
 @compiled
 def learn_class_all(P, pending, theta, record, phi, label, scratch):  # type: ignore[no-untyped-def]
-    """Every expert learns the label."""
+    """Train every expert on the label."""
     for k in range(theta.shape[0]):
         learn_class(P[k], pending[k], theta[k], record[k], phi[k], scratch, label)
 
@@ -57,7 +57,7 @@ def class_relevance_all(omega, activation, linear, theta, u, rate, outer):  # ty
 def replay_classes(  # type: ignore[no-untyped-def]
     columns, labels, first, last, stats, omega, b, activation, linear, P, pending, theta, record
 ):
-    """Let an expert learn events first..last - 1 of the memory, a ring."""
+    """Train an expert on events first..last - 1 of the memory, a ring buffer."""
     size = labels.shape[0]
     z, u = np.empty(omega.shape[0]), np.empty(b.shape[0], np.float32)
     phi, k = np.zeros(theta.shape[1]), np.empty(theta.shape[1])

@@ -15,45 +15,45 @@ from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
-"""Sums may be reordered and fused, so that they vectorise; infinities stay what they are."""
+"""Sums may be reordered and fused, so that they vectorise; infinities are preserved."""
 
 ERRORS = "numpy"
-"""Dividing by zero gives an infinity: a loop that might raise would not vectorise."""
+"""Division by zero gives an infinity: a loop that can raise would not vectorise."""
 
 _NAME = "iln_stream-"
-"""What the names of our folders begin with, in a cache that may be shared."""
+"""Prefix of our folders' names, in a cache that may be shared."""
 
 _KEPT = 24 * 3600.0
-"""Seconds for which the machine code of other sources is kept."""
+"""Seconds to keep machine code compiled from other sources."""
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, and keep the result on disk where there is a place to keep it.
+    """Compile at the first call, and cache the result on disk if a cache folder is writable.
 
-    It is kept under a digest of all kernels: numba by itself looks at the function's own file, and
-    would go on with the old code of functions that it calls in others. NUMBA_CACHE_DIR names the
-    place, else it is `__pycache__`, or the user's cache. A container with a read-only file system
-    may have none; it then compiles anew, a second or two, at each start.
+    The folder is named by a digest of all kernels: numba alone checks only the function's own
+    file, and would keep using stale code of functions called from other files. The cache is in
+    NUMBA_CACHE_DIR if set, else in `__pycache__`, or in the user's cache. A container with a
+    read-only file system may have none; it then recompiles, for a second or two, at each start.
     """
     dispatcher = njit(fastmath=FAST, error_model=ERRORS, forceinline=True)(function)
-    with suppress(RuntimeError):  # there is no place
-        dispatcher._cache = _Cache(function)  # as cache=True does, but for the folder
+    with suppress(RuntimeError):  # no cache folder is writable
+        dispatcher._cache = _Cache(function)  # like cache=True, except for the folder
     return dispatcher  # type: ignore[no-any-return]
 
 
 def cache_folder() -> str | None:
-    """Return where compiled code is kept on disk; None where there is no place for it."""
+    """Return the folder where compiled code is cached; None if no cache folder is writable."""
     folder: str | None = compiled(lambda: None).stats.cache_path  # type: ignore[attr-defined]
     return folder
 
 
 @cache
 def _digest() -> str:
-    """A digest of all that machine code is made of: the sources in this folder."""
+    """A digest of the machine code's sources: all files in this folder."""
     digest = hashlib.sha256()
     sources = sorted(Path(__file__).parent.glob("*.py"))
     if not sources:
-        raise RuntimeError("without sources nobody can tell old machine code from new")
+        raise RuntimeError("kernel sources are missing: without them stale code goes undetected")
     for path in sources:
         source = path.read_bytes()
         digest.update(f"{path.name} {len(source)} ".encode())
@@ -63,12 +63,12 @@ def _digest() -> str:
 
 @cache
 def _open(folder: str) -> None:
-    """Make a folder, or find that it can be written to.
+    """Create a folder, or check that it is writable.
 
     Raises
     ------
     OSError
-        When it can't.
+        When the folder can't be created or written to.
 
     """
     new = not Path(folder).exists()
@@ -80,9 +80,9 @@ def _open(folder: str) -> None:
 
 
 def _remove_old(base: Path) -> None:
-    """Remove the folders of other sources that no process has opened for a day.
+    """Remove folders of other sources that no process has opened for a day.
 
-    One that runs for longer loses nothing by it: see `_Cache`.
+    A process that runs for longer loses nothing: see `_Cache`.
     """
     for folder in base.glob(f"{_NAME}*"):
         with suppress(OSError):  # another process was faster
@@ -91,7 +91,7 @@ def _remove_old(base: Path) -> None:
 
 
 class _InOurFolder:
-    """A locator that adds a folder of ours to the one that numba would take."""
+    """A locator that appends our folder to the path that numba would use."""
 
     def get_cache_path(self) -> str:
         return str(Path(super().get_cache_path(), _NAME + _digest()))  # type: ignore[misc]
@@ -111,6 +111,6 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Places
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save machine code if that is possible: the folder may be gone, or the disk full."""
+        """Save machine code if possible: the folder may be gone, or the disk full."""
         with suppress(OSError):
             super().save_overload(sig, data)

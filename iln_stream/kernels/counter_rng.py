@@ -1,7 +1,7 @@
-"""Random numbers that are a function of a key and a counter: nothing to keep but two integers.
+"""Counter-based random numbers: a function of a key and a counter, with no other state.
 
 Number c of event t is splitmix64's finaliser of `key + GOLDEN * (t << 32 | c)`: splitmix64's own
-sequence from a keyed start, of which every event has 2^32 numbers to itself. (G. Steele, D. Lea,
+sequence from a keyed start, with a segment of 2^32 numbers for each event. (G. Steele, D. Lea,
 C. Flood. Fast Splittable Pseudorandom Number Generators. OOPSLA 2014.)
 """
 
@@ -11,7 +11,7 @@ from numba import float32, float64, int32, njit, uint64
 from iln_stream.kernels.compiled import compiled
 from iln_stream.kernels.wide import widest_vectors
 
-# All of it in uint64 by name: one Python int among them and numba falls back to floats.
+# All explicitly uint64: a single Python int makes numba fall back to floats.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
@@ -104,9 +104,9 @@ def fill_uniform_pairs(key, counter, n, r, phase):  # type: ignore[no-untyped-de
 def fill_normals(key, counter, pairs, bits, normals):  # type: ignore[no-untyped-def]
     """normals[: 2 pairs] ~ N(0, 1), from the numbers after `counter`.
 
-    Box-Muller: each number's halves are the radius and the angle of two normals, which are
-    `pairs` apart. Their largest size is 6.6, as 31 bits have it. Numbers are made in blocks, as
-    many as `bits` (uint64) has room for, because two loops vectorise better than one.
+    Box-Muller: each number's halves give the radius and the angle of two normals, stored `pairs`
+    apart. Their largest size is 6.6, from 31 bits for the radius. Numbers are generated in blocks
+    as long as `bits` (uint64), because two loops vectorise better than one.
     """
     widest_vectors()
     state = key + _GOLDEN * counter
@@ -126,7 +126,7 @@ def fill_normals(key, counter, pairs, bits, normals):  # type: ignore[no-untyped
             log = m * (_L0 + m * (_L1 + m * (_L2 + m * (_L3 + m * (_L4 + m * (_L5 + m * _L6))))))
             log += float32(exponent) * _LN_2
             radius = np.sqrt(float32(-2.0) * log)
-            # Half a turn of angles, and the bit that is left as the sign of the cosine.
+            # The angle covers half a turn; the remaining bit is the sign of the cosine.
             a = float32(low) * _2_32
             s = a * a
             cos = _C0 + s * (_C1 + s * (_C2 + s * (_C3 + s * (_C4 + s * _C5))))

@@ -8,10 +8,10 @@ REGRET, VARIATION, LARGEST, WEIGHT = range(4)
 """Rows of the rule's state, shape (4, K)."""
 
 DISCOUNT = 0.999
-"""What an event's regret keeps of its weight from one event to the next."""
+"""Factor by which past regrets are discounted at each event."""
 
 LEAST = 1e-300
-"""Where nothing was ever regretted 0 is divided by this, not by 0."""
+"""Least denominator: without any regret so far, 0 is divided by this, not by 0."""
 
 
 @compiled
@@ -28,7 +28,7 @@ def mixed(state, p):  # type: ignore[no-untyped-def]
 
 @compiled
 def regret(state, i, r, discount):  # type: ignore[no-untyped-def]
-    """Add what the mixture lost to expert i at an event, r, and let it weigh by its regret."""
+    """Add r, the mixture's regret to expert i at an event, and update the expert's weight."""
     state[REGRET, i] = discount * state[REGRET, i] + r
     state[VARIATION, i] = discount * state[VARIATION, i] + r * r
     state[LARGEST, i] = max(discount * state[LARGEST, i], r * r)
@@ -38,7 +38,7 @@ def regret(state, i, r, discount):  # type: ignore[no-untyped-def]
 
 @compiled
 def normalise(state):  # type: ignore[no-untyped-def]
-    """Let the weights sum to one; all are the same where no expert is regretted."""
+    """Normalise the weights to sum to one; they are equal where no expert has positive regret."""
     K = state.shape[1]
     total = 0.0
     for i in range(K):
@@ -49,9 +49,9 @@ def normalise(state):  # type: ignore[no-untyped-def]
 
 @compiled
 def judge(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-untyped-def]
-    """Let the experts be judged by t: r_k = loss'(mixture) (mixture - p_k), within +-2.
+    """Score the experts by t: r_k = loss'(mixture) (mixture - p_k), clipped to +-2.
 
-    `unit` is the size of an ordinary error, in which regrets are measured.
+    `unit` is the size of an ordinary error, the unit of regrets.
     """
     e = (mixture - t) / unit
     slope = e if squared else np.sign(e)
@@ -62,12 +62,12 @@ def judge(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-unt
 
 
 EVENTS, ORDINARY_ERROR = 0, 1
-"""Places in a rule's record: events judged, and the mixture's mean |error| over the last 1000."""
+"""Indices into a rule's record: events scored, the mixture's mean |error| over the last 1000."""
 
 
 @compiled
 def judge_next(state, record, p, mixture, t, squared, discount):  # type: ignore[no-untyped-def]
-    """`judge`, in units of the mixture's errors so far, which this one joins."""
+    """`judge`, in units of the mixture's mean |error| so far, this event's included."""
     record[EVENTS] += 1.0
     error = abs(t - mixture)
     record[ORDINARY_ERROR] += (error - record[ORDINARY_ERROR]) / min(record[EVENTS], 1000.0)

@@ -1,7 +1,7 @@
-"""An event of the fast profile in two calls: all that is predicted, and all that is learned.
+"""One event of the fast profile in two calls: one predicts, one learns.
 
-Each array that is passed from Python costs some 40 ns, so what belongs together is in one array,
-its places under names.
+Each array passed from Python costs some 40 ns, so related values share one array, with named
+indices.
 """
 
 import numpy as np
@@ -17,33 +17,33 @@ from iln_stream.kernels.standardise import HIGH, LOW, join, standardise, standar
 from iln_stream.kernels.target import FENCE, center_and_unit, join_target, scaled
 
 EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD = 0, 0, 2, 5, 7
-"""Places in `record`, shape (9,), and where the records of parts begin: that of `judge_next`, whose
-first is the number of events learned; that of `join_drift`; the last two targets; and that of
+"""Indices into `record`, shape (9,), and offsets of its parts: the record of `judge_next`, whose
+first entry is the number of events learned; that of `join_drift`; the last two targets; and that of
 `learn_blocks`."""
 
 N_LAGS, N_EXPERTS = 2, 5
 
 ROW, INPUTS, FEATURES, SAID, GAINS = range(5)
-"""Rows of `look`, shape (5, D), what a prediction leaves for learning: the raw row, v = [last
-targets, deviations], phi, what the experts said; and scratch."""
+"""Rows of `look`, shape (5, D), which a prediction fills for learning: the raw row, v = [last
+targets, deviations], phi, the experts' predictions; and scratch."""
 
 SQUARED = False
 STRETCHES = (2.0, 4.0)
 SENSED = 8
-"""Gradients are taken at each such event."""
+"""Gradients are computed at every such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
-"""Of the ridge, as of `recursive_ridge.learn`."""
+"""Parameters of the ridge, as in `recursive_ridge.learn`."""
 
 
 @compiled
 def predict_event(x, stats, target, record, table, units, theta, look):  # type: ignore[no-untyped-def]
     """Return the prediction for x in the target's units.
 
-    `units` (L + 1, R) are omega and, below it, b; L counts the last targets and the inputs. The
+    `units` (L + 1, R) holds omega and, below it, b; L counts the last targets and the inputs. The
     experts are the ridge, the mean, the last target, and the ridge stretched from the middle of the
-    targets' range to its ends: a mean of two-valued targets lies between them, their median does
-    not.
+    targets' range to its ends: the mean of two-valued targets lies between the two values, their
+    median does not.
     """
     center, unit = center_and_unit(target)
     L, R = units.shape[0] - 1, units.shape[1]
@@ -56,7 +56,7 @@ def predict_event(x, stats, target, record, table, units, theta, look):  # type:
     p[1] = 0.0
     p[2] = v[0] / 3.0
     low, high = scaled(target[LOW, 0], center, unit), scaled(target[HIGH, 0], center, unit)
-    low, high = min(low, high), max(low, high)  # before the first target they are crossed
+    low, high = min(low, high), max(low, high)  # before the first target low > high
     middle = (low + high) / 2.0
     for i in range(2):
         p[3 + i] = min(max(middle + STRETCHES[i] * (p[0] - middle), low), high)
@@ -68,9 +68,9 @@ def learn_event(  # type: ignore[no-untyped-def]
     x, y, stats, target, record, table, units, theta, P, outer, memory, look,
     errors, rules, tallies, interval_record,
 ):  # fmt: skip
-    """Let everything learn y at the row last predicted, and keep the event in the memory.
+    """Train everything on y at the row last predicted, and store the event in the memory.
 
-    Returns how many events there have been.
+    Returns the number of events so far.
     """
     L = units.shape[0] - 1
     phi, p = look[FEATURES], look[SAID, :N_EXPERTS]
@@ -102,7 +102,7 @@ def learn_event(  # type: ignore[no-untyped-def]
 
 @compiled
 def sense(units, theta, v, rate, outer):  # type: ignore[no-untyped-def]
-    """Let the gradient at v join the average outer product of gradients, (L, L)."""
+    """Add the gradient at v to the average outer product of gradients, (L, L)."""
     L, R = units.shape[0] - 1, units.shape[1]
     u, a, g = np.empty(R, np.float32), np.empty(R, np.float32), np.empty(L)
     preactivations(units[:L], units[L], v, u)
@@ -114,9 +114,9 @@ def sense(units, theta, v, rate, outer):  # type: ignore[no-untyped-def]
 
 @compiled
 def replay_blocks(memory, first, last, stats, scale, units, theta, P, record):  # type: ignore[no-untyped-def]
-    """Let newborn blocks learn events first..last - 1 of the memory, a ring (N, L + 1).
+    """Train candidate blocks on events first..last - 1 of the memory, a ring buffer (N, L + 1).
 
-    An event is kept as the two targets before it, its raw row, and its target.
+    An event is stored as the two targets before it, its raw row, and its target.
     """
     L, R = units.shape[0] - 1, units.shape[1]
     center, unit = scale

@@ -2,8 +2,8 @@
 
 (H.-C. Chen, Y. Asau. On Generating Random Variates from an Empirical Distribution. AIIE
 Transactions 6, 1974.) The sums of |alpha| are cut into buckets of equal width, and the table
-tells where in each the search starts. The last bucket has no end, so that sums may outgrow the
-table, and draws are still right, in logarithmic time.
+gives the start of the search in each. The last bucket is unbounded: sums may outgrow the table,
+and draws are still correct, in logarithmic time.
 """
 
 import numpy as np
@@ -17,21 +17,21 @@ _ONE = np.uint64(1)
 
 @njit(inline="always")
 def _bucket(v, origin, per_unit, table):  # type: ignore[no-untyped-def]
-    """The bucket of a sum; the table has one entry more, which nobody looks up."""
+    """The bucket of a sum; the table has one more entry, which is never looked up."""
     return int64(min((v - origin) * per_unit, len(table) - 2.0))
 
 
 @compiled
 def extend(prefix, first, last, table, filled, origin, per_unit):  # type: ignore[no-untyped-def]
-    """Let positions first <= p < last into the table; return how many buckets are filled.
+    """Add positions first <= p < last to the table; return the number of filled buckets.
 
     table[b] is the first p whose end, prefix[p + 1], lies in bucket b or beyond. Ends and draws
-    find their bucket by the same monotone function, so no draw starts behind its position.
+    find their bucket by the same monotone function, so no draw starts past its position.
     """
     end = _bucket(prefix[last], origin, per_unit, table) + 1
     for b in range(filled, end):
         table[b] = 0
-    for p in range(first, last):  # who ends in bucket b is no candidate from b + 1 on
+    for p in range(first, last):  # a p that ends in bucket b is ruled out from b + 1 on
         table[_bucket(prefix[p + 1], origin, per_unit, table) + 1] = p + 1
     p = first
     for b in range(filled, end):
@@ -51,7 +51,7 @@ def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: i
         u = min(below + r[k] * share, highest)
         r[k] = u
         p[k] = _bucket(u, origin, per_unit, table)
-    # Without branches, whose outcome would be random, and which would wait for memory.
+    # Without branches: their outcome would be random, and they would wait for memory.
     for k in range(n):
         u = r[k]
         i = uint64(table[uint64(p[k])])
@@ -60,7 +60,7 @@ def positions(r, n, prefix, first, last, table, origin, per_unit, p):  # type: i
         p[k] = i
     for k in range(n):
         u, i = r[k], p[k]
-        if prefix[uint64(i + 1)] <= u:  # prefix[last] > u ends it
+        if prefix[uint64(i + 1)] <= u:  # terminates, as prefix[last] > u
             low, high = i + 1, last - 1
             step = 1
             while low + step < high and prefix[low + step] <= u:

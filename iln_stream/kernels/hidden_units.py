@@ -26,7 +26,7 @@ def preactivations(omega, b, v, u):  # type: ignore[no-untyped-def]
 
 @compiled
 def features(omega, b, activation, linear, v, u, phi):  # type: ignore[no-untyped-def]
-    """Phi = [3 sqrt(2/R) sigma(u), 1, .3 v], shape (R + 1 + d,); v only where `linear` is 1."""
+    """phi = [3 sqrt(2/R) sigma(u), 1, .3 v], shape (R + 1 + d,); v only where `linear` is 1."""
     R = u.shape[0]
     if R > 0:
         scale = 3.0 * np.sqrt(2.0 / R)
@@ -44,7 +44,7 @@ def features(omega, b, activation, linear, v, u, phi):  # type: ignore[no-untype
 
 @compiled
 def gradient(omega, activation, linear, theta, u, a, g):  # type: ignore[no-untyped-def]
-    """G = gradient in v of theta.phi(v), shape (d,); u as `features` left it, a is scratch (R,)."""
+    """g = gradient in v of theta.phi(v), shape (d,); u as left by `features`, a (R,) is scratch."""
     R = u.shape[0]
     if R > 0:
         scale = 3.0 * np.sqrt(2.0 / R)

@@ -1,7 +1,7 @@
-"""Eight numbers at once, by name: for loops that are too short for the compiler to find vectors.
+"""Explicit vectors of eight numbers, for loops too short for the compiler to vectorise.
 
-A loop over a row's few columns, whose number is known at run time only, becomes one by one what
-the compiler's wide and unrolled loop leaves over: most of the row.
+A row has few columns, and their number is known only at run time. The compiler's wide, unrolled
+loop leaves most of such a row to a scalar remainder loop.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Intervals around a prediction, mixed from rolling quantiles of the errors before."""
+"""Intervals around a prediction, mixed from rolling quantiles of past errors."""
 
 import numpy as np
 
@@ -15,21 +15,21 @@ LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
 WINDOWS = (500, 100, 20)
 N_EXPERTS = 2 * len(WINDOWS)
 N_RULES = len(LEVELS) * N_EXPERTS
-"""All levels' experts: they stand side by side in one axis, so that loops over all vectorise."""
+"""Number of experts of all levels, laid out along one axis so that loops over all vectorise."""
 
 LARGEST_ERROR = 1e100
 """Beyond this a square would overflow."""
 
 EVENTS, LOWEST, HIGHEST = range(3)
-"""Places in `record`, shape (3,): events learned, and the least and the largest target."""
+"""Indices into `record`, shape (3,): events learned, and the smallest and the largest target."""
 
 EXCESS, COUNTED, LOW_GAIN, HIGH_GAIN = range(4)
-"""Places in a level's `tally`, shape (4,): misses beyond those to be expected, how many events they
-are of, and what ends held within the targets' range would have gained, the low and the high."""
+"""Indices into a level's `tally`, shape (4,): misses in excess of those expected, the number of
+events counted, and the gain from clipping the low and the high end to the targets' range."""
 
 COVERAGE_DISCOUNT = 0.9999
 FIRM = 10.0
-"""Misses that are added to those expected, so that the first ones don't weigh too much."""
+"""Misses added to those expected, so that the first ones don't weigh too much."""
 GAIN, POWER, LARGEST_EXPONENT = 0.2, 4, 2.0
 
 
@@ -37,8 +37,8 @@ GAIN, POWER, LARGEST_EXPONENT = 0.2, 4, 2.0
 def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
     """Each expert's interval as offsets (levels K,) from the prediction, from n > 0 errors.
 
-    Row 0 of `errors` (1 + K, 500) is a ring of errors y - yhat; the others are sorted: for each
-    window the absolute errors, of the symmetric expert, and the errors, of the other.
+    Row 0 of `errors` (1 + K, 500) is a ring buffer of errors y - yhat; the others are sorted: for
+    each window the absolute errors, for the symmetric expert, and the errors, for the other.
     """
     for i in range(len(WINDOWS)):
         m = min(n, WINDOWS[i])
@@ -53,7 +53,7 @@ def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
 
 @compiled
 def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
-    """Level j's mixture of the experts' offsets; their mean where no expert is regretted."""
+    """Level j's mixture of the experts' offsets; their mean where no expert has positive regret."""
     first = j * N_EXPERTS
     total = 0.0
     for k in range(first, first + N_EXPERTS):
@@ -68,7 +68,7 @@ def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
 
 @compiled
 def stretch(tally, level):  # type: ignore[no-untyped-def]
-    """What the mixture is stretched by: exp(.2 z^4), z the standard errors of excess in misses."""
+    """Factor that stretches the mixture: exp(.2 z^4), z the excess misses in standard errors."""
     variance = level * ((1.0 - level) * tally[COUNTED] + FIRM)
     z = tally[EXCESS] / np.sqrt(variance)
     exponent = min(GAIN * np.abs(z) ** POWER, LARGEST_EXPONENT)
@@ -77,16 +77,16 @@ def stretch(tally, level):  # type: ignore[no-untyped-def]
 
 @compiled
 def within(end, record):  # type: ignore[no-untyped-def]
-    """The end of an interval, held within the range of the targets so far."""
+    """The end of an interval, clipped to the range of the targets so far."""
     return min(max(end, record[LOWEST]), record[HIGHEST])
 
 
 @compiled
 def ends(low, high, level, tally, record, center, inner):  # type: ignore[no-untyped-def]
-    """The ends of this level's interval, around `inner`, those of the next lower level's."""
+    """The ends of this level's interval, which contains `inner`, that of the next lower level."""
     factor = stretch(tally, level)
     first, last = center + factor * low, center + factor * high
-    # Chosen, not branched on, so that all levels are done at once.
+    # A select, not a branch, so that all levels are computed at once.
     first = within(first, record) if tally[LOW_GAIN] > 0.0 else first
     last = within(last, record) if tally[HIGH_GAIN] > 0.0 else last
     return min(inner[0], first), max(inner[1], last)
@@ -112,7 +112,7 @@ def shortfall(end, y, outward, price):  # type: ignore[no-untyped-def]
 
 @compiled
 def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
-    """What an end held within the targets' range would have gained; exactly 0 of one within it."""
+    """Gain from clipping an end to the targets' range; exactly 0 if it lies within."""
     held = within(end, record)
     gain = shortfall(end, y, outward, price) - shortfall(held, y, outward, price)
     return gain if held != end else 0.0
@@ -120,7 +120,7 @@ def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
 
 @compiled
 def judge_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
-    """Let y judge level j's coverage and range; r is what its experts would have lost less.
+    """Score level j's coverage and range by y; fill r with the regrets to its experts.
 
     Returns the ends of its interval.
     """
@@ -145,7 +145,7 @@ def judge_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # 
 
 @compiled
 def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[no-untyped-def]
-    """Let y judge what was said around the prediction, then let its error join the windows."""
+    """Score the intervals around the prediction by y, then add its error to the windows."""
     size, n = errors.shape[1], int(record[EVENTS]) - 1  # the first event had no prediction
     if n < 0:
         record[LOWEST] = record[HIGHEST] = y

@@ -1,20 +1,20 @@
-"""What a bounded memory of events says of a new one: targets of the nearest, in some sense."""
+"""Searches in a bounded memory for the events nearest to a new one, in several senses."""
 
 import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 
 _CHUNK = 256
-"""Events whose distances are found at once: they stay in the innermost cache."""
+"""Number of events whose distances are computed at once: they stay in the innermost cache."""
 
 
 @compiled
 def nearest(columns, n, row, scale, distances, which):  # type: ignore[no-untyped-def]
-    """Put into `which` (k,) the k of the first n events nearest to `row`, nearest first.
+    """Write to `which` (k,) the indices of the k of n events nearest to `row`, nearest first.
 
-    By the squares of differences in each column, times scale (d,), and no more than 10: an outlier,
-    or a value that is absent, is far away and no further. columns (d, N); distances (k,) is room.
-    With n < k the first n places are filled.
+    The distance sums the squares of differences in each column, times scale (d,) and clipped at 10:
+    an outlier or an absent value is far away, but no further. columns (d, N), of which the first n
+    are searched; distances (k,) is scratch. With n < k the first n entries are filled.
     """
     k = which.shape[0]
     chunk = np.empty(_CHUNK)
@@ -41,9 +41,9 @@ def nearest(columns, n, row, scale, distances, which):  # type: ignore[no-untype
 
 @compiled
 def most_alike(columns, n, row):  # type: ignore[no-untyped-def]
-    """Which of the first n > 0 events is nearest to `row`; columns (d, N) in single precision.
+    """Index of the event nearest to `row` among the first n > 0; columns (d, N) are single.
 
-    Of events that are equally near, the first in the ring.
+    Of equally near events it is the first in the ring buffer.
     """
     chunk = np.empty(_CHUNK, np.float32)
     least = np.float32(np.inf)
@@ -65,7 +65,7 @@ def most_alike(columns, n, row):  # type: ignore[no-untyped-def]
 
 @compiled
 def median(values):  # type: ignore[no-untyped-def]
-    """The median of a few values, which are sorted on the way."""
+    """The median of a few values, which are sorted in place."""
     n = values.shape[0]
     for i in range(1, n):
         value = values[i]
@@ -79,9 +79,9 @@ def median(values):  # type: ignore[no-untyped-def]
 
 @compiled
 def median_where(keys, carried, n, key, found):  # type: ignore[no-untyped-def]
-    """Median of what the entries with keys nearest to `key` carry, len(found) of n >= that many.
+    """Median of the values carried by the len(found) <= n entries with keys nearest to `key`.
 
-    The first n keys are in ascending order; `found` is room.
+    The first n keys are in ascending order; `found` is scratch.
     """
     right = np.searchsorted(keys[:n], key)
     left = right - 1
@@ -97,9 +97,9 @@ def median_where(keys, carried, n, key, found):  # type: ignore[no-untyped-def]
 
 @compiled
 def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ignore[no-untyped-def]
-    """Put an entry among the first n, in ascending order of keys; for an old one if they are all.
+    """Insert an entry into the first n, in ascending order of keys; if full, replace the old one.
 
-    The old entry is known by what it is; of entries that are equal any will do.
+    The old entry is found by its key and value; of equal entries any will do.
     """
     i = n
     if n == keys.shape[0]:

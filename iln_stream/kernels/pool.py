@@ -1,7 +1,7 @@
-"""f_t over a pool of ridge units: evaluate it, add to its weights, weights for new units.
+"""f_t over a pool of ridge units: evaluate it, add to its weights, find weights of new units.
 
 omega and b are stored in single precision and are exactly these numbers. Phases are summed in
-double: frequencies may have heavy tails, and errors in psi would add up in theta for ever.
+double: frequencies may have heavy tails, and errors in psi would accumulate in theta.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from iln_stream.kernels.activations import activate
 from iln_stream.kernels.compiled import FAST, compiled
 
 _BLOCK = 256
-"""Support points that are evaluated at once: their phases stay in the innermost cache."""
+"""Number of support points evaluated at once: their phases stay in the innermost cache."""
 
 
 @njit(fastmath=FAST, forceinline=True)
@@ -35,8 +35,8 @@ def _add_products(omega, x, z):  # type: ignore[no-untyped-def]
 def mean_and_square(code, omega, b, x, theta, share, z, psi):  # type: ignore[no-untyped-def]
     """Set psi to the R = len(psi) units at x; return the means of their terms and of the squares.
 
-    The r-th term is theta_r share_r psi_r, and psi_r = sigma(sum_j omega[j, r] x_j + b_r). Of
-    omega (d, R) and b (R,) there may be more than x and psi have. z is room for R doubles.
+    The r-th term is theta_r share_r psi_r, and psi_r = sigma(sum_j omega[j, r] x_j + b_r). omega
+    (d, R) and b (R,) may be larger than x and psi require. z is scratch for R doubles.
     """
     R = psi.shape[0]
     for r in range(R):

@@ -1,4 +1,4 @@
-"""Asking for memory before it is needed."""
+"""Prefetching memory before it is needed."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numba.extending import intrinsic
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(typing_context: Any, array: Any, i: Any) -> Any:
-    """Let the processor fetch the line of array[i], an array of one contiguous dimension."""
+    """Prefetch the cache line of array[i]; the array is contiguous and one-dimensional."""
     signature = types.void(array, types.intp)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -7,11 +7,11 @@ BLOCK = 16
 """The number of weights is rounded up to a multiple of this; see `row_start`."""
 
 WAITING = 8
-"""Updates of the covariance that are made at once."""
+"""Number of covariance updates that are applied at once."""
 
 STEPS, MEAN_ERROR, SCALE, N_WAITING, FACTORS = range(5)
-"""Places in an expert's record, shape (4 + WAITING,): rows learned, its running mean absolute
-error, and of the updates that wait: what all is multiplied by, how many, and their factors."""
+"""Indices into an expert's record, shape (4 + WAITING,): rows learned, its running mean absolute
+error, and for the pending updates: their common scale, their number, and their factors."""
 
 
 @compiled
@@ -25,10 +25,10 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def row_start(i):  # type: ignore[no-untyped-def]
-    """Where row i of a covariance begins.
+    """Offset of row i in a covariance.
 
-    It is symmetric, (D, D) with D a multiple of 16, and kept row after row, each to the end of its
-    diagonal block of 16: loops over rows so have no ends that are not a whole vector.
+    A covariance is symmetric, (D, D) with D a multiple of 16, and stored row by row, each row up
+    to the end of its diagonal block of 16: loops over rows then consist of whole vectors.
     """
     block = i // BLOCK
     return BLOCK * (block + 1) * (i - BLOCK * block // 2)
@@ -36,7 +36,7 @@ def row_start(i):  # type: ignore[no-untyped-def]
 
 @compiled
 def product(P, phi, k):  # type: ignore[no-untyped-def]
-    """K = P phi, each entry of P read once, four rows at a time."""
+    """k = P phi, each entry of P read once, four rows at a time."""
     widest_vectors()
     D = phi.shape[0]
     for i in range(D):
@@ -69,10 +69,10 @@ def product(P, phi, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def gain(P, pending, record, phi, k):  # type: ignore[no-untyped-def]
-    """K = C phi, of the covariance C = s (P - sum_b c_b q_b q_b'), q_b the rows of `pending`.
+    """k = C phi for the covariance C = s (P - sum_b c_b q_b q_b'), q_b the rows of `pending`.
 
-    P, which fills the cache, is so read once a row and written once in `WAITING` rows. s and c are
-    in the record.
+    P fills the cache; this way it is read once per row and written once in `WAITING` rows. s and c
+    are in the record.
     """
     product(P, phi, k)
     for b in range(int(record[N_WAITING])):
@@ -86,7 +86,7 @@ def gain(P, pending, record, phi, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
-    """K = column i of the covariance."""
+    """k = column i of the covariance."""
     D = k.shape[0]
     end = (i // BLOCK + 1) * BLOCK
     for j in range(end):
@@ -104,7 +104,7 @@ def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no-untyped-def]
-    """Let the covariance become (C - k k' / denominator) / forgetting, now or a little later."""
+    """Update the covariance to (C - k k' / denominator) / forgetting, now or a few rows later."""
     b = int(record[N_WAITING])
     pending[b] = k
     record[FACTORS + b] = 1.0 / (record[SCALE] * denominator)
@@ -116,7 +116,7 @@ def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no
 
 @compiled
 def settle(P, pending, record):  # type: ignore[no-untyped-def]
-    """Make the updates that wait, `WAITING` of them."""
+    """Apply the `WAITING` pending updates."""
     widest_vectors()
     s, c = record[SCALE], record[FACTORS:]
     q0, q1, q2, q3 = pending[0], pending[1], pending[2], pending[3]
@@ -130,7 +130,7 @@ def settle(P, pending, record):  # type: ignore[no-untyped-def]
             early = (c0 * q0[j] + c1 * q1[j]) + (c2 * q2[j] + c3 * q3[j])
             late = (c4 * q4[j] + c5 * q5[j]) + (c6 * q6[j] + c7 * q7[j])
             row[j] = s * (row[j] - (early + late))
-        # Exactly symmetric: with forgetting, what is not would grow without bound.
+        # Exactly symmetric: with forgetting, any asymmetry would grow without bound.
         for j in range(n - BLOCK, i):
             P[row_start(j) + i] = row[j]
     record[SCALE] = 1.0
@@ -139,10 +139,10 @@ def settle(P, pending, record):  # type: ignore[no-untyped-def]
 
 @compiled
 def renew_penalty(P, pending, theta, record, k, weight):  # type: ignore[no-untyped-def]
-    """Learn a row that says that one weight, the next of them in turn, is 0.
+    """Learn an artificial row that sets one weight, the next in turn, to 0.
 
-    What is forgotten of the penalty is put back so, one coordinate at each row. Without it the
-    covariance would grow without bound where no input comes (windup).
+    This restores the forgotten part of the penalty, one coordinate per row. Without it the
+    covariance would grow without bound in directions without input (windup).
     """
     D = k.shape[0]
     i = int(record[STEPS]) % D
@@ -156,13 +156,13 @@ def renew_penalty(P, pending, theta, record, k, weight):  # type: ignore[no-unty
 
 @compiled
 def huber_weight(record, error, huber):  # type: ignore[no-untyped-def]
-    """min(1, huber m / |e|), m the mean absolute error so far; then let the error join m."""
+    """min(1, huber m / |e|), m the mean absolute error so far; then add the error to m."""
     error = abs(error)
     steps, mean = record[STEPS], record[MEAN_ERROR]
     weight = 1.0
     if steps >= 20.0 and error > huber * mean:
         weight = huber * mean / error
-    # A single wild error moves the mean by no more than three times itself.
+    # A single wild error enters the mean as at most three times the mean.
     bounded = error if steps < 5.0 else min(error, 3.0 * mean)
     record[STEPS] = steps + 1.0
     record[MEAN_ERROR] = mean + (bounded - mean) / (steps + 1.0)
@@ -175,7 +175,7 @@ def learn(  # type: ignore[no-untyped-def]
 ):
     """One row of least squares: theta moves along C phi by the error; k (D,) is scratch.
 
-    p is the prediction by which the row's Huber weight is judged; it may have been clipped.
+    p is the prediction that sets the row's Huber weight; it may have been clipped.
     """
     weight = huber_weight(record, t - p, huber)
     gain(P, pending, record, phi, k)

@@ -1,4 +1,4 @@
-"""A ridge expert learns kept events anew."""
+"""Training a ridge expert on stored events."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from iln_stream.kernels.wide import widest_vectors
 
 @compiled
 def place(columns, lags, i, stats, scale, v):  # type: ignore[no-untyped-def]
-    """V = [lags, z]: a kept event and the targets before it, by today's statistics."""
+    """v = [lags, z]: a stored event and the targets before it, by the given statistics."""
     n_lags = lags.shape[1]
     center, unit = scale
     for j in range(n_lags):
@@ -25,7 +25,7 @@ def replay(  # type: ignore[no-untyped-def]
     columns, lags, y, first, last, stats, scale, omega, b, activation, linear,
     P, pending, theta, record, forgetting, ridge, huber,
 ):  # fmt: skip
-    """Let an expert learn rows first..last - 1 of the buffer; return the sum of its |errors|."""
+    """Train an expert on rows first..last - 1 of the buffer; return the sum of its |errors|."""
     widest_vectors()
     size, R = y.shape[0], b.shape[0]
     center, unit = scale

@@ -21,7 +21,7 @@ def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ign
 def learn_all(  # type: ignore[no-untyped-def]
     P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
 ):
-    """Every expert learns t."""
+    """Train every expert on t."""
     widest_vectors()
     for k in range(p.shape[0]):
         learn(

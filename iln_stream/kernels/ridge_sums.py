@@ -8,7 +8,7 @@ from iln_stream.kernels.compiled import compiled
 
 @compiled
 def add(theta, z, b, alpha, activation):  # type: ignore[no-untyped-def]
-    """theta_r += sum_i alpha_i sigma(z[i, r] + b_r), with z (n, R) used up."""
+    """theta_r += sum_i alpha_i sigma(z[i, r] + b_r), z (n, R) is overwritten."""
     n, R = z.shape
     psi = np.empty(R, np.float32)
     for i in range(n):

@@ -3,8 +3,8 @@
 omega ~ N(0, scale^2 I); b is N(0, bias^2) where `normal_bias`, else U[0, bias). All functions
 return the mean and the mean square of sgn(alpha_i) psi(x_i; w) psi(x; w) over m draws.
 
-Draws are made in tiles, step by step over the whole tile, so that each step is a loop that
-vectorises. A tile's numbers are, in this order: one for each draw's i and phase, then the normals.
+Draws are made in tiles. Each step runs over the whole tile, in a loop that vectorises. A tile's
+random numbers are, in this order: one for each draw's i and phase, then the normals.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ from iln_stream.kernels.prefetch import prefetch
 from iln_stream.kernels.wide import widest_vectors
 
 _NORMALS_AT_ONCE = 4096
-_BITS = 512  # and the numbers that they are made of
+_BITS = 512  # random numbers that are made at once, for the normals
 _MOST = 256  # draws of a tile
-_CACHED = 1 << 18  # numbers in rows that are near anyway
-_LINE = 16  # numbers that come at once
+_CACHED = 1 << 18  # rows of up to so many numbers are in the cache anyway
+_LINE = 16  # numbers in a cache line
 
 
 @njit(inline="always")
 def draws_at_once(normals_a_draw):  # type: ignore[no-untyped-def]
-    """Return how many draws' normals are made at once."""
+    """Return the number of draws whose normals are made at once."""
     return max(1, _NORMALS_AT_ONCE // max(normals_a_draw, 1))
 
 
@@ -45,12 +45,12 @@ def direct(  # type: ignore[no-untyped-def]
     prefix, first, last, entry, rows, table, origin, per_unit,
     x, scale, bias, normal_bias, activation, key, t, m,
 ):  # fmt: skip
-    """Each draw's omega has d normals, as Algorithm 2 is written."""
+    """Draw all d normals of each omega, as Algorithm 2 is written."""
     widest_vectors()
     d = len(x)
     x = padded(x)
     flat, width = rows.reshape(-1), rows.shape[1]
-    seen = min(width, len(x))  # columns that rows have
+    seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
     tile = min(_MOST, m)
     at_once = min(draws_at_once(stride), tile)
@@ -60,7 +60,7 @@ def direct(  # type: ignore[no-untyped-def]
     z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
     psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
     bits = np.empty(_BITS, np.uint64)
-    normals = np.zeros(at_once * stride + 1 + LANES, np.float32)  # finite behind the last draw
+    normals = np.zeros(at_once * stride + 1 + LANES, np.float32)  # finite past the last draw
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     total = 0.0
@@ -99,9 +99,9 @@ def two_normals(  # type: ignore[no-untyped-def]
     prefix, first, last, entry, rows, table, origin, per_unit,
     x, scale, bias, normal_bias, activation, key, t, m,
 ):  # fmt: skip
-    """Two normals a draw, whatever d is: (omega.x, omega.(x_i - x)) is bivariate normal.
+    """Two normals per draw, for any d: (omega.x, omega.(x_i - x)) is bivariate normal.
 
-    With delta = x_i - x, a part of it along x and the rest across: as differences, they keep
+    delta = x_i - x is split into a part along x and the rest across it: as differences, they keep
     their digits where x_i is near x.
     """
     widest_vectors()
@@ -152,9 +152,9 @@ def two_normals(  # type: ignore[no-untyped-def]
 def phase_integrated(  # type: ignore[no-untyped-def]
     prefix, first, last, entry, rows, table, origin, per_unit, x, scale, key, t, m
 ):  # fmt: skip
-    """One normal n a draw: E_b[cos(omega.x_i + b) cos(omega.x + b)] = cos(scale |x_i - x| n) / 2.
+    """One normal n per draw: E_b[cos(omega.x_i + b) cos(omega.x + b)] = cos(scale |x_i - x| n) / 2.
 
-    `scale` in turns.
+    `scale` is in turns.
     """
     widest_vectors()
     x = padded(x)
@@ -196,13 +196,13 @@ def block(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """terms[r] <- the mean of unit r's products over `points` draws of i, d normals for each r.
 
-    A tile is of whole units. A unit's phase is that of its first point.
+    A tile holds whole units. A unit's phase is that of its first point.
     """
     widest_vectors()
     d = len(x)
     x = padded(x)
     flat, width = rows.reshape(-1), rows.shape[1]
-    seen = min(width, len(x))  # columns that rows have
+    seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
     tile = max(1, min(_MOST, draws_at_once(stride)) // points)
     r = np.empty(tile * points)
@@ -242,7 +242,7 @@ def block(  # type: ignore[no-untyped-def]
 
 @compiled
 def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
-    """p[k] <- where the row of position p[k] is; sign[k] <- the sign of its alpha."""
+    """p[k] <- the slot of the row at position p[k]; sign[k] <- the sign of its alpha."""
     for k in range(n):
         e = int64(entry[p[k]])
         sign[k] = float32(-1.0) if e < 0 else float32(1.0)
@@ -251,7 +251,7 @@ def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _fetch(rows, slots, a, b):  # type: ignore[no-untyped-def]
-    """Ask for rows that will be looked at, so that they come while normals are made."""
+    """Prefetch rows that are about to be read, while normals are made."""
     if rows.size > _CACHED:
         width = rows.shape[1]
         flat = rows.reshape(-1)
@@ -274,7 +274,7 @@ def _differences(n, slots, rows, x, along, square):  # type: ignore[no-untyped-d
     """along[k] <- <x, delta> and square[k] <- |delta|^2 with delta = row slots[k] - x."""
     flat, width = rows.reshape(-1), rows.shape[1]
     seen = min(width, len(x))
-    unseen = _square(x, seen)  # of columns that no row has
+    unseen = _square(x, seen)  # of columns that rows don't store
     for k in range(n):
         on_x = no_lanes()
         on_itself = no_lanes()

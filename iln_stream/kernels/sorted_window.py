@@ -1,19 +1,19 @@
-"""The last values of a stream, kept in order, and their conformal quantiles."""
+"""The last values of a stream, kept sorted, and their conformal quantiles."""
 
 import numpy as np
 
 from iln_stream.kernels.compiled import compiled
 
 ROUNDING = 1e-9
-"""An order this close to a whole number is that number: 20 x .05 is 1."""
+"""A rank this close to a whole number is that number: 20 x .05 is 1."""
 
 
 @compiled
 def replace(ordered, n, old, new):  # type: ignore[no-untyped-def]
-    """Put `new` into the first n sorted entries; in place of `old` if all of them are taken.
+    """Insert `new` into the first n sorted entries; if the window is full, replace `old`.
 
-    In one pass without a search or a branch, many entries at a time: those between the old and the
-    new one move by one place.
+    One pass without a search or a branch, many entries at a time: those between the old and the
+    new one move by one slot.
     """
     if n < ordered.shape[0]:
         ordered[n] = old = np.inf
@@ -34,13 +34,13 @@ def replace(ordered, n, old, new):  # type: ignore[no-untyped-def]
 
 @compiled
 def upper_quantile(ordered, n, level):  # type: ignore[no-untyped-def]
-    """Of the first n entries, that of order ceil((n + 1) level), within 1..n."""
+    """Of the first n entries, the one of rank ceil((n + 1) level), clipped to 1..n."""
     i = int(np.ceil((n + 1) * level - ROUNDING)) - 1
     return ordered[min(max(i, 0), n - 1)]
 
 
 @compiled
 def lower_quantile(ordered, n, level):  # type: ignore[no-untyped-def]
-    """Of the first n entries, that of order floor((n + 1) level), within 1..n."""
+    """Of the first n entries, the one of rank floor((n + 1) level), clipped to 1..n."""
     i = int(np.floor((n + 1) * level + ROUNDING)) - 1
     return ordered[min(max(i, 0), n - 1)]

@@ -1,4 +1,4 @@
-"""Running statistics of input columns that outliers can't carry off, and rows scaled by them."""
+"""Running statistics of input columns, robust to outliers, and rows scaled by them."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from iln_stream.kernels.compiled import compiled
 
 COUNT, MEAN, SQUARES, LOW, HIGH = range(5)
 """Rows of the statistics, shape (5, d): values counted, their mean, the sum of squares about it
-(winsorised), and the least and largest value that was present."""
+(winsorised), and the smallest and largest value that was present."""
 
 ABSENT = 1e300
-"""Stands for a value that is absent, beyond every input: nan does not survive fast arithmetic."""
+"""Marks an absent value, beyond every input: nan does not survive fast arithmetic."""
 
 
 @compiled
 def value_of(x, stats, j):  # type: ignore[no-untyped-def]
-    """Column j's value in a row; ABSENT where it is absent and nothing is known in its place.
+    """Column j's value in a row; if absent, 0 where 0 is an ordinary value, else ABSENT.
 
-    Absent is 0 where 0 is an ordinary value: of an indicator, and of whatever has its values around
-    0. A column that lives far from 0 was not measured.
+    0 is an ordinary value of an indicator, and of a column with values around 0. An absent value
+    of a column far from 0 was not measured.
     """
     if x[j] < ABSENT:
         return x[j]
@@ -30,7 +30,7 @@ def value_of(x, stats, j):  # type: ignore[no-untyped-def]
 
 @compiled
 def moments_with(value, stats, j):  # type: ignore[no-untyped-def]
-    """Mean and sum of squares of column j once `value` is among its values."""
+    """Mean and sum of squares of column j with `value` included."""
     count = stats[COUNT, j]
     delta = value - stats[MEAN, j]
     if count >= 30.0 and stats[SQUARES, j] > 0.0:
@@ -43,7 +43,7 @@ def moments_with(value, stats, j):  # type: ignore[no-untyped-def]
 @compiled
 def in_deviations(value, mean, squares, n):  # type: ignore[no-untyped-def]
     """(value - mean) / sd within +-5; 0 while all values agree to within rounding."""
-    # Of x + 1e9 the rounding of the mean alone leaves squares of 1e-32 n mean^2.
+    # For x + 1e9, rounding the mean alone leaves squares of 1e-32 n mean^2.
     if squares <= 1e-26 * n * max(value * value, mean * mean):
         return 0.0
     sd = np.sqrt(squares / n)  # 0 where the quotient underflows
@@ -54,7 +54,7 @@ def in_deviations(value, mean, squares, n):  # type: ignore[no-untyped-def]
 def standardise(x, stats, row, z):  # type: ignore[no-untyped-def]
     """Fill `row` with the values of x and z with their deviations, by statistics that include x.
 
-    What is not known stays ABSENT in `row` and is 0 in z.
+    Unknown values stay ABSENT in `row` and are 0 in z.
     """
     for j in range(z.shape[0]):
         value = value_of(x, stats, j)
@@ -67,7 +67,7 @@ def standardise(x, stats, row, z):  # type: ignore[no-untyped-def]
 
 @compiled
 def standardise_again(row, stats, z):  # type: ignore[no-untyped-def]
-    """Z of a row whose values are among the statistics already."""
+    """z of a row whose values are already in the statistics."""
     for j in range(z.shape[0]):
         value = value_of(row, stats, j)
         z[j] = 0.0
@@ -77,7 +77,7 @@ def standardise_again(row, stats, z):  # type: ignore[no-untyped-def]
 
 @compiled
 def join(x, stats):  # type: ignore[no-untyped-def]
-    """Let a row join the statistics."""
+    """Add a row to the statistics."""
     for j in range(x.shape[0]):
         value = value_of(x, stats, j)
         if value < ABSENT:

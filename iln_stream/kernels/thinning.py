@@ -1,4 +1,4 @@
-"""Thinning out a support: who stays, and closing the gaps. Without branches that chance decides."""
+"""Thinning out a support: choose the survivors, close the gaps. No branch depends on chance."""
 
 import numpy as np
 from numba import int64
@@ -8,11 +8,11 @@ from iln_stream.kernels.compiled import compiled
 
 @compiled
 def threshold(raw, target):  # type: ignore[no-untyped-def]
-    """Return tau with sum_i min(1, |raw_i| / tau) = target, the expected number that stays.
+    """Return tau with sum_i min(1, |raw_i| / tau) = target, the expected number of survivors.
 
-    The points above the last tau surely stay; what is left of the target is shared by the others'
-    sum. Each pass lowers tau, and the first that changes nothing has it. More than `target`
-    entries must not be 0.
+    Points above the last tau survive with certainty; the others share the rest of the target by
+    size. Each pass lowers tau; the first pass that changes nothing has found it. More than
+    `target` entries must be nonzero.
     """
     tau = np.inf
     above = -1
@@ -31,12 +31,12 @@ def threshold(raw, target):  # type: ignore[no-untyped-def]
 
 @compiled
 def systematic(raw, tau, start, stay):  # type: ignore[no-untyped-def]
-    """Tell who stays, each with probability min(1, |raw_i| / tau), and give it weight >= tau.
+    """Choose survivors, each with probability min(1, |raw_i| / tau), and raise them to >= tau.
 
-    The probabilities of those below tau are laid end to end, and who covers one of start,
-    start + 1, .. stays; so the number that stays is its expectation up to rounding.
+    The probabilities of points below tau are laid end to end; a point that covers one of start,
+    start + 1, .. survives. The number of survivors is thus its expectation up to rounding.
     """
-    ahead = start  # the next such number, seen from where the probabilities have come to
+    ahead = start  # the next such number, minus the probabilities so far
     for i in range(len(raw)):
         size = abs(raw[i])
         large = size >= tau
@@ -49,7 +49,7 @@ def systematic(raw, tau, start, stay):  # type: ignore[no-untyped-def]
 
 @compiled
 def close_gaps(stay, first, entry, raw, free, n_free):  # type: ignore[no-untyped-def]
-    """Move who stays to the front, in order, and the others' slots to `free`; return how many."""
+    """Move survivors to the front, in order, and other slots to `free`; return how many survive."""
     n = 0
     for i in range(len(stay)):
         e = entry[first + i]

@@ -1,4 +1,4 @@
-"""Asking for the widest vectors."""
+"""Requesting the widest vectors."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from numba.extending import intrinsic
 
 @intrinsic  # type: ignore[untyped-decorator]
 def widest_vectors(typing_context: Any) -> Any:
-    """Let the loops of the function that calls this use 512-bit vectors, where there are any.
+    """Let loops of the calling function use 512-bit vectors, where the processor has them.
 
     LLVM prefers 256 bits on most machines that have both; here 512 take about 2/3 of the time.
-    A function that is inlined follows its caller's wish.
+    An inlined function follows its caller's setting.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # llvmlite's own `add` knows only the attributes that have no value.
+        # llvmlite's own `add` accepts only attributes without a value.
         set.add(builder.function.attributes, '"prefer-vector-width"="512"')
         return context.get_dummy_value()
 

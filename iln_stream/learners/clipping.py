@@ -1,11 +1,11 @@
-"""Clipping that does not hide what is not a number."""
+"""Clipping that does not hide nan."""
 
 
 def clipped(value: float, bound: float) -> float:
     """Return the value within +-bound; nan stays nan.
 
-    `max(-bound, min(value, bound))` would return -bound for nan, and a learner that is broken would
-    look like one that predicts badly.
+    `max(-bound, min(value, bound))` would return -bound for nan, and a broken learner would look
+    like one that predicts badly.
 
     Examples
     --------

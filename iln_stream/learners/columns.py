@@ -18,19 +18,19 @@ _FORM = Form("Columns", 1)
 
 
 class Columns:
-    """Which place in a row each name has.
+    """The column of each input name in a row.
 
-    Columns are never forgotten, so a row only ever grows to the right and old rows stay valid
-    with zeros for what came later. Names that come together are placed in sorted order, so the
-    order of a dict's keys never matters.
+    Columns are never forgotten: rows only grow to the right, and old rows stay valid with zeros in
+    later columns. Names that arrive together get columns in sorted order, so the order of a dict's
+    keys never matters.
 
     Parameters
     ----------
     max_columns
-        No more names than this are given a place; the inputs of others are left out of the row,
-        and counted. A warning is given of the first.
+        The most names that get a column; the inputs of others are left out of the row and counted.
+        The first one triggers a warning.
     absent
-        What stands in the row for a name that x lacks.
+        Value in the row for a name that x lacks.
 
     """
 
@@ -38,13 +38,13 @@ class Columns:
         self.max_columns = max_columns
         self.absent = absent
         self._keep({})
-        self.n_overflowed = 0  # inputs of learned events that found no place
+        self.n_overflowed = 0  # inputs of learned events that found no column
 
     def __len__(self) -> int:
         return len(self.place)
 
     def row(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
-        """Return the row that `learn` would return, remembering nothing.
+        """Return the row that `learn` would return, without changing anything.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class Columns:
         return row if row is not None else _fill(x, self._with(x)[0], self.absent)
 
     def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
-        """Return the row, and keep the places that new names were given in it."""
+        """Return the row, and keep the columns given to new names."""
         row = self._usual(x)
         if row is not None:
             return row
@@ -64,7 +64,7 @@ class Columns:
         row = _fill(x, place, self.absent)
         if left_out:
             self.n_overflowed += len(left_out)
-            # Before places are kept: where warnings are errors, only the count is left behind.
+            # Before columns are kept: where warnings are errors, only the count changes.
             if self.n_overflowed == len(left_out):
                 warn_of_overflow(left_out[0], self.max_columns)
         if place is not self.place:
@@ -72,7 +72,7 @@ class Columns:
         return row
 
     def state(self) -> Tree:
-        """Return the names in the order of their places, and what was counted."""
+        """Return the names in the order of their columns, and the count of overflowed inputs."""
         return _FORM.write(
             max_columns=self.max_columns,
             n_overflowed=self.n_overflowed,
@@ -99,35 +99,35 @@ class Columns:
         self.place = place
         self._pack = struct.Struct(f"{len(place)}d").pack
         self._take_all: Callable[[Mapping[Any, float]], tuple[float, ...]] | None = (
-            itemgetter(*place) if len(place) > 1 else None  # of one name it gives no tuple
+            itemgetter(*place) if len(place) > 1 else None  # for one name it returns no tuple
         )
         self._last_packed = b""
-        self._last_row: NDArray[np.float64] | None = None  # of these; none can write to it
+        self._last_row: NDArray[np.float64] | None = None  # of these; it is read-only
 
     def _usual(self, x: Mapping[Any, float]) -> NDArray[np.float64] | None:
-        """The row of an event that has just the known names and ordinary values; else None.
+        """The row of an event that has exactly the known names and ordinary values; else None.
 
-        Most events are so, and this takes a quarter of the time of `_fill`; next to none where the
-        last row had these values too, as it does when an event is learned after its prediction.
+        Most events are like that, and this takes a quarter of the time of `_fill`, or next to none
+        if the last row had the same values, as when an event is learned after its prediction.
         """
         if self._take_all is None or len(x) != len(self.place):
             return None
         try:
             values = self._take_all(x)
             packed = self._pack(*values)
-            if packed == self._last_packed:  # bits, for 0.0 == -0.0
+            if packed == self._last_packed:  # bits, because 0.0 == -0.0
                 return self._last_row
-            # One comparison for all: false for nan, for infinities and for what has to be clipped.
+            # One comparison for all: false for nan, infinities and values that must be clipped.
             if math.hypot(*values) <= LARGEST_INPUT:
                 self._last_row = np.frombuffer(packed)
                 self._last_packed = packed
                 return self._last_row
         except (KeyError, TypeError, OverflowError, struct.error):
-            pass  # a name is missing, or a value is no number: the careful way tells
+            pass  # a name is missing, or a value is not a number: `_fill` reports it
         return None
 
     def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], list[Any]]:
-        """The places once x is known, and the names of x that find none."""
+        """The columns once x is known, and the names of x that get none."""
         fresh = [name for name in x if name not in self.place]
         if not fresh:
             return self.place, []
@@ -139,11 +139,11 @@ class Columns:
 
 
 def warn_of_overflow(name: Any, max_columns: int) -> None:
-    """Warn of the first input that finds no column."""
+    """Warn about the first input that gets no column."""
     warnings.warn(
-        f"the input {name!r:.60} is left out, as are all that are new from now on: max_columns = "
-        f"{max_columns} names have columns; leave out ids and free text, each value of which makes "
-        "a name, or raise max_columns (n_overflowed counts what is left out)",
+        f"the input {name!r:.60} is left out, as are all new ones from now on: max_columns = "
+        f"{max_columns} names have columns; leave out ids and free text, where each value makes "
+        "a name, or raise max_columns (n_overflowed counts the inputs left out)",
         IlnWarning,
         stacklevel=6,  # about where learn_one was called
     )
@@ -159,12 +159,12 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
                 row[i] = max(-LARGEST_INPUT, min(value, LARGEST_INPUT))
             except TypeError as error:
                 raise ValueError(
-                    f"x[{name!r}] is {value!r}, and no number: leave out what is unknown, and put "
-                    "river.preprocessing.OneHotEncoder before strings"
+                    f"x[{name!r}] is {value!r}, not a number: leave out unknown values, and encode "
+                    "strings with river.preprocessing.OneHotEncoder"
                 ) from error
             if value != value or abs(value) == math.inf:
                 raise ValueError(
                     f"x[{name!r}] is {value}: inputs must be finite numbers; "
-                    "leave out what is unknown"
+                    "leave out unknown values"
                 )
     return row

@@ -9,14 +9,14 @@ L = TypeVar("L")
 
 
 def find_shrinking_gradient(model: Any) -> ShrinkingGradient | None:
-    """Return the `ShrinkingGradient` that a model ends in or has among its experts, else None."""
+    """Return the `ShrinkingGradient` at a model's end or among its experts, else None."""
     if (mixture := find_infinite_layer(model)) is not None:
         return mixture.first_order
     return _last(ShrinkingGradient, model)
 
 
 def find_infinite_layer(model: Any) -> InfiniteLayerRegressor | None:
-    """Return the `InfiniteLayerRegressor` that a pipeline or wrapper ends in, else None."""
+    """Return the `InfiniteLayerRegressor` at the end of a pipeline or wrapper, else None."""
     return _last(InfiniteLayerRegressor, model)
 
 

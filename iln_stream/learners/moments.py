@@ -1,4 +1,4 @@
-"""Running mean and standard deviation that outliers can't carry off."""
+"""Running mean and standard deviation, robust to outliers."""
 
 import math
 from typing import Self
@@ -9,7 +9,7 @@ LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
 
 WINSORISE_FROM = 30
-"""From this many values on, a value enters the statistics no further out than `WINSOR_SD`."""
+"""From this many values on, a value enters the statistics clipped to +-`WINSOR_SD`."""
 
 WINSOR_SD = 6.0
 
@@ -17,12 +17,12 @@ _FORM = Form("Moments", 1)
 
 
 def clipped_target(y: float) -> float:
-    """Return the largest target that is allowed, for one beyond `LARGEST_VALUE`.
+    """Return the largest allowed target, with the sign of a target beyond `LARGEST_VALUE`.
 
     Raises
     ------
     ValueError
-        When it is no finite number.
+        When y is not a finite number.
 
     """
     if not math.isfinite(y):
@@ -52,7 +52,7 @@ class Moments:
         return math.sqrt(self.variance)
 
     def updated(self, value: float) -> "Moments":
-        """Return the statistics with `value` among them."""
+        """Return the statistics with `value` included."""
         value = max(-LARGEST_VALUE, min(value, LARGEST_VALUE))
         delta = value - self.mean
         if self.n >= WINSORISE_FROM and self.variance > 0.0:

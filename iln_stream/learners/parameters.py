@@ -1,4 +1,4 @@
-"""What a learner was given, families and estimators included, as a state."""
+"""A learner's parameters, families and estimators included, as a state."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -38,40 +38,40 @@ class _NotOursError(Exception):
 
 
 def register(cls: Any, known: dict[str, Any]) -> None:
-    """Let a class be found by its name; the same class, defined again, takes its own place.
+    """Register a class by its name; a class defined again replaces its earlier definition.
 
     Raises
     ------
     TypeError
-        When another module's class has that name already, and would be replaced.
+        When a class of another module already has that name.
 
     """
     other = known.setdefault(cls.__name__, cls)
     if other.__module__ != cls.__module__:
-        raise TypeError(f"{cls.__name__} is the name of a class of {other.__module__} already")
+        raise TypeError(f"{cls.__name__} is already the name of a class of {other.__module__}")
     known[cls.__name__] = cls
 
 
 def make_known(cls: type) -> None:
-    """Let a state tell of a family or estimator that is not ours, by its class's name and fields.
+    """Let states store a family or estimator that is not ours, by its class's name and fields.
 
     Raises
     ------
     TypeError
-        When the class is no dataclass whose constructor takes every field, or has the name of one
-        of ours.
+        When the class is not a dataclass whose constructor takes every field, or has the name of
+        one of ours.
 
     """
     if not is_dataclass(cls) or not all(field.init for field in fields(cls)):
         raise TypeError(
-            f"{cls.__name__} must be a dataclass whose fields are all its constructor's: a state "
-            "tells of them, and makes it again of them"
+            f"{cls.__name__} must be a dataclass whose constructor takes all its fields: a state "
+            "stores the fields, and restores the object from them"
         )
     register(cls, _OURS)
 
 
 def untold_parts(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the parameters of which a learner's state tells nothing, each with its class's name."""
+    """Yield the parameters that a learner's state does not store, each with its class's name."""
     if isinstance(state, list):
         for entry in state:
             yield from untold_parts(entry)
@@ -85,8 +85,8 @@ def untold_parts(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
 def state_of_parameters(model: base.Estimator) -> Tree:
     """Return the arguments of a model's constructor, by name.
 
-    A family or estimator is told by its class's name and its parameters; of one that is neither
-    ours nor known only the name of its class is told.
+    A family or estimator is stored as its class's name and its parameters; if it is neither ours
+    nor registered, as its class's name only.
     """
     return {name: _told(value) for name, value in model._get_params().items()}
 
@@ -97,17 +97,17 @@ def parameters_of(state: Tree, cls: type, **own: Any) -> dict[str, Any]:
     Parameters
     ----------
     state
-        Of `state_of_parameters`.
+        From `state_of_parameters`.
     cls
         The model's class.
     own
-        Arguments that are not ours, which the state can't tell.
+        Arguments that are not ours, which the state can't store.
 
     Raises
     ------
     StateError
-        When the class has other parameters, or an argument is not ours and not given, or another
-        than the given one.
+        When the class has other parameters, an argument is not ours and not given, or a given
+        argument differs from the stored one.
 
     """
     names = signature(cls).parameters.keys()
@@ -129,7 +129,7 @@ def _argument(state: Any, parameter: str, own: Any) -> Any:
         (name,) = _SOMEONES.read(state, "name")
         if own is None:
             raise StateError(
-                f"{parameter} was a {name}, of which a state tells nothing as it is neither "
+                f"{parameter} was a {name}, which a state can't store, as it is neither "
                 "iln_stream's nor @restorable (or has parts that are not): give it again, "
                 f"{parameter}=..."
             )
@@ -161,8 +161,8 @@ def _read(value: Any, parameter: str) -> Any:
     name = value.get("class")
     if name not in _OURS:
         raise StateError(
-            f"{parameter} is a {name!r} in the state, which this release has not: if it is yours, "
-            "import it first, with @restorable"
+            f"{parameter} is a {name!r} in the state, which this release doesn't know: if it is "
+            "yours, mark its class @restorable and import it first"
         )
     names = [field.name for field in fields(_OURS[name])]
     values = Form(name, _VERSION).read(value, *names)

@@ -1,4 +1,4 @@
-"""What our learners report: their metrics, each read when somebody asks."""
+"""What our learners report: their metrics, each read on demand."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -14,11 +14,11 @@ SHRUNK = FlagSpec(
 _SHRUNK = (SHRUNK.name,)
 
 MOST_INPUTS = 20
-"""Relevances are shown of so many inputs, as Prometheus keeps a series for each."""
+"""Number of inputs whose relevance is exported: Prometheus keeps a series for each."""
 
 
 def algorithm_1_flags(update: Any) -> tuple[str, ...]:
-    """Return the flags of an update of Algorithm 1, if there was one."""
+    """Return the flags of an update of Algorithm 1; none without an update."""
     return _SHRUNK if update is not None and update.shrunk else ()
 
 
@@ -70,7 +70,7 @@ class _HasColumns(Protocol):
 
 
 def columns_metrics(learner: _HasColumns) -> Sequence[MetricSpec]:
-    """Return the metrics of a learner that gives each input name a column."""
+    """Return the metrics of a learner that assigns each input name a column."""
     return (
         MetricSpec(
             "iln_inputs_overflowed_total",
@@ -102,7 +102,7 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
 
 
 def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
-    """Return the metrics of `InfiniteLayerRegressor`, Algorithm 1's among them if it has that."""
+    """Return the metrics of `InfiniteLayerRegressor`, with Algorithm 1's if it is an expert."""
     first_order = learner.first_order
     return (
         MetricSpec(

@@ -18,17 +18,17 @@ _CLASSES: dict[str, Any] = {}
 
 
 def restorable(cls: C) -> C:
-    """Let `model_of` know a class by its name; a class decorator.
+    """Register a class by its name for `model_of`; a class decorator.
 
-    A learner's class has `state(self) -> Tree`, all that an instance is, sharing no memory with it,
-    and `from_state(cls, state) -> Self`, which goes on from there bit for bit. A family of features
-    or an estimator of your own is a dataclass, whose fields are numbers, texts, None, tuples, or
-    such parts again.
+    A learner's class has `state(self) -> Tree`, the instance's complete state, sharing no memory
+    with it, and `from_state(cls, state) -> Self`, which resumes from it bit for bit. A family of
+    features or an estimator of your own is a dataclass, whose fields are numbers, strings, None,
+    tuples, or such parts again.
 
     Raises
     ------
     TypeError
-        When a class of another module has that name already, or a part is no such dataclass.
+        When a class of another module already has that name, or a part is not such a dataclass.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def restorable(cls: C) -> C:
 
 
 def state_of(model: base.Estimator) -> Tree:
-    """Return the state of a model of ours, or of a River pipeline of such.
+    """Return the state of one of our models, or of a River pipeline of them.
 
     Raises
     ------
     StateError
-        When the model, or a step of the pipeline, has no state to tell.
+        When the model, or a step of the pipeline, has no state that can be saved.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def state_of(model: base.Estimator) -> Tree:
         )
     if _CLASSES.get(type(model).__name__) is not type(model):
         raise StateError(
-            f"{type(model).__name__} has no state that could be saved; these have: "
+            f"{type(model).__name__} has no state that can be saved; these have: "
             f"{', '.join(_CLASSES)}, and pipelines of them"
         )
     return model.state()  # type: ignore[no-any-return]
@@ -97,15 +97,15 @@ def model_of(state: Tree, **own: Any) -> base.Estimator:
     Parameters
     ----------
     state
-        Of `state_of`.
+        From `state_of`.
     own
-        What the state can't tell since it is not ours: the `features` or `estimator` that
-        `ShrinkingGradient` was given.
+        Parts that the state can't store because they are not ours: the `features` or `estimator`
+        given to `ShrinkingGradient`.
 
     Raises
     ------
     StateError
-        When the state is of no class of ours, of another version, or damaged.
+        When the state is of an unknown class, of another version, or damaged.
 
     """
     name = state.get("class")

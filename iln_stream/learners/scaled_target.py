@@ -1,4 +1,4 @@
-"""A target wrapper: centres and scales y online into [-1, 1]."""
+"""A wrapper that centres and scales the target online into [-1, 1]."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -29,7 +29,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
     regressor
         The regressor, or pipeline ending in one, that learns the scaled target.
     width
-        How many standard deviations from the mean reach to 1.
+        Number of standard deviations from the mean that are scaled to 1.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
         self._moments = Moments()
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
-        """Let y join the statistics, then let the regressor learn the scaled target."""
+        """Add y to the statistics, then train the regressor on the scaled target."""
         with self._turn:
             self._moments = self._moments.updated(float(y))
             self.regressor.learn_one(x, self.scaled(y))
@@ -70,7 +70,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
 
     def scaled(self, y: float) -> float:
         """Return y on the regressor's scale, in [-1, 1]."""
-        moments = self._moments  # which never change: learning puts others in their place
+        moments = self._moments  # immutable: learning replaces them
         sd = moments.sd
         if sd == 0.0:
             return 0.0
@@ -82,7 +82,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
         Raises
         ------
         StateError
-            When the regressor has none; see `state_of`.
+            When the regressor's state can't be saved; see `state_of`.
 
         """
         with self._turn:
@@ -100,6 +100,6 @@ class ScaledTarget(OneAtATime, base.Regressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from river import linear_model  # brings all of scipy.stats, which takes a second
+        from river import linear_model  # imports all of scipy.stats, which takes a second
 
         yield {"regressor": linear_model.LinearRegression()}

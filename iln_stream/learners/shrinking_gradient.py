@@ -42,7 +42,7 @@ from iln_stream.theory import LARGEST_STEP
 _FORM = Form("ShrinkingGradient", 1)
 
 LARGEST_TARGET = 1e15
-"""Targets are clipped here, so that ||alpha||_1 stays far from overflow whatever arrives."""
+"""Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
 
 
 class Update(NamedTuple):
@@ -84,12 +84,12 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
 
     (The paper prints $\\alpha_t = -\\eta (y_t - E_t)$, against its own Eq. 9; that sign
     anti-learns.) With $\\eta = B / \\sqrt T$ and $m = O(B^4 T \\log BT)$ draws the expected
-    regret against every $\\|f\\| \\le B$ is $O(B \\sqrt T)$ (Theorem 1). The bound speaks of
-    targets in [-1, 1] and of exactly these steps; other targets are learned too, without it.
+    regret against every $\\|f\\| \\le B$ is $O(B \\sqrt T)$ (Theorem 1). The bound covers
+    targets in [-1, 1] and exactly these steps; other targets are learned too, without a bound.
     Neither x nor y is scaled here: see `WinsorisedScaler` and `ScaledTarget`.
 
-    All randomness is a function of the seed and of the number of events learned. So a prediction
-    changes nothing, and the same x predicted twice between two events is the same number.
+    All randomness is a function of the seed and of the number of events learned. A prediction
+    changes nothing, and predicting the same x twice between two events gives the same number.
 
     Parameters
     ----------
@@ -97,22 +97,23 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         The family of hidden units, $\\mu$ and $\\psi$. None: `GaussianFourier()`, random cosines
         with gamma = 1/d.
     estimator
-        How f_t is held and estimated, by name or as an object. `"sampled"`: Algorithm 2, by
-        fresh draws from the support; `draws` to `max_draws` are its parameters, and of no other.
+        How f_t is stored and estimated, by name or as an object. `"sampled"`: Algorithm 2, with
+        fresh draws from the support; `draws` to `max_draws` apply to it and `"averaged"` only.
         `"block"` and `"full"`: fresh units for several points, or all, at once. `"exact"`: the
         kernel, where it has a closed form. `"pool"`, or `Pool(512)`, is far faster, and more
-        accurate on most streams, but outside of Theorem 1; `"growing-pool"` adds units as it goes.
-        `"averaged"`: as sampled, and keeps the average of all f_t for `estimate_average`.
+        accurate on most streams, but Theorem 1 does not cover it; `"growing-pool"` adds units as
+        the stream runs. `"averaged"`: like sampled, and keeps the average of all f_t for
+        `estimate_average`.
     norm_bound
-        B, the norm of the functions one competes with; at least 1 for Theorem 1, any positive
-        number otherwise.
+        B, the norm of the comparator functions; at least 1 for Theorem 1, any positive number
+        otherwise.
     horizon
         T, the number of events to come, if known: the step is then $\\eta = B / \\sqrt T$. None:
         the anytime step $\\eta_t = \\min(B / \\sqrt t, 1)$, which Theorem 1 does not cover.
     step
-        $\\eta$ itself, in place of either.
+        $\\eta$ itself, which overrides both.
     draws
-        m. None: as many as keep the variance of $E_t$ below `variance`,
+        m. None: enough to keep the variance of $E_t$ below `variance`,
         $m_t = \\lceil q \\|\\alpha\\|_1^2 / v \\rceil$ within [`min_draws`, `max_draws`], q being
         the family's bound on $E[\\psi^2 \\psi'^2]$.
     variance
@@ -120,21 +121,21 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
     min_draws
         The fewest draws when `draws` is None.
     max_draws
-        The most draws when `draws` is None. Once this ceiling binds, the variance is above
+        The most draws when `draws` is None. Once this limit binds, the variance may exceed
         `variance`: a warning is given once, and `n_capped` counts such events.
     budget
         The most support points kept. None: all are kept, as in the paper, and memory grows with
         the stream.
     policy
-        Who leaves a support that is full. "oldest": the oldest point, at each new one.
-        "smallest": at once all but the half with the largest |alpha_i|. "compress": at once about
-        half of the points, at random, with the others' alphas raised so that the expectation of f
-        stays what it was; for small steps the closest to no budget at all.
+        Eviction policy of a full support. "oldest": evicts the oldest point for each new one.
+        "smallest": evicts at once all but the half with the largest |alpha_i|. "compress": evicts
+        at once about half of the points, at random, and raises the others' alphas to preserve the
+        expectation of f; for small steps this is closest to having no budget.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`.
     seed
-        Of all randomness. None: drawn from the system's entropy.
+        Seeds all randomness. None: drawn from the system's entropy.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
             self._learn(self._columns.learn(x), y_t)
 
     def learn_row(self, x_t: NDArray[np.float64], y_t: float) -> None:
-        """Take one step of Algorithm 1, for those who keep columns themselves.
+        """Take one step of Algorithm 1, for callers that manage columns themselves.
 
         Parameters
         ----------
@@ -246,11 +247,11 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         self._latest_estimate = None
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Return E, the estimate of f(x); unbiased unless the estimator says otherwise."""
+        """Return E, the estimate of f(x); unbiased unless the estimator documents otherwise."""
         return self.estimate(x).value
 
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
-        """Return E with its standard error; the same E that learning x next would use."""
+        """Return E with its standard error, the same E that learning x next would use."""
         with self._turn:
             return self._estimate(self._columns.row(x))
 
@@ -268,18 +269,18 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         return estimate
 
     def estimate_within(self, x: Mapping[Any, float], eps: float, delta: float) -> Estimate:
-        """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that this took.
+        """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that it took.
 
-        As many as `theory.draws_for` says: the prediction part of Theorem 1, with the paper's
-        Eq. 19 corrected and for the ||alpha||_1 there is. They may be many, and take memory of a
-        bounded size. f is the learned function, on the scale of the targets as they were learned.
+        `theory.draws_for` gives their number: the prediction part of Theorem 1, with the paper's
+        Eq. 19 corrected and the actual ||alpha||_1. They may be many, but use bounded memory. f is
+        the learned function, on the scale of the targets as they were learned.
 
         Parameters
         ----------
         x
             The inputs.
         eps
-            Error, positive.
+            Largest error, positive.
         delta
             Probability of a larger error, in (0, 1).
 
@@ -292,8 +293,8 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         f = self._current()
         if not isinstance(f, EstimatesWithin):
             raise ValueError(
-                f"estimator = {self.estimator!r} can't promise an accuracy: the bound is for "
-                "independent draws, those of 'sampled'"
+                f"estimator = {self.estimator!r} can't guarantee an accuracy: the bound needs "
+                "independent draws; use 'sampled'"
             )
         with self._turn:
             return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
@@ -301,8 +302,8 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
     def estimate_average(self, x: Mapping[Any, float]) -> Estimate:
         """Return the estimate of f_S(x), f_S = (1/T) sum_t f_t over all T events so far.
 
-        The average of Corollary 1, which `estimator="averaged"` keeps. Each call takes O(n) time
-        for n support points beside its draws.
+        This is the average of Corollary 1, which `estimator="averaged"` keeps. Besides its draws,
+        each call takes O(n) time for n support points.
 
         Raises
         ------
@@ -316,7 +317,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
     def hidden_layer(
         self, size: int | None = None, *, seed: int = 0, average: bool = False
     ) -> HiddenLayer:
-        """Return f over finitely many units, for `freeze`, whose arguments these are."""
+        """Return f over finitely many units, for `freeze`, which takes the same arguments."""
         with self._turn:
             f = self._average() if average else self._current()
             if not isinstance(f, Layered):
@@ -325,7 +326,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
 
     @property
     def input_names(self) -> tuple[Any, ...]:
-        """Names of the inputs that have a column, in its order."""
+        """Names of the inputs that have a column, in column order."""
         with self._turn:
             return tuple(self._columns.place)
 
@@ -355,21 +356,21 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
 
     @property
     def n_capped(self) -> int:
-        """Number of events on which `max_draws` kept E_t from its tolerated variance."""
+        """Number of events on which `max_draws` was too low for the tolerated variance of E_t."""
         with self._turn:
             return self._watch.n_capped
 
     @property
     def n_outside(self) -> int:
-        """Number of targets outside [-1, 1], of which Theorem 1 says nothing."""
+        """Number of targets outside [-1, 1], which Theorem 1 does not cover."""
         with self._turn:
             return self._watch.n_outside
 
     @property
     def n_diverging(self) -> int:
-        """Number of events on which the noise was no smaller than the targets; healthy is 0.
+        """Number of events on which the noise was at least as large as the targets; healthy is 0.
 
-        See `theory.diverging`. A warning is given of the first.
+        See `theory.diverging`. The first one triggers a warning.
         """
         with self._turn:
             return self._watch.n_diverging
@@ -385,7 +386,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
 
     @property
     def n_overflowed(self) -> int:
-        """Number of inputs left out because `max_columns` names had a column already."""
+        """Number of inputs left out because `max_columns` names already had a column."""
         with self._turn:
             return self._columns.n_overflowed
 
@@ -402,12 +403,12 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
             return self._last
 
     flags = (SHRUNK,)
-    """What may happen at an event; see `iln_stream.reporting`."""
+    """Flags that an event may raise; see `iln_stream.reporting`."""
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report the loss (E_t - y_t)^2 / 2 of the last event, and whether alpha was shrunk."""
         update = self._last
-        if update is None:  # what is around the learner kept the event from it
+        if update is None:  # a wrapper did not pass the event on
             return None, ()
         return update.loss, algorithm_1_flags(update)
 
@@ -416,9 +417,9 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         return (*algorithm_1_metrics(self), *columns_metrics(self))
 
     def state(self) -> Tree:
-        """Return all that the learner is, as plain values and arrays; it shares no memory.
+        """Return the learner's complete state, as plain values and arrays; it shares no memory.
 
-        Of a family or an estimator that is not iln_stream's only the name is told.
+        A family or an estimator that is not iln_stream's is stored by name only.
         """
         with self._turn:
             return _FORM.write(
@@ -439,12 +440,12 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         features: Features[Any] | None = None,
         estimator: Estimator | None = None,
     ) -> Self:
-        """Return the learner that has this state; it goes on bit for bit.
+        """Return the learner that has this state; it resumes bit for bit.
 
         Parameters
         ----------
         state
-            Of `state`.
+            From `state`.
         features
             The family, if it is not iln_stream's.
         estimator
@@ -453,7 +454,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         Raises
         ------
         StateError
-            When the state is another class's or version's, or lacks a part that is not given.
+            When the state is of another class or version, or lacks a part that is not given.
 
         """
         parameters, key, columns, f, n_seen, n_shrinks, watch, last = _FORM.read(
@@ -470,7 +471,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         return learner
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without what was only kept to save work, so predicting never changes it."""
+        """The state without caches, so that predicting never changes it."""
         return {**super().__getstate__(), "_latest_estimate": None}
 
     @classmethod

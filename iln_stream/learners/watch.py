@@ -1,4 +1,4 @@
-"""What of a run deserves a look: counted on each event, warned of at its first occurrence."""
+"""Conditions of a run worth watching: counted on each event, warned about once."""
 
 import math
 import warnings
@@ -12,7 +12,7 @@ from iln_stream.theory import SATURATED_NOISE
 _FORM = Form("Watch", 1)
 
 _SETTLED_FROM = 10
-"""Targets after which their root mean square is taken for what it will be."""
+"""Number of targets after which their root mean square is taken as settled."""
 
 
 class Watch:
@@ -38,7 +38,7 @@ class Watch:
         self._mean_square = 0.0  # of the targets
 
     def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> None:
-        """Look at an event before f_t moves."""
+        """Check an event before f_t is updated."""
         if abs(y_t) > 1:
             self._outside(y_t)
         wanted = f_t.draws_wanted
@@ -47,7 +47,7 @@ class Watch:
         self._diverging(y_t, f_t.noise(E_t.draws))
 
     def state(self) -> Tree:
-        """Return what was counted."""
+        """Return the counts."""
         return _FORM.write(
             counts=[self.n_outside, self.n_capped, self.n_diverging, self._n],
             noise=self.noise,
@@ -55,7 +55,7 @@ class Watch:
         )
 
     def continued(self, state: Tree) -> Self:
-        """Go on from this state."""
+        """Resume from this state."""
         counts, self.noise, self._mean_square = _FORM.read(state, "counts", "noise", "mean_square")
         self.n_outside, self.n_capped, self.n_diverging, self._n = counts
         return self
@@ -64,7 +64,7 @@ class Watch:
         self.n_outside += 1
         if self.n_outside == 1:
             _warn(
-                f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 says nothing; "
+                f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 does not hold; "
                 "wrap the model in ScaledTarget"
             )
 
@@ -72,7 +72,7 @@ class Watch:
         self.n_capped += 1
         if self.n_capped == 1:
             _warn(
-                f"max_draws = {self._max_draws} binds: ||alpha||_1 = {f_t.alpha_l1:.3g} asks for "
+                f"max_draws = {self._max_draws} binds: ||alpha||_1 = {f_t.alpha_l1:.3g} requires "
                 f"{math.ceil(wanted)} draws to keep the variance of E below {self._variance:g}; "
                 "raise max_draws, or lower norm_bound or step"
             )
@@ -83,7 +83,7 @@ class Watch:
             return
         self._n += 1
         self._mean_square += (y_t * y_t - self._mean_square) / self._n
-        # `theory.diverging`, without the checks of its arguments as this is on every event's way.
+        # `theory.diverging` without the checks of its arguments, as this runs on every event.
         drowned = noise * noise > self._mean_square > 0.0 or noise > self._saturated
         if not drowned or self._n < _SETTLED_FROM:
             return
@@ -91,7 +91,7 @@ class Watch:
         if self.n_diverging == 1:
             _warn(
                 f"the run is diverging: the noise of E, ||alpha||_1 sqrt(q / m) = {noise:.3g}, is "
-                f"no smaller than what is to be learned (B = {self._norm_bound:g}, the targets' "
+                f"at least as large as the signal (B = {self._norm_bound:g}, the targets' "
                 f"root mean square is {math.sqrt(self._mean_square):.3g}); take more draws, or "
                 "lower norm_bound or step"
             )

@@ -1,4 +1,4 @@
-"""Online standardisation of the inputs that outliers can't carry off."""
+"""Online standardisation of the inputs, robust to outliers."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Self
@@ -20,19 +20,19 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
-    from the 30th value on, one enters the statistics no further than 6 deviations out. The
-    statistics used for an event include that event's own inputs (not its label), in prediction
-    and in learning alike, so a learner behind this scaler sees the same x both times. (That is why
-    it calls itself supervised, though it never looks at y: a River pipeline transforms before it
-    lets a supervised step learn.)
+    from the 30th value on, each value enters the statistics clipped to 6 deviations. The
+    statistics used for an event include that event's own inputs (not its label), both in
+    prediction and in learning, so a learner behind this scaler sees the same x both times. (It
+    therefore declares itself supervised, though it ignores y: a River pipeline transforms an event
+    before a supervised step learns it.)
 
     Parameters
     ----------
     clip
         Largest absolute value of a scaled input, in standard deviations.
     max_columns
-        Statistics are kept of no more names than this; the inputs of later names are left out and
-        counted in `n_overflowed`.
+        The most names with statistics; the inputs of later names are left out and counted in
+        `n_overflowed`.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         self._n_overflowed = 0
 
     def moments(self, name: Any) -> Moments:
-        """Return the statistics of an input so far; of one never seen, those of nothing."""
+        """Return the statistics of an input so far; empty ones for an input never seen."""
         return self._moments.get(name, _NOTHING_SEEN)
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that were left out, because `max_columns` names were known."""
+        """Number of inputs of learned events left out because `max_columns` names were known."""
         return self._n_overflowed
 
     @property
@@ -71,7 +71,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         return True
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
-        """Let the inputs of x join the statistics; y is not looked at."""
+        """Add the inputs of x to the statistics; y is ignored."""
         with self._turn:
             admitted = self._admitted(x)
             if len(admitted) < len(x):
@@ -96,7 +96,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         """Return the statistics of all names, in arrays."""
         with self._turn:
             names, moments = list(self._moments), list(self._moments.values())
-            # Told only if there is any: of older states it is unknown, and taken for none.
+            # Stored only if positive: older states lack it, and it is then read as 0.
             overflowed = {"n_overflowed": self._n_overflowed} if self._n_overflowed else {}
         return _FORM.write(
             clip=self.clip,

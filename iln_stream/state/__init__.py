@@ -1,4 +1,4 @@
-"""What a learner is, as plain values and arrays that any file can hold; no pickle."""
+"""A learner's state, as plain values and arrays that any file can hold; no pickle."""
 
 from iln_stream.state.form import Form
 from iln_stream.state.names import name_of, text_of

@@ -1,4 +1,4 @@
-"""What the state of one class consists of, and in which version."""
+"""The format of one class's state, with its version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,8 @@ class Form:
     name
         The class's name.
     version
-        Of what its fields mean. Raise it with every change, so that an older state is refused
-        rather than misread.
+        Version of the fields' meaning. Raise it with every change, so that an older state is
+        rejected rather than misread.
 
     Examples
     --------
@@ -37,12 +37,12 @@ class Form:
         return {"class": self.name, "version": self.version, **fields}
 
     def read(self, state: Tree, *names: str) -> tuple[Any, ...]:
-        """Return the named fields, which must be all.
+        """Return the named fields; the state must have no others.
 
         Raises
         ------
         StateError
-            When the state is another class's, of another version, or has other fields.
+            When the state is of another class or version, or has other fields.
 
         """
         if not isinstance(state, dict) or state.get("class") != self.name:
@@ -56,5 +56,5 @@ class Form:
         found = state.keys() - {"class", "version"}
         if found != set(names):
             odd = ", ".join(sorted(found ^ set(names)))
-            raise StateError(f"the state of {self.name} lacks or has too much: {odd}")
+            raise StateError(f"the state of {self.name} has missing or extra fields: {odd}")
         return tuple(state[name] for name in names)

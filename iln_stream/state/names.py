@@ -13,7 +13,7 @@ def text_of(name: Any) -> str:
     Raises
     ------
     StateError
-        When it is of another type, or a number that is not finite.
+        When the name is of another type, or a number that is not finite.
 
     Examples
     --------
@@ -29,11 +29,11 @@ def text_of(name: Any) -> str:
 
 
 def name_of(text: str) -> Any:
-    """Return the name that `text_of` made this text of."""
+    """Return the name from the text that `text_of` returned."""
     try:
         return _with_tuples(json.loads(text))
     except (TypeError, ValueError) as error:
-        raise StateError(f"{text!r} is no name of an input: {error}") from error
+        raise StateError(f"{text!r} is not the name of an input: {error}") from error
 
 
 def _require_known(name: Any) -> None:
@@ -42,10 +42,10 @@ def _require_known(name: Any) -> None:
             _require_known(part)
     elif isinstance(name, float):
         if not math.isfinite(name):
-            raise StateError(f"an input is called {name!r}: call it by a finite number or a string")
+            raise StateError(f"an input is named {name!r}: use a finite number or a string")
     elif not (name is None or isinstance(name, str | int)):
         raise StateError(
-            f"an input is called {name!r}, a {type(name).__name__}: only names that are str, int, "
+            f"an input is named {name!r}, a {type(name).__name__}: only names that are str, int, "
             "float, bool, None or tuples of these can be saved"
         )
 

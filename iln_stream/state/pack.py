@@ -1,4 +1,4 @@
-"""A tree as arrays and JSON, which is what files hold."""
+"""Conversion of a tree to arrays and JSON, for storage in files."""
 
 import json
 import math
@@ -13,19 +13,19 @@ from iln_stream.errors import StateError
 from iln_stream.state.tree import Tree
 
 _ARRAY, _FLOAT = "$array", "$float"
-"""A JSON object with one of these fields alone stands for an array, or a number JSON has not."""
+"""A JSON object with only one of these fields is an array, or a number that JSON lacks."""
 
 
 def pack(tree: Tree) -> tuple[dict[str, NDArray[Any]], str]:
-    """Return the arrays of a tree by their paths in it, and all else as JSON that refers to them.
+    """Return a tree's arrays by their paths in it, and the rest as JSON that refers to them.
 
-    The arrays hold numbers only, so `numpy.savez` and `numpy.load(allow_pickle=False)` keep them.
-    They are the tree's own, not copies.
+    The arrays hold numbers only, so `numpy.savez` and `numpy.load(allow_pickle=False)` can store
+    them. They are the tree's own, not copies.
 
     Raises
     ------
     StateError
-        When the tree holds what is no tree's value; the message says where.
+        When the tree holds an unsupported value; the message says where.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def pack(tree: Tree) -> tuple[dict[str, NDArray[Any]], str]:
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> Tree:
-    """Return the tree that `pack` made these of. Arrays without dimension are numpy scalars.
+    """Return the tree from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 
     Raises
     ------
     StateError
-        When the text is no JSON of `pack`'s, or refers to other arrays than those given.
+        When the text is not JSON from `pack`, or refers to other arrays than those given.
 
     """
     left = dict(arrays)
@@ -83,7 +83,7 @@ def _packed(value: Any, path: str, arrays: dict[str, NDArray[Any]]) -> Any:
         for key, entry in value.items():
             if not isinstance(key, str):
                 raise StateError(f"{path or 'the tree'} has the key {key!r}: keys must be strings")
-            # A key that looks like one of the two above gets one more dollar.
+            # A key that begins with a dollar sign gets one more.
             packed["$" + key if key.startswith("$") else key] = _packed(
                 entry, _below(path, key), arrays
             )
@@ -110,7 +110,7 @@ def _unpacked(value: Any, left: dict[str, NDArray[Any]]) -> Any:
 
 
 def _below(path: str, key: str) -> str:
-    """A path without anything that a file's entry can't be called."""
+    """The path of a key below `path`, valid as the name of a file's entry."""
     part = quote(key, safe="", errors="surrogatepass") or "%"
     return f"{path}/{part}" if path else part
 

@@ -1,13 +1,13 @@
-r"""What is known about Algorithms 1 and 2, as numbers: steps, draws, error and regret bounds.
+r"""Known results about Algorithms 1 and 2, as numbers: steps, draws, error and regret bounds.
 
 The paper is R. Livni, D. Carmon, A. Globerson, *Learning Infinite Layer Networks Without the
-Kernel Trick*, ICML 2017. Where its print is wrong the corrected form is computed and the docstring
-says so. docs/theory.md derives what the paper does not, and tells what is proved from what is
-measured.
+Kernel Trick*, ICML 2017. Where a printed formula is wrong, the corrected form is computed and the
+docstring says so. docs/theory.md gives the derivations that the paper lacks, and distinguishes
+proved from measured results.
 
 Symbols: B the norm bound, T the horizon, eta the step, m the draws of one estimate,
 ||alpha||_1 the sum of |alpha_i|, q in (0, 1] a family's bound on E[psi^2 psi'^2]. Targets lie in
-[-1, 1] and are without unit, so everything here is. All functions are pure.
+[-1, 1] and are dimensionless, so all quantities here are. All functions are pure.
 """
 
 from iln_stream.theory.noise import (

@@ -1,4 +1,4 @@
-"""Checks of arguments, which name what is wrong."""
+"""Checks of arguments; the errors name the argument."""
 
 import math
 

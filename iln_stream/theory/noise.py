@@ -1,11 +1,11 @@
-"""Reading a run: does the noise of its estimates harm it? Measured, not proved."""
+"""Diagnosing a run: does the noise of its estimates harm it? Measured, not proved."""
 
 import math
 
 from iln_stream.theory._arguments import require, require_counts, require_not_negative, require_q
 
 HEALTHY_KAPPA = 0.75
-"""Up to this `kappa` no run's f_t was harmed by noise. Measured, not proved: docs/theory.md."""
+"""Up to this `kappa` noise harmed no run's f_t. Measured, not proved: docs/theory.md."""
 
 CATASTROPHIC_KAPPA = 3.0
 """From this `kappa` on every run's E_t did worse than 0. Measured, not proved: docs/theory.md."""
@@ -17,9 +17,9 @@ SATURATED_NOISE = 2.0
 def kappa(steps: float, draws: int) -> float:
     """Return how much the noise of fixed draws feeds back: (sum of steps) / (2 sqrt(m)).
 
-    It is the noise ||alpha||_1 / sqrt(m) that residuals of 1/2 lead to, at q = 1. Up to
+    It is the noise ||alpha||_1 / sqrt(m) that results from residuals of 1/2, at q = 1. Up to
     `HEALTHY_KAPPA` f_t was never harmed, from `CATASTROPHIC_KAPPA` on E_t was always worse than the
-    zero predictor: measured, not proved. In between it depends on q and on the targets; there ask
+    zero predictor: measured, not proved. In between it depends on q and on the targets; there use
     `diverging`.
 
     Parameters
@@ -49,13 +49,13 @@ def kappa(steps: float, draws: int) -> float:
 def diverging(
     alpha_l1: float, q: float, draws: int, norm_bound: float, target_rms: float = 1 / 3
 ) -> bool:
-    """Tell whether the noise of E, ||alpha||_1 sqrt(q / m), is of the order of the targets.
+    """Return whether the noise of E, ||alpha||_1 sqrt(q / m), is as large as the targets.
 
     That is, above min(target_rms, `SATURATED_NOISE` B). An E whose standard deviation exceeds
-    target_rms has a larger mean loss than the zero predictor, whatever f_t is. The noise here is an
-    upper bound of that deviation, near it for units of +-1; in measured runs with B >= 1 the two
-    losses were equal at .86 to 1.13 target_rms (docs/theory.md). The second term serves a B far
-    below the targets, where shrinks stop the noise before it gets there.
+    target_rms has a larger mean loss than the zero predictor, for any f_t. The noise here is an
+    upper bound on that deviation, close to it for units of +-1; in measured runs with B >= 1 the
+    two losses were equal at .86 to 1.13 target_rms (docs/theory.md). The second term is for a B far
+    below the targets, where shrinks stop the noise before it reaches target_rms.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far one estimate of f(x) may be off, and the draws that it takes."""
+"""The error of one estimate of f(x), and the draws that it takes."""
 
 import math
 
@@ -8,8 +8,8 @@ from iln_stream.theory._arguments import require, require_counts, require_not_ne
 def tail_bound(draws: int, eps: float, alpha_l1: float, q: float | None = None) -> float:
     """Bound P(|E - f(x)| > eps) for one estimate E of Algorithm 2.
 
-    The smaller of Hoeffding's 2 exp(-m eps^2 / (2 ||alpha||_1^2)), of Bernstein's
-    2 exp(-m eps^2 / (2 ||alpha||_1^2 (q + r / 3))), r = eps / ||alpha||_1, if q is given, and of 1.
+    The smallest of Hoeffding's 2 exp(-m eps^2 / (2 ||alpha||_1^2)), Bernstein's
+    2 exp(-m eps^2 / (2 ||alpha||_1^2 (q + r / 3))), r = eps / ||alpha||_1, if q is given, and 1.
     Eq. 19 of the paper, exp(-m eps^2 / ||alpha||_1^2), is false: terms span 2 ||alpha||_1, and
     errors have two sides. Bernstein's is ours; it needs only E[term^2] <= q ||alpha||_1^2 and
     |term| <= ||alpha||_1 [1]_.
@@ -52,9 +52,9 @@ def tail_bound(draws: int, eps: float, alpha_l1: float, q: float | None = None) 
 def draws_for(eps: float, delta: float, alpha_l1: float, q: float | None = None) -> int:
     """Return the fewest draws for which `tail_bound` is at most delta.
 
-    So |E - f(x)| <= eps with probability 1 - delta. This is the prediction part of Theorem 1, with
-    the ||alpha||_1 one has in place of the largest possible, and with Eq. 19 corrected. Exact up to
-    some 1e14 draws, where floating-point numbers no longer tell neighbours apart.
+    Then |E - f(x)| <= eps with probability 1 - delta. This is the prediction part of Theorem 1,
+    with the actual ||alpha||_1 in place of the largest possible, and with Eq. 19 corrected. Exact
+    up to some 1e14 draws, beyond which floating-point numbers can't resolve neighbours.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def draws_for(eps: float, delta: float, alpha_l1: float, q: float | None = None)
     ValueError
         If an argument lies outside its range; the message names it.
     OverflowError
-        If the draws are more than a floating-point number holds.
+        If the number of draws exceeds the range of floating-point numbers.
 
     Examples
     --------
@@ -89,9 +89,9 @@ def draws_for(eps: float, delta: float, alpha_l1: float, q: float | None = None)
     if decay == math.inf:
         return 0
     if decay == 0:
-        raise OverflowError(f"eps = {eps!r} is too small beside alpha_l1 = {alpha_l1!r}")
+        raise OverflowError(f"eps = {eps!r} is too small for alpha_l1 = {alpha_l1!r}")
     m = math.ceil((math.log(2) - math.log(delta)) / decay)
-    # Rounding may have missed the smallest by one.
+    # Rounding may make m off by one.
     if tail_bound(m, eps, alpha_l1, q) > delta:
         m += 1
     elif m > 1 and tail_bound(m - 1, eps, alpha_l1, q) <= delta:
@@ -102,8 +102,8 @@ def draws_for(eps: float, delta: float, alpha_l1: float, q: float | None = None)
 def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
     """Return the draws that keep the variance of E within bounds, ceil(q ||alpha||_1^2 / v).
 
-    From Var[E] <= q ||alpha||_1^2 / m. What `ShrinkingGradient` draws when `draws` is None, before
-    `min_draws` and `max_draws`. The paper has no such rule.
+    From Var[E] <= q ||alpha||_1^2 / m. `ShrinkingGradient` takes this number when `draws` is None,
+    limited by `min_draws` and `max_draws`. The paper has no such rule.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
     ValueError
         If an argument lies outside its range; the message names it.
     OverflowError
-        If the draws are more than a floating-point number holds.
+        If the number of draws exceeds the range of floating-point numbers.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
 
 
 def _decay(eps: float, alpha_l1: float, q: float | None) -> float:
-    """Return what a draw adds to the exponent of the tail bound; infinite where E is exact."""
+    """Return a draw's share of the tail bound's exponent; infinite where E is exact."""
     require(eps=eps)
     require_not_negative(alpha_l1=alpha_l1)
     if alpha_l1 == 0:

@@ -1,4 +1,4 @@
-"""All that is known of a run before it begins."""
+"""Everything known about a run before it begins."""
 
 from typing import NamedTuple
 
@@ -8,17 +8,17 @@ from iln_stream.theory.theorem_1 import draws_of_theorem_1, regret_bound
 
 
 class Plan(NamedTuple):
-    """What Theorem 1 tells of T events, and how much the noise of m draws feeds back.
+    """Results of Theorem 1 for T events, and how much the noise of m draws feeds back.
 
     Parameters
     ----------
     step
         eta = B / sqrt(T).
     draws
-        m, the proof's or as chosen.
+        m, from the proof or as given.
     regret
         The bound on the expected regret against all ||f|| <= B. None with fewer draws than the
-        proof's: it is not proved then.
+        proof requires: it is not proved then.
     kappa
         (sum of steps) / (2 sqrt(m)); healthy up to `HEALTHY_KAPPA`.
 
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 
 
 def plan(norm_bound: float, horizon: int, draws: int | None = None) -> Plan:
-    """Return step, draws, regret bound and kappa for B and T: the front door of this folder.
+    """Return step, draws, regret bound and kappa for B and T: the entry point of this package.
 
     Parameters
     ----------

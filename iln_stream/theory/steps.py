@@ -43,7 +43,7 @@ def step_size(norm_bound: float, horizon: int) -> float:
 def anytime_step(norm_bound: float, t: int) -> float:
     """Return the step of event t when T is unknown, eta_t = min(B / sqrt(t), 1).
 
-    Ours: Theorem 1 does not cover it.
+    This schedule is ours: Theorem 1 does not cover it.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def anytime_step(norm_bound: float, t: int) -> float:
 def sum_of_steps(norm_bound: float, t: int, horizon: int | None = None) -> float:
     """Return the sum of the first t steps, of either schedule.
 
-    With a horizon t B / sqrt(T), so B sqrt(T) in the end; without about 2 B sqrt(t). Takes the same
-    short time for every t (Euler-Maclaurin, relative error below 1e-12).
+    With a horizon it is t B / sqrt(T), so B sqrt(T) in the end; without, about 2 B sqrt(t). Takes
+    the same short time for every t (Euler-Maclaurin, relative error below 1e-12).
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def sum_of_steps(norm_bound: float, t: int, horizon: int | None = None) -> float
     t
         Number of events, at least 0.
     horizon
-        T, at least 1, for `step_size`. None: for `anytime_step`.
+        T, at least 1, for the steps of `step_size`. None: those of `anytime_step`.
 
     Raises
     ------

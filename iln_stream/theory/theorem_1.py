@@ -7,10 +7,10 @@ from iln_stream.theory.steps import step_size
 
 
 def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
-    """Tell whether B >= 1 and eta = B / sqrt(T) < 1/8, that is T > 64 B^2.
+    """Return whether B >= 1 and eta = B / sqrt(T) < 1/8, that is T > 64 B^2.
 
-    Theorem 1 and Lemma 2. Of a run it asks more: targets in [-1, 1], |psi| <= 1, all support points
-    kept, and enough draws.
+    Theorem 1 and Lemma 2 require this. They also require of a run: targets in [-1, 1],
+    |psi| <= 1, all support points kept, and enough draws.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
 
 
 def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
-    """Return the draws an event that Theorem 1's proof asks for. Told, never a default.
+    """Return the draws per event that Theorem 1's proof requires; for reference, never a default.
 
     m = ceil(((16 B + 1) B)^2 T log gamma) with gamma = ((16 B + 1) B T)^2. The first factor is the
-    largest ||alpha||_1^2 there can be. Our source leaves gamma open; this one is the least power
-    with which the corrected Hoeffding bound keeps every E_t of the run within 1 of f_t(x_t), but
-    for a probability of 2 / ((16 B + 1) B). It agrees with the theorem's O(B^4 T log BT).
+    largest possible ||alpha||_1^2. Our source leaves gamma open; this one is the least power with
+    which the corrected Hoeffding bound keeps every E_t of the run within 1 of f_t(x_t), except with
+    probability 2 / ((16 B + 1) B). It agrees with the theorem's O(B^4 T log BT).
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
 
 
 def lemma_2_bound(draws: int, step: float, t: int) -> float:
-    """Bound P(|E_t - f_t(x_t)| > 8 B), so of a shrink at the wrong moment, without knowing alpha.
+    """Bound P(|E_t - f_t(x_t)| > 8 B), and so that of a wrong shrink, without knowing alpha.
 
-    Lemma 2 corrected, 4 exp(-m / (9.04 eta^2 t^2)), clipped at 1, for B >= 1; printed as
+    Lemma 2 corrected: 4 exp(-m / (9.04 eta^2 t^2)), clipped at 1, for B >= 1. The paper prints
     2 exp(-m / (3 eta t)^2), which rests on the false Eq. 19. From `tail_bound` with eps = 8 B and
     ||alpha||_1 <= (16 B + 1) eta t we derive it with 2 for 4; 9.04 is 17^2 / 32 rounded up.
 
@@ -79,7 +79,7 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
     draws
         m, at least 0.
     step
-        eta, positive; the lemma wants less than 1/8.
+        eta, positive; the lemma requires less than 1/8.
     t
         Number of the event, from 1.
 
@@ -110,9 +110,9 @@ def regret_bound(
         E[sum of losses of f_t] - sum of losses of f
             <= (B sqrt(T) (1 + v / 2) + T r) / (1 - eta).
 
-    r, the price of a shrink at the wrong moment, is exponentially small in B^2 q / v. This is
-    Theorem 1's O(B sqrt(T)) with constants, derived in docs/theory.md, shrinking included. It is
-    about f_t: a user sees E_t, whose expected loss is larger by Var[E_t] / 2 an event.
+    r, the cost of wrong shrinks, is exponentially small in B^2 q / v. This is Theorem 1's
+    O(B sqrt(T)) with constants, derived in docs/theory.md, shrinking included. It bounds the regret
+    of f_t: a user sees E_t, whose expected loss is larger by Var[E_t] / 2 per event.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def regret_bound(
     horizon
         T, more than 64 B^2.
     variance
-        v, positive, kept by m_t >= q ||alpha||_1^2 / v draws on every event (see
-        `draws_for_variance`; `ShrinkingGradient(variance=v)` draws them while `n_capped` is 0).
+        v, positive, guaranteed by m_t >= q ||alpha||_1^2 / v draws on every event (see
+        `draws_for_variance`; `ShrinkingGradient(variance=v)` takes them while `n_capped` is 0).
         None: that of `draws_of_theorem_1`.
     q
         The family's bound on E[psi^2 psi'^2], in (0, 1]. Only r depends on it.
@@ -152,12 +152,12 @@ def regret_bound(
 
 
 def _log_gamma(norm_bound: float, horizon: int) -> float:
-    """Log of gamma = ((16 B + 1) B T)^2; docs/theory.md says why."""
+    """Log of gamma = ((16 B + 1) B T)^2; docs/theory.md gives the reason."""
     return 2 * math.log((16 * norm_bound + 1) * norm_bound * horizon)
 
 
 def _price_of_wrong_shrinks(norm_bound: float, eta: float, proxy: float) -> float:
-    """Return r of docs/theory.md: what rare errors of E_t cost in regret an event, in expectation.
+    """Return r of docs/theory.md: the expected cost in regret per event of rare errors of E_t.
 
     `proxy` is ||alpha||_1^2 / m, so that P(|E_t - f_t(x_t)| > z) <= 2 exp(-z^2 / (2 proxy)).
     """

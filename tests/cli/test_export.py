@@ -49,7 +49,7 @@ def test_parts_that_are_not_found(kind, command, tmp_path, monkeypatch):
     if kind == "part":
         state = learner_state(ShrinkingGradient(Erf(), seed=1), allow_pickle=False)
         state["parameters"]["features"]["class"] = "OfSomeone"
-        said = "features is a 'OfSomeone' in the state, which this release has not: if it is yours"
+        said = "features is a 'OfSomeone' in the state, which this release doesn't know"
     else:
         state = learner_state(OfSomeone(seed=1), allow_pickle=True)
         monkeypatch.delattr(f"{__name__}.OfSomeone")

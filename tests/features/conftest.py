@@ -1,4 +1,4 @@
-"""What several of these files measure."""
+"""Measurements shared by several of these files."""
 
 from collections.abc import Callable
 from typing import Any

@@ -35,7 +35,7 @@ def test_kernel_is_the_integral_over_the_circle():
 
 
 def test_kernel_at_equal_points():
-    """At x = x' half the mean square of u.z is left, however x is rounded."""
+    """At x = x' the kernel is half the mean square of u.z, however x is rounded."""
     for x in (*X, 1e15 * X[3], 1e-15 * X[3]):
         r = min(np.linalg.norm(x) / 2.0, 1.0)
         k = ArcCosine(radius=2.0).kernel(x[np.newaxis], x)
@@ -43,7 +43,7 @@ def test_kernel_at_equal_points():
 
 
 def test_points_beyond_the_radius_keep_their_direction():
-    """Far points fall on the sphere: only their direction is told apart."""
+    """Far points fall on the sphere: only their directions differ."""
     family = ArcCosine(radius=2.0)
     on, beyond = np.array([2.0, 0.0]), np.array([9.0, 0.0])
     np.testing.assert_allclose(family.inputs(beyond), family.inputs(on), rtol=1e-12)

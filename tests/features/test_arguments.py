@@ -1,4 +1,4 @@
-"""Constructor arguments: what is refused, by name, and what is put into plain form."""
+"""Constructor arguments: invalid ones are rejected by name, valid ones stored in plain form."""
 
 import math
 
@@ -40,7 +40,7 @@ COUNT_FIELDS = [(RandomNetwork, "layers"), (RandomNetwork, "width")]
     | st.integers(max_value=0)
 )
 def test_numbers_out_of_range_are_refused(family, field, value):
-    """Zero, negative, infinite, nan and overflowing values are refused by the field's name."""
+    """Zero, negative, infinite, nan and overflowing values are rejected by the field's name."""
     with pytest.raises(ValueError, match=f"^{field} is .*positive"):
         family(**{field: value})
 
@@ -48,7 +48,7 @@ def test_numbers_out_of_range_are_refused(family, field, value):
 @pytest.mark.parametrize(("family", "field"), POSITIVE_FIELDS)
 @pytest.mark.parametrize("value", ["1", True, 1j, [1.0]], ids=repr)
 def test_what_is_no_number_is_refused(family, field, value):
-    """Text from a settings file, or a flag, does not pass for a number."""
+    """Text from a settings file, or a flag, is not accepted as a number."""
     with pytest.raises(TypeError, match=f"^{field} is .*number"):
         family(**{field: value})
 
@@ -63,7 +63,7 @@ def test_numbers_in_range_are_kept(family, field, value):
 @pytest.mark.parametrize(("family", "field"), COUNT_FIELDS)
 @given(value=st.integers(max_value=0))
 def test_counts_below_one_are_refused(family, field, value):
-    """A network without layers or units is refused by the field's name."""
+    """A network without layers or units is rejected by the field's name."""
     with pytest.raises(ValueError, match=f"^{field} is .*at least 1"):
         family(**{field: value})
 
@@ -110,7 +110,7 @@ def test_numpy_values_become_plain(numpy_made, plain):
     ],
 )
 def test_components_that_are_no_families_are_refused(components, error, message):
-    """A slip in a mixture, such as a class for an instance, is told by its place."""
+    """A mistake in a mixture, such as a class for an instance, is reported with its index."""
     with pytest.raises(error, match=message):
         Mixture(components)
 
@@ -126,6 +126,6 @@ def test_components_that_are_no_families_are_refused(components, error, message)
     ],
 )
 def test_weights_that_make_no_mixture_are_refused(weights, error, message):
-    """Weights that are too few, zero or no numbers are refused by their place."""
+    """Weights that are too few, zero or not numbers are rejected with their index."""
     with pytest.raises(error, match=message):
         Mixture((GaussianFourier(), DecisionStumps()), weights)

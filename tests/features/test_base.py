@@ -1,4 +1,4 @@
-"""`closed_form`, the one door to kernels."""
+"""`closed_form`, the only access to kernels."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ from iln_stream.features import (
     ids=repr,
 )
 def test_kernel_is_found(family):
-    """A learner that asks gets the family's own kernel, of one value for each row."""
+    """`closed_form` returns the family's own kernel, with one value for each row."""
     X = np.linspace(-1.0, 1.0, 6).reshape(3, 2)
     kernel = closed_form(family)
     assert kernel is not None
@@ -54,5 +54,5 @@ def test_kernel_is_found(family):
     ids=repr,
 )
 def test_no_kernel_is_made_up(family):
-    """A family that can't integrate w out says so, also from inside a mixture."""
+    """A family that can't integrate w out has no kernel, also inside a mixture."""
     assert closed_form(family) is None

@@ -1,4 +1,4 @@
-"""`check_features` lets sound families pass and tells what is wrong with others."""
+"""`check_features` accepts sound families and reports what is wrong with others."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ class Ridges:
 
 
 class Constant(Ridges):
-    """A law that is a single point: dull, but within the contract."""
+    """A law that is a single point: degenerate, but within the contract."""
 
     def psi(self, x, w):
         return np.full(len(w), 0.3)
@@ -39,7 +39,7 @@ class Rare(Ridges):
 @pytest.mark.parametrize("family", [Ridges(), Constant(), Rare()], ids=lambda f: type(f).__name__)
 @pytest.mark.parametrize("d", [0, 1, 5, 40])
 def test_sound_families_pass(family, d):
-    """A plain user's family, one without randomness and one of rare events are not refused."""
+    """A plain user's family, one without randomness and one of rare events are accepted."""
     for seed in range(5):
         check_features(family, d=d, seed=seed)
 
@@ -72,7 +72,7 @@ class LowQ(GaussianFourier):
 
 
 class UnitNorm(GaussianFourier):
-    """The usual sqrt(2) cos, which leaves the scope of Theorem 1."""
+    """The usual sqrt(2) cos, to which Theorem 1 does not apply."""
 
     def psi(self, x, w):
         return np.sqrt(2.0) * super().psi(x, w)
@@ -210,14 +210,14 @@ class FailingKernel(GaussianFourier):
     ),
 )
 def test_broken_families_are_refused_with_the_reason(family, reason):
-    """Each breach of the contract is refused in words that name it, and the family."""
+    """Each breach of the contract raises an error that names it, and the family."""
     name = family.__name__ if isinstance(family, type) else type(family).__name__
     with pytest.raises(FeaturesError, match=rf"^{name}: .*{reason}"):
         check_features(family)
 
 
 def test_refusals_are_value_errors_of_ours():
-    """Callers may catch them as a ValueError, and the command line as one of our own."""
+    """Callers may catch the error as a ValueError, and the command line as one of our own."""
     with pytest.raises(ValueError, match="psi reaches") as caught:
         check_features(UnitNorm())
     assert isinstance(caught.value, IlnError)

@@ -1,4 +1,4 @@
-"""What every family promises."""
+"""The contract of every family."""
 
 import copy
 import pickle
@@ -82,7 +82,7 @@ def test_keeps_the_contract(family, d):
     seed=st.integers(0, 1000),
 )
 def test_psi_is_bounded_everywhere(family, x, n, seed):
-    """|psi| <= 1, Theorem 1's condition, holds at any input the learners let through."""
+    """|psi| <= 1, Theorem 1's condition, holds at any input that the learners accept."""
     w = family.draw(n, len(x), np.random.default_rng(seed))
     for points in (x, np.tile(x, (n, 1))):
         psi = family.psi(points, w)
@@ -93,7 +93,7 @@ def test_psi_is_bounded_everywhere(family, x, n, seed):
 
 @each_family
 def test_psi_varies_over_draws(family):
-    """A family whose units all agree could express nothing."""
+    """A family whose units all agree could not express anything."""
     x = np.random.default_rng(1).standard_normal(5)
     w = family.draw(1000, 5, np.random.default_rng(2))
     # ArcCosine has psi^2 of mean 1/12 at most; the others' spread is above 0.3.
@@ -119,7 +119,7 @@ def test_copies_are_equal_and_draw_the_same(family):
 
 @each_family
 def test_draws_are_picklable(family):
-    """Draws may be kept across events and so end up in a snapshot."""
+    """Draws may be kept across events, and so may be part of a snapshot."""
     x = np.linspace(-1.0, 1.0, 5)
     w = family.draw(20, 5, np.random.default_rng(3))
     np.testing.assert_array_equal(family.psi(x, pickle.loads(pickle.dumps(w))), family.psi(x, w))
@@ -127,6 +127,6 @@ def test_draws_are_picklable(family):
 
 @pytest.mark.parametrize("family", [f for f in FAMILIES if fields(f)], ids=repr)
 def test_families_are_frozen(family):
-    """Changing a law under a running learner would break its estimates without a word."""
+    """Changing a law under a running learner would silently break its estimates."""
     with pytest.raises(FrozenInstanceError):
         setattr(family, fields(family)[0].name, None)

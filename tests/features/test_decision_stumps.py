@@ -19,7 +19,7 @@ def test_draws_have_the_kernel_as_mean(mean_product, span, i):
 
 
 def test_kernel_by_hand():
-    """One column differs by half the span, the other by what is left of it after clipping."""
+    """One column differs by half the span, the other by the remainder after clipping."""
     family = DecisionStumps(span=2.0)
     k = family.kernel(np.array([[1.0, 0.0], [9.0, 0.0], [9.0, 9.0]]), np.array([0.0, 0.0]))
     np.testing.assert_allclose(k, [1 - 0.25, 1 - 0.5, 1 - 1.0], rtol=1e-12)
@@ -39,7 +39,7 @@ def test_rows_meet_their_own_stump():
 
 
 def test_without_columns_psi_and_kernel_are_zero():
-    """With no column to look at there is no unit, and the kernel agrees."""
+    """Without columns psi = 0, and so is the kernel."""
     family = DecisionStumps()
     w = family.draw(4, 0, np.random.default_rng(0))
     np.testing.assert_array_equal(family.psi(np.zeros(0), w), np.zeros(4))

@@ -28,7 +28,7 @@ def test_kernel_at_equal_points_is_an_integral(x):
 
 
 def test_kernel_of_far_points_is_the_angle():
-    """Far out units are steps, and two points agree but for the angle between them."""
+    """Far out units are steps, and two points agree except for the angle between them."""
     far = 1e15 * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     np.testing.assert_allclose(Erf().kernel(far, far[0]), [1.0, 0.0, -1.0], atol=1e-7)
 

@@ -35,7 +35,7 @@ def test_default_gamma_is_one_over_the_columns():
 
 
 def test_draws_stay_as_they_were():
-    """A stream that is replayed with its old seed meets the very units it met in version 0.1.0."""
+    """A stream replayed with its old seed meets the same units as in version 0.1.0."""
     w = GaussianFourier().draw(2, 3, np.random.default_rng(42))
     assert w.omega.tolist() == [
         [0.24880045376977442, -0.8491434669645416, 0.6127408355290958],

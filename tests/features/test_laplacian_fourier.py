@@ -40,7 +40,7 @@ def test_frequencies_are_cauchy():
 
 @pytest.mark.parametrize("u", [0.0, 0.5, np.nextafter(1.0, 0.0)])
 def test_the_rarest_frequencies_are_finite(u):
-    """At the ends of what a generator gives psi is still a cosine, for the largest inputs too."""
+    """At the ends of a generator's range psi is still a cosine, for the largest inputs too."""
 
     class Extreme(np.random.Generator):
         def random(self, size):

@@ -41,7 +41,7 @@ def test_draws_have_the_kernel_as_mean(mean_product, weights, i):
 
 
 def test_counts_are_multinomial():
-    """Each draw picks its component by itself: counts spread as independent draws do."""
+    """Each draw picks its component independently: counts have the spread of independent draws."""
     family = Mixture(PARTS, (5.0, 3.0, 2.0))
     rng = np.random.default_rng(0)
     n, rounds = 50, 2000
@@ -60,7 +60,7 @@ def test_counts_are_multinomial():
 
 
 def test_groups_cover_the_draws_in_order():
-    """Slices leave no draw out: with each component's psi known, psi is laid out by group."""
+    """Slices cover all draws: with each component's psi known, psi is laid out by group."""
     family = Mixture(PARTS)
     w = family.draw(30, 2, np.random.default_rng(0))
     rows = np.random.default_rng(1).standard_normal((30, 2))
@@ -86,7 +86,7 @@ def test_q_is_the_weighted_mean():
 
 
 def test_missing_kernel_names_the_component():
-    """Asking for a kernel that isn't there tells which component lacks it."""
+    """Accessing a missing kernel raises an error that names the component without one."""
     with pytest.raises(AttributeError, match=r"RandomNetwork\(.*\) has none"):
         _ = Mixture((GaussianFourier(), RandomNetwork())).kernel
 

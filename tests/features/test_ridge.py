@@ -1,4 +1,4 @@
-"""What is told of ridge families is enough to evaluate them without knowing them."""
+"""The attributes of ridge families are enough to evaluate them without special support."""
 
 import math
 
@@ -101,7 +101,7 @@ def test_scales_by_hand():
 
 @pytest.mark.parametrize("family", OTHERS, ids=repr)
 def test_frequencies_of_other_laws_are_not_called_gaussian(family):
-    """Nobody samples these by their covariances."""
+    """These families are not sampled by their covariances."""
     assert as_gaussian_ridges(family) is None
 
 
@@ -111,13 +111,13 @@ def test_frequencies_of_other_laws_are_not_called_gaussian(family):
     ids=repr,
 )
 def test_other_families_are_no_ridges(family):
-    """What is no single ridge is evaluated by its own psi."""
+    """A family whose units are not single ridges is evaluated by its own psi."""
     assert as_ridges(family) is None
     assert as_gaussian_ridges(family) is None
 
 
 def test_a_psi_of_ones_own_is_no_ridge():
-    """A subclass that changes psi is not evaluated by the activation it has inherited."""
+    """A subclass that changes psi is not evaluated by its inherited activation."""
 
     class Squared(GaussianFourier):
         def psi(self, x, w):

@@ -32,7 +32,7 @@ def test_columns_are_uniform():
 
 
 def test_without_columns_psi_and_kernel_are_zero():
-    """With no column to look at there is no unit, and the kernel agrees."""
+    """Without columns psi = 0, and so is the kernel."""
     family = UniformCoordinates()
     w = family.draw(4, 0, np.random.default_rng(0))
     np.testing.assert_array_equal(family.psi(np.zeros(0), w), np.zeros(4))

@@ -1,4 +1,4 @@
-"""The frozen network against the model that it was made of."""
+"""The frozen network against the model from which it was made."""
 
 import math
 
@@ -47,7 +47,7 @@ def f(model, row):
 @pytest.mark.parametrize("family", FREEZABLE)
 @pytest.mark.parametrize("budget", [None, 50])
 def test_the_network_is_f_within_its_standard_error(family, budget):
-    """Over independent freezings the values scatter about f as widely as the error told says."""
+    """Over independent freezings the values scatter about f by the reported standard error."""
     model = ShrinkingGradient(family, budget=budget, step=0.2, draws=200, seed=1)
     rng = np.random.default_rng(3)
     for _ in range(150):
@@ -66,7 +66,7 @@ def test_the_network_is_f_within_its_standard_error(family, budget):
 
 
 def test_the_whole_pipeline_is_frozen():
-    """From raw inputs to the label's units: scaled, clipped, unscaled as the pipeline does it."""
+    """From raw inputs to the label's units: scaled, clipped and unscaled as in the pipeline."""
     model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)))
     network = freeze(model, size=8192)
     learner = model.regressor["ShrinkingGradient"]
@@ -86,7 +86,7 @@ def test_the_whole_pipeline_is_frozen():
 
 
 def test_the_network_predicts_as_the_model_does():
-    """On fresh events it is no further from the labels than the model, having no fresh noise."""
+    """On fresh events it is at least as close to the labels as the model: it has no fresh noise."""
     model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), 1000)
     network = freeze(model, size=8192)
     fresh = list(events(300, seed=5))
@@ -106,7 +106,7 @@ def test_a_pool_is_frozen_as_it_is(wrapped):
     network = freeze(model)
     assert network.standard_error == 0.0
     assert network.omega.shape == (100, 3 if wrapped else 2)
-    if wrapped:  # as if the scaler did not count the event itself in
+    if wrapped:  # as if the scaler did not include the event itself
         for x, _ in events(20, seed=7):
             z = network.scaled(np.array([[x[name] for name in network.names]]))[0]
             p = learner.predict_one(dict(zip(network.names, z, strict=True)))
@@ -120,7 +120,7 @@ def test_a_pool_is_frozen_as_it_is(wrapped):
 
 
 def test_a_constant_input_stays_silent():
-    """An input that never varied is 0 for the pipeline, whatever comes; and for the network."""
+    """An input that never varied is always 0 for the pipeline, and for the network."""
     model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1))
     for x, y in events(50):
         model.learn_one(x | {"constant": 4.0}, y)
@@ -175,7 +175,7 @@ def test_points_tell_the_error_where_they_are():
     ],
 )
 def test_families_that_can_not_be_frozen(family):
-    """Units that are no ridges of one kind are refused; the message says which can be frozen."""
+    """Units that are not ridges of one kind raise; the message says which can be frozen."""
     model = learned(ShrinkingGradient(family, draws=20, seed=1), 10)
     with pytest.raises(ValueError, match=r"can't be frozen.*(GaussianFourier.*ArcC|bandwidths)"):
         freeze(model)
@@ -192,19 +192,19 @@ def test_families_that_can_not_be_frozen(family):
     ],
 )
 def test_models_that_can_not_be_frozen(model):
-    """A model of other parts is refused by the name of what freeze does not know."""
+    """A model with other parts raises an error that names the unsupported part."""
     with pytest.raises(ValueError, match=r"^\w+ can't be frozen: freeze takes a ShrinkingGrad"):
         freeze(model)
 
 
 @pytest.mark.parametrize("size", [1, 0, 2.5])
 def test_sizes_that_tell_no_error(size):
-    """A network has at least two units, or its error could not be told."""
+    """A network has at least two units, else its error could not be estimated."""
     with pytest.raises(ValueError, match=f"size = {size} must be a whole number"):
         freeze(learned(ShrinkingGradient(seed=1), 5), size)
 
 
 def test_nothing_learned_nothing_frozen():
-    """A newborn model has no columns yet: that is said."""
+    """A new model has no columns yet: the error says so."""
     with pytest.raises(ValueError, match="has learned nothing yet"):
         freeze(ShrinkingGradient())

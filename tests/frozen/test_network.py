@@ -31,7 +31,7 @@ def learned(family=None, wrapped=True, estimator="sampled"):
 
 
 def points(wrapped=True):
-    """Some inputs are absent, and huge where a scaler clips them (no cosine has a phase there)."""
+    """Some inputs are absent, some huge if a scaler clips them (no cosine has a phase there)."""
     rng = np.random.default_rng(1)
     X = 30 * rng.standard_normal((200, 3))
     X[rng.random(X.shape) < 0.1] = np.nan
@@ -56,7 +56,7 @@ def test_onnx_agrees(family, wrapped, tmp_path):
 
 
 def test_onnx_of_a_pool(tmp_path):
-    """A pool goes to ONNX as any other network does."""
+    """A pool is exported to ONNX like any other network."""
     network = freeze(learned(estimator="pool"))
     network.save_onnx(tmp_path / "pool.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "pool.onnx")
@@ -65,7 +65,7 @@ def test_onnx_of_a_pool(tmp_path):
 
 
 def test_onnx_is_an_extra(tmp_path, monkeypatch):
-    """Without the package, everything but save_onnx works, and that says what to install."""
+    """Without the package, everything but save_onnx works; its error says what to install."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     monkeypatch.delitem(sys.modules, "iln_stream.frozen.onnx_model", raising=False)
     network = freeze(learned(), size=10)
@@ -78,7 +78,7 @@ def test_onnx_is_an_extra(tmp_path, monkeypatch):
 @settings(max_examples=10, deadline=None)
 @given(st.sampled_from(FAMILIES), st.booleans())
 def test_a_file_is_the_network(tmp_path_factory, family, wrapped):
-    """What comes back from the file predicts the same, to the last bit."""
+    """A loaded network predicts the same, to the last bit."""
     network = freeze(learned(family, wrapped), size=50)
     path = tmp_path_factory.mktemp("frozen") / "network"  # as named, whatever the suffix
     network.save(path)
@@ -91,21 +91,21 @@ def test_a_file_is_the_network(tmp_path_factory, family, wrapped):
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04K\x01.", b"not a file of ours"])
 def test_another_file_is_refused(content, tmp_path):
-    """A file that is no network is an error that names it; a pickle is not run."""
+    """A file that is not a network raises an error that names it; a pickle is not executed."""
     path = tmp_path / "network.npz"
     path.write_bytes(content)
-    with pytest.raises(StateError, match=r"network\.npz is no file of a frozen network"):
+    with pytest.raises(StateError, match=r"network\.npz is not a frozen network's file"):
         FrozenNetwork.load(path)
     np.save(path.with_suffix(".npy"), np.zeros(3))
-    with pytest.raises(StateError, match=r"network\.npy is no file of a frozen network"):
+    with pytest.raises(StateError, match=r"network\.npy is not a frozen network's file"):
         FrozenNetwork.load(path.with_suffix(".npy"))
     np.savez(path, theta=np.zeros(3))
-    with pytest.raises(StateError, match=r"network\.npz is no file of a frozen network"):
+    with pytest.raises(StateError, match=r"network\.npz is not a frozen network's file"):
         FrozenNetwork.load(path)
 
 
 def test_one_and_many_agree():
-    """A dict without an input is a row with nan there; other inputs are not looked at."""
+    """A dict without an input is a row with nan there; other inputs are ignored."""
     network = freeze(learned(), size=50)
     rows = [[1.0, 0.0, 3.0], [math.nan, 1.0, -2.0]]
     columns = [NAMES.index(name) for name in network.names]
@@ -117,7 +117,7 @@ def test_one_and_many_agree():
 
 
 def test_many_points_in_blocks():
-    """More points than are evaluated at once give what they give one by one."""
+    """More points than one block give the same values as one by one."""
     network = freeze(learned(), size=5000)
     X = np.random.default_rng(0).normal(size=(500, 3))
     each = [network.predict_many(x[np.newaxis])[0] for x in X]
@@ -125,7 +125,7 @@ def test_many_points_in_blocks():
 
 
 def test_wrong_inputs_are_named():
-    """Wrong shapes and values that are no numbers are errors that say what is wanted."""
+    """Wrong shapes and non-finite values raise errors that say what is expected."""
     network = freeze(learned(), size=50)
     with pytest.raises(ValueError, match=r"X has shape \(3,\): it must be \(n, 3\)"):
         network.predict_many([1.0, 2.0, 3.0])

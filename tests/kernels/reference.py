@@ -1,4 +1,4 @@
-"""The compiled loops once more, in plain numpy and double precision, from the same random bits."""
+"""The compiled loops reimplemented in numpy and double precision, from the same random bits."""
 
 import math
 

@@ -23,7 +23,7 @@ def activated(name, z):
 
 
 def test_every_activation_has_a_code():
-    """What a family may name, compiled code knows."""
+    """Compiled code knows every activation that a family may name."""
     assert set(CODES) == set(Activation.__args__)
     assert len(set(CODES.values())) == len(CODES)
 
@@ -31,7 +31,7 @@ def test_every_activation_has_a_code():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", CODES)
 def test_errors_are_as_stated(name, dtype):
-    """On a fine grid over +-12 no value is farther from numpy's than the module says."""
+    """On a fine grid over +-12 all values are within the documented errors of numpy's."""
     z = np.linspace(-12.0, 12.0, 1_000_001).astype(dtype)
     radians = z.astype(np.float64) / (TURNS if name == "cos" else 1.0)
     assert np.abs(activated(name, z) - SIGMA[name](radians)).max() < STATED[name]
@@ -39,7 +39,7 @@ def test_errors_are_as_stated(name, dtype):
 
 @pytest.mark.parametrize("name", ["cos", "erf", "tanh", "sigmoid"])
 def test_values_are_bounded_for_arguments_of_any_size(name):
-    """|psi| <= 1 and finite, far out too: the bounds of the theory hold for what is computed."""
+    """|psi| <= 1 and finite, far out too: the bounds of the theory hold for the computed values."""
     ends = 10.0 ** np.arange(-45, 300)
     psi = activated(name, np.concatenate([-ends, ends, np.linspace(-10, 10, 100_001)]))
     assert np.isfinite(psi).all()

@@ -1,4 +1,4 @@
-"""Recursive least squares in blocks, against a recomputation that has no factor above 1."""
+"""Recursive least squares in blocks, against a recomputation without any factor above 1."""
 
 import numpy as np
 import pytest

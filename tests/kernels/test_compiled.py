@@ -1,4 +1,4 @@
-"""Compiled code is the same code whether it was just compiled or is loaded from disk."""
+"""Compiled code gives the same results whether just compiled or loaded from disk."""
 
 import os
 import shutil
@@ -45,10 +45,10 @@ def digests(cache: Path) -> list[str]:
 
 
 def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
-    """The first process of a release compiles and those after it load: one state, to the last bit.
+    """The first process of a release compiles, later ones load: same state, to the last bit.
 
-    Called functions are inlined for that. As symbols, the linker may take one caller's copy or
-    another's, and copies differ in how sums are ordered.
+    Called functions are inlined for that. Otherwise the linker may use any caller's copy of a
+    function, and copies differ in the order of sums.
     """
     cold = digests(tmp_path)
     assert len(cold) == 5
@@ -68,7 +68,7 @@ print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 
 @pytest.fixture(params=["", "named"], ids=["beside the sources", "NUMBA_CACHE_DIR"])
 def tree(request, tmp_path):
-    """A copy of the kernels: its standardise.py, a way to call one, and where code is kept."""
+    """A copy of the kernels: its standardise.py, a way to call one, and the cache folder."""
     package = tmp_path / "iln_stream"
     shutil.copytree(KERNELS, package / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").touch()
@@ -91,7 +91,7 @@ def tree(request, tmp_path):
 
 
 def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
-    """Machine code of unchanged sources is loaded; an edit in another file is never overlooked."""
+    """Machine code of unchanged sources is loaded; an edit in another file forces recompilation."""
     source, call, place = tree
     assert call() == (8.0, 0)
     kept = {path: path.stat().st_mtime_ns for path in place.rglob("*.nb?")}
@@ -106,7 +106,7 @@ def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
 
 
 def test_old_machine_code_is_removed(tree):
-    """When sources change, code of others that nobody used for a day goes, and nothing else."""
+    """When sources change, only code of other sources that is unused for a day is removed."""
     source, call, place = tree
     call()
     (old,) = place.rglob("iln_stream-*")
@@ -134,13 +134,13 @@ def test_a_day_counts_from_the_last_use(tree):
 
 
 def test_removing_it_harms_no_process(tree):
-    """A process whose folder is removed before it compiles goes on without it."""
+    """A process whose folder is removed before it compiles continues without it."""
     _, call, place = tree
     assert call(before=f"import shutil; shutil.rmtree({str(place)!r})") == (8.0, 0)
 
 
 def test_compiles_where_nothing_can_be_kept():
-    """A function for whose code there is no place is compiled all the same."""
+    """A function is compiled even if no cache folder is writable."""
     scope = {}
     exec(compile("def twice(x):\n    return 2.0 * x", "<nowhere>", "exec"), scope)
     assert compiled(scope["twice"])(3.0) == 6.0

@@ -29,7 +29,7 @@ def test_splitmix64():
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("t", [0, 1, 10**6, 2**32 - 1])
 def test_equals_the_reference(key, t):
-    """Numbers are those of plain integers: uniforms bit for bit, normals to single precision."""
+    """Numbers equal those of Python integers: uniforms bit for bit, normals as singles."""
     counter, n = np.uint64(t << 32), 65
     r, phase = np.empty(n), np.empty(n, np.float32)
     counter_rng.fill_uniform_pairs(np.uint64(key), counter, n, r, phase)

@@ -9,7 +9,7 @@ from iln_stream.kernels.standardise import ABSENT
 
 @pytest.mark.parametrize("n", [3, 256, 700])
 def test_nearest_are_those_of_a_sort(n):
-    """The five nearest in scaled columns are what sorting all distances gives."""
+    """The five nearest in scaled columns are those from sorting all distances."""
     rng = np.random.default_rng(n)
     columns, row, scale = rng.normal(size=(3, 1_000)), np.array([0.3, -0.2, 9.0]), [1.0, 2.0, 0.0]
     distances, which = np.empty(5), np.full(5, -1)
@@ -31,7 +31,7 @@ def test_what_is_absent_is_far_away_and_no_further():
 
 @pytest.mark.parametrize("n", [1, 255, 600])
 def test_most_alike_is_the_least_distance(n):
-    """In single precision, too, the one found is no further away than any other."""
+    """In single precision, too, the event found is at least as near as any other."""
     rng = np.random.default_rng(n)
     columns, row = rng.normal(size=(4, 600)).astype(np.float32), rng.normal(size=4)
     squares = ((columns[:, :n].T - row) ** 2).sum(axis=1)

@@ -27,7 +27,7 @@ def numpy_psi(name, omega, b, X):
 @pytest.mark.parametrize("name", CODES)
 @pytest.mark.parametrize("d", [0, 1, 3, 4, 6, 9])
 def test_mean_and_square_equal_numpy(name, d):
-    """Any number of columns, also none and no multiple of four; spare room is not looked at."""
+    """Any number of columns, also 0 and non-multiples of four; spare capacity is ignored."""
     omega, b, x, theta, share = some(d)
     z, psi = np.empty(R), np.empty(R, np.float32)
     mean, square = pool.mean_and_square(CODES[name], omega, b, x, theta, share, z, psi)

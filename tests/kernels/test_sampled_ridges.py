@@ -17,7 +17,7 @@ CASES = [(u, f) for u in UNITS for f in FAMILIES if u != UNITS[2] or f == FAMILI
 
 
 def filled(estimator, family, n: int, d: int, m: int = 100):
-    """An iterate whose window of points has moved, and a point to look at."""
+    """An iterate whose window of points has moved, and a point at which to evaluate it."""
     f = estimator.start(Given(family, Draws(m, 0.01, 1, 10**9), n, "oldest", KEY))
     rng = np.random.default_rng(d)
     for _ in range(2 * n + 7):

@@ -12,7 +12,7 @@ from iln_stream.kernels.sorted_window import lower_quantile, replace, upper_quan
     size=st.integers(1, 12),
 )
 def test_window_stays_sorted(values, size):
-    """Whatever is replaced by whatever, ties too, the window holds the last values in order."""
+    """After any replacements, ties too, the window holds the last values in order."""
     ordered = np.full(size, np.nan)
     for i, value in enumerate(values):
         replace(ordered, min(i, size), values[i - size] if i >= size else 0.0, value)
@@ -24,7 +24,7 @@ def test_window_stays_sorted(values, size):
     ("level", "order"), [(0.001, 1), (0.5, 10), (0.9, 18), (0.95, 19), (0.99, 19)]
 )
 def test_upper_quantile_is_the_conformal_one(level, order):
-    """Of order ceil((n + 1) level), and the largest where that is beyond the window."""
+    """Rank ceil((n + 1) level), and the largest value where that is beyond the window."""
     assert upper_quantile(np.arange(1.0, 30.0), 19, level) == order
 
 

@@ -22,7 +22,7 @@ X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
 
 @given(st.lists(X, max_size=10), X, st.integers(1, 8))
 def test_row_foretells_learn(history, x, max_columns):
-    """A prediction sees the row that learning the same x would see, and remembers nothing."""
+    """A prediction sees the row that learning the same x would see, and changes nothing."""
     columns = Columns(max_columns)
     for earlier in history:
         columns.learn(earlier)
@@ -63,7 +63,7 @@ def test_a_row_is_not_the_last_one_of_nearly_the_same_event(alike):
 
 
 def test_old_places_stay():
-    """Newcomers go to the right, what is missing is 0."""
+    """New columns are added at the right; missing values are 0."""
     columns = Columns(10)
     assert columns.learn({"b": 2, "a": 1}).tolist() == [1, 2]
     assert columns.learn({"c": 3, "b": 5}).tolist() == [0, 5, 3]
@@ -87,7 +87,7 @@ def test_overflow_is_counted():
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_not_finite_is_refused_by_name(value):
-    """What is no number stops the event with a sentence naming the input, changing nothing."""
+    """A value that is not a number raises an error that names the input, and changes nothing."""
     columns = Columns(3)
     with pytest.raises(ValueError, match=r"x\['b'\] is -?(nan|inf): inputs must be finite"):
         columns.learn({"a": 1.0, "b": value})
@@ -112,7 +112,7 @@ LEARNERS = (
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_the_first_overflow_is_warned_of(learner):
-    """Every learner warns once, by the input's name, and counts; one that is restored is silent."""
+    """Every learner warns once, by the input's name, and counts; a restored one is silent."""
     learner = learner.clone()
     learner.learn_one({"a": 1.0, "b": 2.0}, 0.5)
     assert learner.n_overflowed == 0
@@ -130,7 +130,7 @@ def test_the_first_overflow_is_warned_of(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_warning_may_be_an_error(learner):
-    """Where warnings are errors the first event that overflows is refused, and all goes on."""
+    """Where warnings are errors, the first event that overflows raises, and learning continues."""
     learner = learner.clone()
     learner.learn_one({"a": 1.0}, 0.5)
     with warnings.catch_warnings():
@@ -143,7 +143,7 @@ def test_a_warning_may_be_an_error(learner):
 
 
 def test_names_of_any_length_are_told_in_a_line():
-    """A text that was taken for a name is cut short in the warning."""
+    """A long text used as a name is truncated in the warning."""
     columns = Columns(1)
     columns.learn({"a": 1.0})
     with pytest.warns(IlnWarning) as told:

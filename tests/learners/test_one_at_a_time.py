@@ -49,7 +49,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 
 
 def content(model):
-    """All that a model is, comparable."""
+    """A model's complete state, in comparable form."""
     arrays, text = pack(state_of(model))
     return text, {path: (a.dtype, a.shape, a.tobytes()) for path, a in arrays.items()}
 
@@ -71,18 +71,18 @@ def learn(model, events, first_asked):
         if t % 2:
             first_asked(x)
         model.learn_one(x, y)
-        sleep(1e-5)  # as a loop that waits for events: who waits for a lock gets it
+        sleep(1e-5)  # as a loop that waits for events: threads that wait for the lock get it
 
 
 def numbers(answer):
-    """The numbers in what a learner answered."""
+    """The numbers in a learner's answer."""
     if isinstance(answer, dict):
         return list(answer.values())
     return list(answer) if isinstance(answer, tuple) else [answer]
 
 
 def ask(model, questions, events, done, faults):
-    """Ask for all that a learner tells, until it has learned all; keep what should not be."""
+    """Query everything a learner reports until it has learned all; collect invalid answers."""
     n = 0
     try:
         for x, _ in cycle(events):
@@ -118,7 +118,7 @@ def threads_that_switch_often():
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_other_threads_may_ask_while_one_learns(name):
-    """Three threads that ask for everything see nothing odd, and leave no bit of the state."""
+    """Three threads that query everything get only valid answers, and leave the state unchanged."""
     quiet, asked = LEARNERS[name].clone(), LEARNERS[name].clone()
     questions = QUESTIONS.get(name, ("predict_one",))
     n = 2_000 if name in ("fast", "averaged", "pool", "wrapped") else 140
@@ -141,7 +141,7 @@ def test_other_threads_may_ask_while_one_learns(name):
 
 
 class Slow(Mapping):
-    """Inputs whose names are told only once `go_on` is set."""
+    """Inputs whose names are available only once `go_on` is set."""
 
     def __init__(self):
         self.asked, self.go_on = Event(), Event()
@@ -161,7 +161,7 @@ class Slow(Mapping):
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_a_copy_waits_for_nobody(name, copied):
-    """Who asks a learner waits for whoever asked before; who asks a copy of it does not."""
+    """A query of a learner waits for the query before it; a query of a copy does not."""
     model = LEARNERS[name].clone()
     model.learn_one({"a": 1.0}, 1.0)
     twin, x = copied(model), Slow()

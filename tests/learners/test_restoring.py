@@ -29,7 +29,7 @@ from iln_stream.state import pack, unpack
 
 
 def through_files(model, **own):
-    """The model as it comes back from an npz file without pickle, and JSON."""
+    """The model as restored from an npz file without pickle, and JSON."""
     arrays, text = pack(state_of(model))
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -39,13 +39,13 @@ def through_files(model, **own):
 
 
 def content(model):
-    """All that a state holds, comparable."""
+    """The contents of a state, in comparable form."""
     arrays, text = pack(state_of(model))
     return text, {path: (a.dtype, a.shape, a.tobytes()) for path, a in arrays.items()}
 
 
 def go_on(model, events):
-    """What a model predicts and becomes."""
+    """A model's predictions and final state."""
     predictions = []
     for x, y in events:
         predictions.append(model.predict_one(x))
@@ -129,7 +129,7 @@ def wrapped(learner, how):
 )
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 def test_restored_goes_on_bit_for_bit(parameters, how, names, seed, cut):
-    """Whatever parameters, stream and cut: no prediction and no bit of the state differs."""
+    """For any parameters, stream and cut, all predictions and all bits of the state agree."""
     rng = np.random.default_rng(seed)
     events = [
         ({name: float(rng.normal()) for name in names if rng.random() < 0.8}, float(rng.normal()))
@@ -156,7 +156,7 @@ def test_restored_after_compressions_and_shrinks():
 
 
 def test_restored_is_the_same_class_with_the_same_parameters():
-    """Parameters come back as they were given: None stays None, and clone starts anew from them."""
+    """Parameters come back as they were given: None stays None, and clone starts over from them."""
     mixture = features.Mixture.of_bandwidths((0.1, 1.0))
     model = ShrinkingGradient(mixture, Sampled(), budget=7, seed=None)
     restored = through_files(model)
@@ -165,7 +165,7 @@ def test_restored_is_the_same_class_with_the_same_parameters():
 
 
 def test_a_state_shares_no_memory():
-    """A state is a moment's: learning on changes neither it nor what was restored from it."""
+    """A state is a snapshot: further learning changes neither it nor a model restored from it."""
     for estimator in ("sampled", "pool"):
         model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(estimator=estimator, seed=1))
         for t in range(50):
@@ -180,7 +180,7 @@ def test_a_state_shares_no_memory():
 
 
 def test_pipelines_keep_their_shape():
-    """Names of steps and pipelines in pipelines come back."""
+    """Step names and nested pipelines are restored."""
     model = compose.Pipeline(
         ("scale", WinsorisedScaler()),
         ("rest", compose.Pipeline(("learn", ShrinkingGradient(seed=1)))),
@@ -223,7 +223,7 @@ class Mine:
     ],
 )
 def test_a_users_own_parts_are_given_again(own):
-    """What is not ours can't be told; from_state says so, takes it, and goes on bit for bit."""
+    """Foreign parts can't be stored; from_state says so, takes them, and resumes bit for bit."""
     model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(**own, draws=20, seed=1))
     events = [({"a": a % 7.0, "b": a % 3.0}, a % 5.0) for a in range(80)]
     go_on(model, events[:50])
@@ -234,18 +234,18 @@ def test_a_users_own_parts_are_given_again(own):
 
 
 def test_restorable_parts_have_to_be_told_of():
-    """What a state could not tell of, or would take for a class of ours, can't be registered."""
-    with pytest.raises(TypeError, match="Signs must be a dataclass whose fields are all"):
+    """A class that a state can't store, or that is named like one of ours, can't be registered."""
+    with pytest.raises(TypeError, match="Signs must be a dataclass whose constructor takes"):
         restorable(Signs)
-    with pytest.raises(TypeError, match=r"Erf is the name of a class of iln_stream\.features"):
+    with pytest.raises(TypeError, match=r"Erf is already the name of a class of iln_stream"):
         restorable(dataclass(type("Erf", (Signs,), {"__module__": __name__})))
     assert through_files(ShrinkingGradient(features.Erf())).features == features.Erf()
 
 
 def test_a_learner_of_our_name_replaces_none():
-    """What is called like one of our learners is refused; a class defined again is the new one."""
+    """A class named like one of our learners is rejected; redefining a class replaces it."""
     namesake = type("ShrinkingGradient", (ShrinkingGradient,), {"__module__": __name__})
-    with pytest.raises(TypeError, match=r"ShrinkingGradient is the name of a class of iln_stream"):
+    with pytest.raises(TypeError, match=r"ShrinkingGradient is already the name of a class of iln"):
         restorable(namesake)
     assert type(through_files(ShrinkingGradient(seed=1))) is ShrinkingGradient
     for _ in range(2):
@@ -254,7 +254,7 @@ def test_a_learner_of_our_name_replaces_none():
 
 
 def test_another_part_is_refused():
-    """A family that is not the one learned with would make nonsense of the coefficients."""
+    """A family other than the one learned with would make the coefficients meaningless."""
     own = ShrinkingGradient(Signs(), seed=1).state()
     with pytest.raises(
         StateError, match=r"features = Erf.* was given, but the state is of a Signs"
@@ -266,7 +266,7 @@ def test_another_part_is_refused():
 
 
 def test_every_family_is_known():
-    """A family that is added to the package is added to those that a state can name."""
+    """Every family of the package is among those that a state can name."""
     exported = {getattr(features, name) for name in features.__all__}
     families = {cls for cls in exported if isinstance(cls, type) and hasattr(cls, "__match_args__")}
     families = {cls for cls in families if hasattr(cls, "draw") and hasattr(cls, "psi")}
@@ -286,8 +286,8 @@ def test_every_family_is_known():
     ],
 )
 def test_models_of_others_are_refused_by_name(model):
-    """What has no state() is named, rather than saved in part; a subclass is not taken for ours."""
-    with pytest.raises(StateError, match=r"\w+ has no state that could be saved; these have"):
+    """A model without state() is named, not saved in part; a subclass does not count as ours."""
+    with pytest.raises(StateError, match=r"\w+ has no state that can be saved; these have"):
         state_of(model)
 
 
@@ -303,7 +303,7 @@ def test_models_of_others_are_refused_by_name(model):
     ids=str,
 )
 def test_learners_of_many_parts_go_through_files(model, cut):
-    """They go on bit for bit too, whatever inputs and classes are called."""
+    """They resume bit for bit too, for any names of inputs and classes."""
     rng = np.random.default_rng(cut)
     events = []
     for _ in range(cut + 40):
@@ -330,7 +330,7 @@ def replaced(state, path, value):
 
 
 def classes_in(state, path=()):
-    """Where in a state classes begin."""
+    """The paths in a state at which classes begin."""
     entries = state.items() if isinstance(state, dict) else enumerate(state)
     below = ((key, v) for key, v in entries if isinstance(v, dict | list))
     return chain(
@@ -342,7 +342,7 @@ def classes_in(state, path=()):
 @pytest.mark.parametrize("estimator", [Sampled(), Averaged(), Pool(4), GrowingPool(4)])
 @pytest.mark.parametrize(("field", "value"), [("version", 99), ("class", "Unheard"), ("odd", 1)])
 def test_a_state_of_another_release_is_refused(estimator, field, value):
-    """An unknown class, version or field, at any depth, is an error and never a guess."""
+    """An unknown class, version or field, at any depth, raises an error."""
     learner = ShrinkingGradient(features.GaussianFourier(), estimator, seed=1)
     model = ScaledTarget(WinsorisedScaler() | learner)
     model.learn_one({"a": 1.0}, 1.0)
@@ -355,7 +355,7 @@ def test_a_state_of_another_release_is_refused(estimator, field, value):
 
 
 def test_other_parameters_are_refused():
-    """A learner of another release has other parameters: that is told."""
+    """A learner of another release has other parameters: the error names them."""
     state = ShrinkingGradient(seed=1).state()
     state["parameters"]["momentum"] = 0.9
     with pytest.raises(StateError, match=r"lacks parameters .*or has others: momentum"):

@@ -9,7 +9,7 @@ from iln_stream.learners import find_shrinking_gradient
 
 
 def test_targets_stay_within_one():
-    """What the regressor learns lies in [-1, 1], whatever y does."""
+    """The regressor's targets lie in [-1, 1], for any y."""
     model = ScaledTarget(ShrinkingGradient(seed=0, draws=10))
     rng = np.random.default_rng(0)
     for y in [*rng.normal(1e6, 5, 200).tolist(), 1e308, -1e308, 0.0]:
@@ -30,7 +30,7 @@ def test_predictions_come_back_in_units_of_y():
 
 
 def test_predictions_stay_within_the_width():
-    """A regressor that shoots off is held within mean +- width sd."""
+    """The predictions of a diverging regressor are clipped to mean +- width sd."""
     model = ScaledTarget(linear_model.LinearRegression(intercept_init=1e9), width=2.0)
     for y in (9.0, 11.0) * 20:
         model._moments = model._moments.updated(y)
@@ -72,6 +72,6 @@ def test_the_shrinking_gradient_inside_is_found():
 
 
 def test_width_is_checked():
-    """A senseless width is refused by name."""
+    """An invalid width is rejected by name."""
     with pytest.raises(ValueError, match="width = -1"):
         ScaledTarget(ShrinkingGradient(), width=-1)

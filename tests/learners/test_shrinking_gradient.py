@@ -142,7 +142,7 @@ class TestAgainstThePaper:
         ],
     )
     def test_step_sizes(self, parameters, steps):
-        """eta is B / sqrt(T), or min(B / sqrt(t), 1) when T is unknown, or what was said."""
+        """eta is B / sqrt(T), or min(B / sqrt(t), 1) when T is unknown, or the given step."""
         model = ShrinkingGradient(draws=10, **parameters)
         taken = []
         for _ in steps:
@@ -165,7 +165,7 @@ class TestDraws:
         assert model.n_capped == 0
 
     def test_binding_ceiling_is_warned_of_once_and_counted(self):
-        """A run whose noise is above what was asked for says so, once, and stays countable."""
+        """A run whose noise exceeds the tolerated variance warns once, and counts such events."""
         model = ShrinkingGradient(step=0.5, max_draws=20, min_draws=20, seed=0)
         with pytest.warns(IlnWarning, match="max_draws = 20 binds") as caught:
             learned(model, 200)
@@ -174,7 +174,7 @@ class TestDraws:
         assert model.last_update.estimate.draws == 20
 
     def test_fixed(self):
-        """draws = m is taken at its word."""
+        """draws = m gives exactly m draws."""
         model = learned(ShrinkingGradient(draws=33, seed=0), 5)
         assert model.estimate({"x0": 0.0}).draws == 33
 
@@ -194,7 +194,7 @@ class TestPrediction:
         assert pickle.dumps(asked) == pickle.dumps(silent)
 
     def test_is_the_estimate_that_learning_uses(self):
-        """What was predicted for x is the E_t that learns it, new names included."""
+        """The prediction for x is the E_t used to learn it, new names included."""
         model = learned(ShrinkingGradient(seed=5), 50)
         for x, y in events(50, seed=1):
             newer = {**x, f"name {model.n_seen}": 0.5}
@@ -215,7 +215,7 @@ class TestPrediction:
         assert 0.80 < covered / len(points) <= 1.0
 
     def test_before_any_event(self):
-        """A newborn model predicts exactly 0."""
+        """A new model predicts exactly 0."""
         assert ShrinkingGradient().predict_one({"a": 3.0}) == 0.0
         assert ShrinkingGradient().estimate({}) == (0.0, 0.0, 0)
 
@@ -309,7 +309,7 @@ class TestWhateverArrives:
         assert math.isfinite(model.predict_one({"a": 0.5}))
 
     def test_targets_outside_are_warned_of_once(self):
-        """A user who forgot to scale y is told the remedy, once, and can count such events."""
+        """A user who forgot to scale y is told the remedy once, and can count such events."""
         model = ShrinkingGradient(seed=0)
         with pytest.warns(IlnWarning, match="wrap the model in ScaledTarget") as caught:
             for y in (0.5, 2.0, -7.0):
@@ -319,7 +319,7 @@ class TestWhateverArrives:
 
     @pytest.mark.parametrize("y", [float("nan"), float("inf")])
     def test_a_target_that_is_no_number_changes_nothing(self, y):
-        """A refused event leaves the state bit-identical."""
+        """A rejected event leaves the state bit-identical."""
         model = learned(ShrinkingGradient(seed=0), 10)
         before = pickle.dumps(model)
         with pytest.raises(ValueError, match="y is"):
@@ -354,6 +354,6 @@ class TestWhateverArrives:
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    """A wrong argument is refused at once, by name."""
+    """A wrong argument is rejected at once, by name."""
     with pytest.raises(ValueError, match=message):
         ShrinkingGradient(**parameters)

@@ -1,4 +1,4 @@
-"""Whether a run is told to be diverging when it is, in time, and never when it is not."""
+"""Diverging runs are reported in time, and other runs never."""
 
 import math
 import warnings
@@ -67,7 +67,7 @@ def test_a_diverging_run_is_told_in_time_and_once(family, horizon, scale):
     ],
 )
 def test_a_healthy_run_never_warns(parameters, scale):
-    """Runs that end well below the zero predictor's loss are let alone from beginning to end."""
+    """Runs that end well below the zero predictor's loss never warn."""
     model = ShrinkingGradient(**parameters, seed=1)
     losses, warned = run(model, stream(2, scale)[:800])
     assert losses[-1, 0] < 0.95 * losses[-1, 1]
@@ -111,7 +111,7 @@ def test_it_is_what_theory_calls_diverging(norm_bound):
 
 
 def test_a_pool_has_no_fresh_noise():
-    """However large a pool's ||alpha||_1, its value is no mean of fresh draws."""
+    """However large a pool's ||alpha||_1, its value is not a mean of fresh draws."""
     model = ShrinkingGradient(estimator=Pool(8), step=1.0, seed=1)
     run(model, stream(5, 1.0)[:200])
     assert model.noise == 0.0
@@ -127,7 +127,7 @@ def test_targets_that_are_all_zero():
 
 
 def test_a_warning_points_at_the_caller():
-    """The place shown is the user's line, not one of ours."""
+    """The warning points to the user's line, not one of ours."""
     model = ShrinkingGradient(seed=1)
     with pytest.warns(IlnWarning) as caught:
         model.learn_one({"a": 1.0}, 2.0)

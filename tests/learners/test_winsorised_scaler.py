@@ -7,7 +7,7 @@ from iln_stream.learners.introspection import find_shrinking_gradient
 
 
 class Recorder(base.Regressor):
-    """Keeps what it is given."""
+    """Keeps its inputs."""
 
     def __init__(self):
         self.predicted, self.learned = [], []
@@ -56,7 +56,7 @@ def test_clips():
 
 
 def test_constant_and_new_inputs_become_zero():
-    """What has not varied yet tells nothing."""
+    """An input that has not varied yet is 0."""
     scaler = WinsorisedScaler()
     for _ in range(50):
         scaler.learn_one({"a": 0.1})
@@ -64,7 +64,7 @@ def test_constant_and_new_inputs_become_zero():
 
 
 def test_clip_is_checked():
-    """A senseless clip is refused by name."""
+    """An invalid clip is rejected by name."""
     with pytest.raises(ValueError, match="clip = 0"):
         WinsorisedScaler(clip=0)
 
@@ -91,6 +91,6 @@ def test_which_names_find_room_does_not_depend_on_their_order():
 
 
 def test_max_columns_is_checked():
-    """A scaler of no columns is refused by name."""
+    """A scaler without columns is rejected by name."""
     with pytest.raises(ValueError, match="max_columns = 0"):
         WinsorisedScaler(max_columns=0)

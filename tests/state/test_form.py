@@ -7,7 +7,7 @@ FORM = Form("Thing", 2)
 
 
 def test_fields_in_the_order_asked_for():
-    """What was written is read, whatever the order."""
+    """The fields written are read back, in any order."""
     assert FORM.read(FORM.write(a=1, b=2), "b", "a") == (2, 1)
 
 
@@ -18,11 +18,11 @@ def test_fields_in_the_order_asked_for():
         ({}, "this is the state of None, not of 'Thing'"),
         (3, "this is the state of 3, not of 'Thing'"),
         (Form("Thing", 3).write(a=1), "Thing has version 3, and this release .* reads version 2"),
-        (FORM.write(), "Thing lacks or has too much: a"),
-        (FORM.write(a=1, b=1), "Thing lacks or has too much: b"),
+        (FORM.write(), "Thing has missing or extra fields: a"),
+        (FORM.write(a=1, b=1), "Thing has missing or extra fields: b"),
     ],
 )
 def test_what_is_not_this_state_is_refused(state, message):
-    """Another class, another version or other fields: an error says which, nothing is guessed."""
+    """Another class, another version or other fields raise an error that says which."""
     with pytest.raises(StateError, match=message):
         FORM.read(state, "a")

@@ -14,7 +14,7 @@ NAMES = st.recursive(SIMPLE | NUMBERS, lambda names: st.lists(names, max_size=3)
 
 @given(NAMES)
 def test_names_come_back(name):
-    """Any name that River's models allow is the same afterwards, its type included."""
+    """Any name that River's models allow is restored unchanged, its type included."""
     back = name_of(text_of(name))
     assert back == name
     assert repr(back) == repr(name)
@@ -22,19 +22,19 @@ def test_names_come_back(name):
 
 @given(NAMES, NAMES)
 def test_different_names_have_different_texts(a, b):
-    """No two names fall together, 1 and "1" for example."""
+    """No two names collide, for example 1 and "1"."""
     assert (text_of(a) == text_of(b)) == (repr(a) == repr(b))
 
 
 @pytest.mark.parametrize("name", [object(), b"a", ("a", {1}), math.nan, (math.inf,)])
 def test_unsavable_names_are_refused(name):
-    """A name that could not come back as it was is an error that shows it."""
-    with pytest.raises(StateError, match="an input is called"):
+    """A name that could not be restored unchanged raises an error that shows it."""
+    with pytest.raises(StateError, match="an input is named"):
         text_of(name)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[[{}]]", None])
 def test_what_is_no_name_is_refused(text):
-    """A damaged name is an error, not another name."""
-    with pytest.raises(StateError, match="is no name of an input"):
+    """A damaged name raises an error, and never becomes another name."""
+    with pytest.raises(StateError, match="is not the name of an input"):
         name_of(text)

@@ -49,7 +49,7 @@ def through_files(tree):
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_trees_come_back_from_files(tree):
-    """Any tree is the same, bit for bit, after npz and JSON: odd keys, nan and infinities too."""
+    """Any tree survives npz and JSON bit for bit: odd keys, nan and infinities too."""
     assert same(through_files(tree), tree)
 
 
@@ -65,7 +65,7 @@ def test_trees_come_back_from_files(tree):
     ],
 )
 def test_what_is_no_value_is_refused(value, message):
-    """Nothing is coerced: what would not come back as it was is an error that says where it is."""
+    """Nothing is coerced: a value that would not be restored unchanged raises, with its path."""
     with pytest.raises(StateError, match=message):
         pack({"a": [value]})
 
@@ -83,6 +83,6 @@ def test_what_is_no_value_is_refused(value, message):
     ],
 )
 def test_damage_is_told(arrays, text, message):
-    """Arrays that are missing or too many, and broken text, are errors."""
+    """Missing arrays, extra arrays and broken text raise errors."""
     with pytest.raises(StateError, match=message):
         unpack(arrays, text)

@@ -75,7 +75,7 @@ class TestTail:
 
     @pytest.mark.parametrize("q", [None, 0.1])
     def test_draws_for_survives_rounding(self, q):
-        """Asked for exactly what m draws give, it says m; for the next smaller delta, m + 1."""
+        """For exactly the bound of m draws it returns m; for the next smaller delta, m + 1."""
         for m, eps in product(range(500, 2000), (0.17, 0.3)):
             delta = theory.tail_bound(m, eps, 3.0, q)
             assert theory.draws_for(eps, delta, 3.0, q) == m
@@ -176,7 +176,7 @@ class TestTheorem1:
         assert 1 < hoeffding / lemma < 1.001
 
     def test_draws_keep_every_estimate_within_1(self):
-        """What gamma is for: any of T errors exceeds 1 with chance 2 / ((16 B + 1) B), no less."""
+        """gamma's purpose: any of T errors exceeds 1 with chance 2 / ((16 B + 1) B), no less."""
         for B, T in product((1.0, 2.0, 5.0), (10**4, 10**6)):
             m = theory.draws_of_theorem_1(B, T)
             largest = (16 * B + 1) * theory.sum_of_steps(B, T, horizon=T)
@@ -190,7 +190,7 @@ class TestTheorem1:
 
     @given(st.floats(1.0, 10.0), st.floats(1.001, 2.0), st.floats(1.001, 10.0))
     def test_draws_grow_with_norm_bound_and_horizon(self, B, wider, longer):
-        """A larger ball or a longer stream asks for more draws."""
+        """A larger ball or a longer stream needs more draws."""
         T = 10**5
         m = theory.draws_of_theorem_1(B, T)
         assert theory.draws_of_theorem_1(B * wider, T) > m
@@ -254,7 +254,7 @@ class TestTheorem1:
         assert gain >= regret - allowed - 1e-6 * (1 + abs(gain) + abs(regret))
 
     def test_a_wrong_shrink_has_its_price(self):
-        """Without r the inequality fails, so r is not there for show: a shrink at f_t(x) = 0."""
+        """Without r the inequality fails, so r is necessary: a shrink at f_t(x) = 0."""
         B, eta, size = 1.0, 0.1, 17.0
         f_t = np.array([0.0, 0.8])
         gain = (np.sum((f_t - f_t) ** 2) - np.sum((f_t / 4 - f_t) ** 2)) / (2 * eta)
@@ -398,7 +398,7 @@ class TestKappa:
 
 
 def last_half(family, B, n, m, scale=1.0) -> tuple[float, bool]:
-    """Loss of E_t over the last half beside the zero predictor's, and what `diverging` tells."""
+    """Loss of E_t over the last half, that of the zero predictor, and the value of `diverging`."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((n, 3))
     y = scale * np.tanh(2 * np.sin(X[:, 0]))
@@ -448,7 +448,7 @@ class TestDiverging:
 
     @pytest.mark.parametrize("scale", [1.0, 0.3])
     def test_follows_the_targets_size(self, scale):
-        """Given their rms, the same runs are told to diverge at every scale of the targets."""
+        """Given their rms, the same runs count as diverging at every scale of the targets."""
         assert last_half(DecisionStumps(), 1.0, 400, 16, scale)[1]
         assert not last_half(DecisionStumps(), 1.0, 400, 4096, scale)[1]
 
@@ -490,14 +490,14 @@ class TestDiverging:
     ],
 )
 def test_errors_name_the_argument(call, name):
-    """What lies outside its range is refused by name, NaN and infinities included."""
+    """Arguments outside their range raise errors that name them, NaN and infinities included."""
     with pytest.raises(ValueError, match=name):
         call()
 
 
 @given(st.floats(1.0, 5.0), st.integers(1601, 10**7), st.none() | st.integers(1, 10**15))
 def test_a_plan_is_all_of_it(B, horizon, draws):
-    """A plan says what each function says, and promises no regret for fewer draws than proved."""
+    """A plan equals the functions' results, and has no regret bound for fewer draws than proved."""
     plan = theory.plan(B, horizon, draws)
     proofs = theory.draws_of_theorem_1(B, horizon)
     assert plan.step == theory.step_size(B, horizon)
@@ -507,7 +507,7 @@ def test_a_plan_is_all_of_it(B, horizon, draws):
 
 
 def test_too_many_draws_to_count_is_an_overflow():
-    """An error far below what doubles can tell is refused, not answered with nonsense."""
+    """An eps far below the resolution of doubles raises instead of returning nonsense."""
     with pytest.raises(OverflowError):
         theory.draws_for(1e-200, 0.5, 1e200)
     with pytest.raises(OverflowError):

@@ -1,4 +1,4 @@
-"""Ways to hold f_t and to estimate it at a point."""
+"""Ways to store f_t and to estimate it at a point."""
 
 from iln_stream.learners.estimators.abilities import (
     Averages,
@@ -32,11 +32,11 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     "pool": Pool,
     "growing-pool": GrowingPool,
 }
-"""The estimators that a name stands for, with their parameters as they are if not told."""
+"""Estimators by name, each with its default parameters."""
 
 
 def estimator_of(chosen: Estimator | str) -> Estimator:
-    """Return the estimator that was chosen by name or as it is.
+    """Return the estimator that was chosen by name or as an object.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What some iterates can do beyond what Algorithm 1 asks of each."""
+"""Optional abilities of iterates, beyond those that Algorithm 1 requires."""
 
 from typing import Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 
 @runtime_checkable
 class EstimatesWithin(Iterate, Protocol):
-    """Can promise an accuracy."""
+    """Can guarantee an accuracy."""
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
         """Return an E with P(|E - f(x)| > eps) <= delta given f, with event t's randomness."""
@@ -20,10 +20,10 @@ class EstimatesWithin(Iterate, Protocol):
 
 @runtime_checkable
 class Reweighs(Iterate, Protocol):
-    """Keeps every point that was appended, in that order."""
+    """Keeps every appended point, in order."""
 
     def reweighed(self, alpha: NDArray[np.float64]) -> Iterate:
-        """Return sum_i alpha_i Phi(x_i) with other alpha, shape (n,), over the same points."""
+        """Return sum_i alpha_i Phi(x_i) over the same points with new alpha, shape (n,)."""
         ...
 
 
@@ -46,5 +46,5 @@ class Layered(Iterate, Protocol):
     """Can be written as one layer of finitely many units."""
 
     def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
-        """Return f over `size` units (None: as many as suit) for inputs of d columns."""
+        """Return f over `size` units (None: a suitable number) for inputs of d columns."""
         ...

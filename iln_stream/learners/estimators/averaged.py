@@ -1,4 +1,4 @@
-"""Corollary 1's average of all iterates, kept beside f_t at O(1) an event."""
+"""Corollary 1's average of all iterates, kept beside f_t in O(1) time per event."""
 
 from array import array
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from iln_stream.state import Form, Tree
 _FORM = Form("AveragedIterate", 1)
 
 _SETTLE_ABOVE = 2.0**50
-"""S / s at which sums are settled: up to 2^53, S is an exact sum of ones and quarters of them."""
+"""S / s at which the sums are reset: up to 2^53, S is an exact sum of powers of 1/4."""
 
 
 _SAMPLED = Sampled()
@@ -25,18 +25,18 @@ class Averaged:
     """Another estimator, with the average f_S = (1/T) sum_t f_t kept beside f_t.
 
     On independent, equally distributed events f_S is within eps of the best of ||f|| <= B once
-    T = O(B^2 / eps^2) (Corollary 1 of the paper), while f_t itself goes on to move with its last
-    events. Learning and `predict_one` are as without; `ShrinkingGradient.estimate_average` asks
-    for f_S. An event takes O(1) time more (O(n) once in some twenty shrinks), a point two or three
-    numbers.
+    T = O(B^2 / eps^2) (Corollary 1 of the paper), while f_t itself keeps moving with the latest
+    events. Learning and `predict_one` are unchanged; `ShrinkingGradient.estimate_average` returns
+    f_S. It adds O(1) time per event (O(n) once in some twenty shrinks) and two or three numbers
+    per point.
 
-    A point's share of the average grows as long as the stream, so no point may leave: `budget`
-    must be None. In a pool points have no weights of their own, so its average is not kept.
+    A point's share of the average grows throughout the stream, so no point may be evicted:
+    `budget` must be None. In a pool, points have no weights of their own, so it can't be averaged.
 
     Parameters
     ----------
     estimator
-        How f_t is held and estimated, and f_S too: `Sampled()`, or another that keeps all points.
+        How f_t and f_S are stored and estimated: `Sampled()`, or another that keeps all points.
 
     Examples
     --------
@@ -68,21 +68,21 @@ class Averaged:
         if given.budget is not None:
             raise ValueError(
                 f"budget = {given.budget} must be None for the average of all f_t: "
-                "a point that has left the support would still count in it"
+                "an evicted point would still count in it"
             )
         if not isinstance(f, Reweighs):
             raise ValueError(
-                f"estimator = {self.estimator!r} keeps no points, so it can't tell the average of "
-                "all f_t: use Sampled()"
+                f"estimator = {self.estimator!r} keeps no points, so it can't average all f_t: "
+                "use Sampled()"
             )
         return f
 
 
 class AveragedIterate:
-    """f_t, and what the coefficients of the average f_S are at any time.
+    """f_t, and the coefficients of the average f_S as of any time.
 
     With s(t) the product of all shrinks before event t, point i's coefficient in f_t is a_i s(t).
-    So the sum of its coefficients up to event T is a_i (S(T) - S(i)), S the sums of s.
+    The sum of its coefficients up to event T is then a_i (S(T) - S(i)), S the prefix sums of s.
     """
 
     def __init__(self, f: Reweighs) -> None:
@@ -92,7 +92,7 @@ class AveragedIterate:
         self._total = 0.0  # S
         self._a = array("d")  # a_i
         self._since = array("d")  # S(i)
-        self._settled = np.zeros(0)  # what was summed up when s was last begun anew
+        self._settled = np.zeros(0)  # the coefficients' sums as of the last reset of s
 
     @property
     def alpha_l1(self) -> float:
@@ -106,7 +106,7 @@ class AveragedIterate:
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         return self._f.draws_wanted
 
     @property
@@ -115,7 +115,7 @@ class AveragedIterate:
         return self._f
 
     def noise(self, draws: int) -> float:
-        """Return the bound on the standard deviation of E from so many draws."""
+        """Return the bound on the standard deviation of E from that many draws."""
         return self._f.noise(draws)
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
@@ -123,14 +123,14 @@ class AveragedIterate:
         return self._f.estimate(x, t)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
-        """Count f_t into the average, then let x join the support."""
+        """Add f_t to the average, then x to the support."""
         self._count()
         self._f.append(x, alpha)
         self._a.append(alpha / self._scale)
         self._since.append(self._total)
 
     def shrink(self, factor: float) -> None:
-        """Count f_t into the average, then multiply every alpha_i by `factor`."""
+        """Add f_t to the average, then multiply every alpha_i by `factor`."""
         self._count()
         self._f.shrink(factor)
         self._scale *= factor
@@ -177,7 +177,7 @@ class AveragedIterate:
         return sums
 
     def _settle(self) -> None:
-        """Begin S and s anew."""
+        """Reset S and s."""
         self._settled = self._sums()
         self._a = array("d", np.array(self._a) * self._scale)
         self._since = array("d", bytes(8 * len(self._a)))

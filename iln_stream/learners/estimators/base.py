@@ -1,4 +1,4 @@
-"""What Algorithm 1 asks of f_t: an estimate at a point, a new term, a shrink."""
+"""What Algorithm 1 requires of f_t: an estimate at a point, a new term, a shrink."""
 
 import math
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -18,10 +18,10 @@ class Estimate(NamedTuple):
     value
         E.
     standard_error
-        Standard deviation of E, estimated from its own draws; of a single draw its largest
+        Standard deviation of E, estimated from its own draws; for a single draw the largest
         possible value.
     draws
-        m, the number of draws it is the mean of; 0 when f = 0, where E = 0 is exact.
+        m, the number of draws in the mean E; 0 when f = 0, where E = 0 is exact.
 
     """
 
@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """How many draws an estimate takes: `fixed`, or as many as keep its variance in bounds."""
+    """How many draws an estimate takes: `fixed`, or enough to keep its variance in bounds."""
 
     fixed: int | None
     variance: float
@@ -39,33 +39,33 @@ class Draws(NamedTuple):
     most: int
 
     def wanted(self, q: float, alpha_l1: float) -> float:
-        """Draws that keep the variance of E, at most q ||alpha||_1^2 / m, below `variance`."""
+        """Draws needed to keep the variance of E, at most q ||alpha||_1^2 / m, below `variance`."""
         return q * alpha_l1**2 / self.variance
 
     def m(self, q: float, alpha_l1: float) -> int:
-        """Draws that are taken."""
+        """Number of draws to take."""
         if self.fixed is not None:
             return self.fixed
         return max(self.fewest, math.ceil(min(self.wanted(q, alpha_l1), self.most)))
 
 
 Policy: TypeAlias = Literal["oldest", "smallest", "compress"]
-"""Who leaves a support that is full."""
+"""Eviction policy of a full support."""
 
 
 class Given(NamedTuple):
-    """What ShrinkingGradient's parameters say of f_t.
+    """The parameters of ShrinkingGradient that concern f_t.
 
     Parameters
     ----------
     features
         The family of hidden units.
     draws
-        How many draws an estimate takes, for an estimator that has no numbers of its own.
+        How many draws an estimate takes, for an estimator without its own numbers.
     budget
         The most support points kept; None: all.
     policy
-        Who leaves a support that is full.
+        Eviction policy of a full support.
     key
         Two words that seed all randomness.
 
@@ -81,8 +81,8 @@ class Given(NamedTuple):
 class Iterate(Protocol):
     """f_t = sum_i alpha_i Phi(x_i), in a form that can be estimated and updated.
 
-    Estimating changes nothing that can be seen from outside: E is a function of the state, the
-    point and the event's number.
+    Estimating has no visible side effects: E is a function of the state, the point and the event's
+    number.
     """
 
     @property
@@ -92,18 +92,18 @@ class Iterate(Protocol):
 
     @property
     def n_support(self) -> int:
-        """Number of points x_i that are kept."""
+        """Number of support points x_i."""
         ...
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         ...
 
     def noise(self, draws: int) -> float:
-        """Return a bound on the standard deviation of E from so many draws, f_t being given.
+        """Return a bound on the standard deviation of E from that many draws, given f_t.
 
-        0 where an E is no mean of fresh draws, or where no bound is near the truth.
+        0 where E is not a mean of fresh draws, or where no tight bound is known.
         """
         ...
 
@@ -120,17 +120,17 @@ class Iterate(Protocol):
         ...
 
     def state(self) -> Tree:
-        """Return what `Estimator.restore` needs beside what is given; it shares no memory."""
+        """Return what `Estimator.restore` needs besides `given`; it shares no memory."""
         ...
 
 
 class Estimator(Protocol):
-    """A way to hold and estimate f_t; itself only parameters, as River wants them."""
+    """A way to store and estimate f_t; holds only parameters, as River expects."""
 
     def start(self, given: Given) -> Iterate:
         """Return f_1 = 0."""
         ...
 
     def restore(self, given: Given, state: Tree) -> Iterate:
-        """Return the iterate that has this state; it goes on bit for bit."""
+        """Return the iterate that has this state; it resumes bit for bit."""
         ...

@@ -1,4 +1,4 @@
-"""f_t over its support, estimated by fresh units that look at several points each."""
+"""f_t over its support, estimated by fresh units, each evaluated at several points."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,11 @@ class Block:
 
     E = (1/R) sum_r psi(x; w_r) (||alpha||_1 / S) sum_s sgn(alpha_i) psi(x_i; w_r), i = i_rs drawn
     with probability |alpha_i| / ||alpha||_1. It is unbiased, with variance at most
-    (q ||alpha||_1^2 / S + ||f_t||^2) / R, and costs O(R (S + 1) d) whatever the size of the
-    support: a unit's d random numbers serve S points.
+    (q ||alpha||_1^2 / S + ||f_t||^2) / R, and costs O(R (S + 1) d) for a support of any size:
+    a unit's d random numbers serve S points.
 
-    Theorem 1 asks for the mean of independent draws within +-||alpha||_1, which the R terms are:
-    it holds with m = R and `budget` None.
+    Theorem 1 requires a mean of independent draws within +-||alpha||_1. The R terms are such
+    draws, so it holds with m = R and `budget` None.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Block:
 
 
 class BlockIterate(Supported):
-    """Support points with their alphas, estimated by numpy whatever the family."""
+    """Support points with their alphas, estimated by numpy for any family."""
 
     def __init__(self, given: Given, sizes: Block) -> None:
         super().__init__(given)
@@ -95,7 +95,7 @@ class BlockRidgesIterate(BlockIterate):
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
-        # Not before it is used: numba takes a moment to import.
+        # Imported on first use: numba takes a moment to import.
         from iln_stream.kernels import sampled_ridges
 
         alpha_l1 = self.alpha_l1

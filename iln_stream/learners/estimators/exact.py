@@ -15,9 +15,9 @@ from iln_stream.state import Tree
 class Exact:
     """f_t(x) = sum_i alpha_i k(x_i, x) itself, by the kernel k(x', x) = <Phi(x'), Phi(x)>.
 
-    E has no variance. It costs O(n d) for a support of n points, and asks for the kernel that the
-    paper does without: it is what other estimators are judged by, and for small supports the
-    fastest. Theorem 1 holds, with `budget` None, for any number of draws.
+    E has no variance. It costs O(n d) for a support of n points, and needs the kernel that the
+    paper avoids. It is the reference for other estimators, and the fastest for small supports.
+    Theorem 1 holds, with `budget` None, for any number of draws.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class ExactIterate(Supported):
         kernel = closed_form(given.features)
         if kernel is None:
             raise ValueError(
-                f"Exact asks for a family whose kernel has a closed form, not {given.features!r}: "
+                f"Exact needs a family whose kernel has a closed form, not {given.features!r}: use "
                 "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, ArcCosine, DecisionStumps, "
                 "UniformCoordinates, or a Mixture of them"
             )
@@ -58,5 +58,5 @@ class ExactIterate(Supported):
         return Estimate(float(self.support.alpha @ k), 0.0, 0)
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
-        """Return f_t(x): no accuracy asks for more."""
+        """Return f_t(x), which is exact."""
         return self.estimate(x, t)

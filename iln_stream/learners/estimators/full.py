@@ -14,7 +14,7 @@ from iln_stream.learners.estimators.ridge_law import code, unit
 from iln_stream.learners.estimators.supported import Supported
 from iln_stream.state import Tree
 
-_PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products wake up threads, to no avail
+_PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products use threads, without gain
 _FEWEST_POINTS, _MOST_POINTS = 64, 2048
 _LARGEST_OMEGA = 1e18  # times the largest input still a number in single precision
 
@@ -24,12 +24,12 @@ class Full:
     """R fresh units, each summed over the whole support.
 
     E = (1/R) sum_r psi(x; w_r) sum_i alpha_i psi(x_i; w_r), which is unbiased, with variance at
-    most ||f_t||^2 / R: no ||alpha||_1 is in it, and so it wins once ||alpha||_1 is many times
-    ||f_t||. It costs O(R n d) for a support of n points, as one matrix product in single precision
-    where units are ridges, and a call for each point otherwise.
+    most ||f_t||^2 / R. This does not depend on ||alpha||_1, so `Full` wins once ||alpha||_1 is many
+    times ||f_t||. It costs O(R n d) for a support of n points, as one matrix product in single
+    precision where units are ridges, and one call per point otherwise.
 
-    Theorem 1 is about draws that are bounded by ||alpha||_1, which its proof relates to m; these
-    are too (|sum_i alpha_i psi(x_i; w)| <= ||alpha||_1), so it holds with m = R and `budget` None.
+    Theorem 1 requires draws bounded by ||alpha||_1, which its proof relates to m. These draws are
+    (|sum_i alpha_i psi(x_i; w)| <= ||alpha||_1), so it holds with m = R and `budget` None.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Full:
 
 
 class FullIterate(Supported):
-    """Support points with their alphas, looked at one by one whatever the family."""
+    """Support points with their alphas, evaluated one by one for any family."""
 
     def __init__(self, given: Given, features: int) -> None:
         super().__init__(given)
@@ -86,7 +86,7 @@ class FullIterate(Supported):
 
 
 class FullRidgesIterate(FullIterate):
-    """Support points with their alphas, looked at through matrix products."""
+    """Support points with their alphas, evaluated by matrix products."""
 
     def __init__(self, given: Given, features: int, family: RidgeFeatures) -> None:
         super().__init__(given, features)
@@ -94,7 +94,7 @@ class FullRidgesIterate(FullIterate):
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
-        # Not before it is used: numba takes a moment to import.
+        # Imported on first use: numba takes a moment to import.
         from iln_stream.kernels import ridge_sums
 
         if self.alpha_l1 == 0.0:
@@ -115,7 +115,7 @@ class FullRidgesIterate(FullIterate):
     def _blocks(self, d: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """The support's rows as units see them, with their alphas.
 
-        Oldest first, not as they lie in memory: sums are then the same in a restored learner.
+        Oldest first, not in memory order: sums are then the same in a restored learner.
         """
         support = self.support
         if type(self._family).inputs is not RidgeFeatures.inputs:

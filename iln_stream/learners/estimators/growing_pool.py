@@ -16,29 +16,30 @@ from iln_stream.state import Form, Tree
 _FORM = Form("GrowingPoolIterate", 1)
 
 _TOGETHER = 8
-"""Units that join together: one pass over the support serves them all."""
+"""Number of units added at once: one pass over the support serves them all."""
 
 
 @dataclass(frozen=True)
 class GrowingPool:
     """A `Pool` of R_t = growth sqrt(t) log t units after t events: it tends to the infinite layer.
 
-    A newcomer starts with the weight that it would have had it been there from the beginning,
+    A new unit starts with the weight it would have if it had been there from the beginning,
     theta_r = sum_i alpha_i psi(x_i; w_r), computed from the stored support; so
-    E = (1/R_t) sum_r theta_r psi(x; w_r) is the same mean over more units. Units in this number
-    keep the rate of kernel ridge regression, 1 / sqrt(t) [1]_. For alpha chosen without the units E
-    is unbiased, its variance at most ||f||^2 / R_t. They are chosen with the units that were there,
-    so Theorem 1 does not hold; but a newcomer's part of E is unbiased when it joins.
+    E = (1/R_t) sum_r theta_r psi(x; w_r) is the same mean over more units. This number of units
+    preserves the rate of kernel ridge regression, 1 / sqrt(t) [1]_. If alpha is independent of the
+    units, E is unbiased with variance at most ||f||^2 / R_t. Here alpha depends on the existing
+    units, so Theorem 1 does not hold; but a new unit's part of E is unbiased when it is added.
 
-    An event costs O(R_t d), and O(n d) more, n being the size of the support, if units join; they
-    do so by eights, eight an event at most. The support is let go once there are `max_features`
-    units: from then on this is a `Pool`. So memory is bounded even without a `budget`; the default
-    is full after 12,000 events. With a budget newcomers know only of what is kept (by "oldest", the
-    latest points), while older units remember everything: their parts of E then differ by what was
-    forgotten.
+    An event costs O(R_t d), and O(n d) more, n being the size of the support, if units are added;
+    this happens in groups of eight, at most one group per event. The support is dropped once there
+    are `max_features` units: from then on this is a `Pool`. Memory is thus bounded even without a
+    `budget`; with the defaults, the pool is full after 12,000 events. With a budget, new units see
+    only the points kept (with "oldest", the latest), while older units remember all points: their
+    parts of E then differ by the forgotten points.
 
     A `Pool` of `max_features` units is at least as accurate, and costs the same in the end; this
-    one is for streams of unknown length, on which few units may do. Families are those of `Pool`.
+    one is for streams of unknown length, where few units may suffice. It takes the same families
+    as `Pool`.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class GrowingPool:
             )
 
     def units_at(self, t: int) -> int:
-        """Return R_t, the number of units that t events ask for.
+        """Return R_t, the number of units for t events.
 
         Examples
         --------
@@ -110,7 +111,7 @@ class GrowingPool:
 
 
 class GrowingPoolIterate(PoolIterate):
-    """theta over the units so far, and the support for as long as units may come."""
+    """theta over the units so far, and the support while units may still be added."""
 
     def __init__(
         self,
@@ -126,11 +127,11 @@ class GrowingPoolIterate(PoolIterate):
 
     @property
     def n_support(self) -> int:
-        """Number of points that newcomers start from."""
+        """Number of points kept for new units."""
         return 0 if self._support is None else len(self._support)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
-        """Add alpha Phi(x), for the units that are and those that are to come."""
+        """Add alpha Phi(x), for existing and future units."""
         super().append(x, alpha)
         self._t += 1
         if self._support is not None:
@@ -150,7 +151,7 @@ class GrowingPoolIterate(PoolIterate):
         return _FORM.write(pool=super().state(), t=self._t, support=support)
 
     def _grow(self, support: Support, d: int) -> None:
-        """Let units join if the schedule asks for more; forget the support after the last."""
+        """Add units if the schedule requires more; drop the support after the last."""
         R, wanted = self.n_units, self._schedule.units_at(self._t)
         together = wanted == self._schedule.max_features or wanted - R >= _TOGETHER
         if self._units is not None and together and wanted > R:

@@ -10,18 +10,17 @@ _FEWEST_BUCKETS = 64
 
 
 class Guide:
-    """A guide table over prefix sums of |alpha|, which tells where a draw starts its search.
+    """A guide table over prefix sums of |alpha|, which gives the start of a draw's search.
 
-    Kept up with the sums at the next draw: in O(1) a point that joined, and made anew when about
-    as many points joined as there were. It holds nothing that the sums don't tell, so it is no
-    part of any state.
+    The next draw updates it: in O(1) per added point, or by a rebuild when the number of points
+    has about doubled. It is derived from the sums alone, so it is not part of any state.
 
-    Half of the table is for what is to come. A point so large that it fills the table alone is no
-    harm: draws behind the table take O(log n) time until it is made anew.
+    Half of the table is reserved for future points. A point so large that it fills the table alone
+    does no harm: draws beyond the table take O(log n) time until it is rebuilt.
     """
 
     def __init__(self) -> None:
-        # Not before something is drawn: numba takes a moment to import.
+        # Imported on the first draw: numba takes a moment to import.
         from iln_stream.kernels import guide
 
         self._kernels = guide
@@ -31,7 +30,7 @@ class Guide:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the sums, because positions have changed."""
+        """Discard the table, because positions have changed."""
         self._made_of = 0
         self._made_at = self._covered = -1
         self._filled = 0
@@ -63,7 +62,7 @@ class Guide:
         if not buckets < len(self.table) <= 4 * buckets:
             self.table = np.empty(buckets + 1, np.int32)
         self.origin = float(prefix[first])
-        # Bounded, for sums may be as small as the smallest double.
+        # Bounded, because sums may be as small as the smallest double.
         self.per_unit = min(len(self.table) / 2 / float(prefix[last] - prefix[first]), 1e300)
         self._made_of, self._made_at, self._filled = max(n, _FEWEST_BUCKETS), last, 0
         self._extend(prefix, first, last)

@@ -21,14 +21,14 @@ class HiddenLayer(NamedTuple):
     family
         The family of psi.
     w
-        R draws of it.
+        R draws from it.
     theta
         Shape (R,).
     fresh
-        Whether w were drawn independently of f, so that the function is f in expectation and its
-        terms tell how far off it is. If not, it is f itself.
+        Whether w was drawn independently of f, so that the function is f in expectation and the
+        spread of its terms gives its error. If not, the function is f itself.
     points
-        Latest support points, shape (n, d), to look at it at.
+        Latest support points, shape (n, d), at which to evaluate it.
 
     """
 

@@ -1,4 +1,4 @@
-"""f_t as weights over a pool of units that are kept from event to event."""
+"""f_t as weights over a pool of units that persist from event to event."""
 
 import math
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from iln_stream.learners.estimators.units import RidgeNetwork, RidgeUnits, ridge
 from iln_stream.state import Form, Tree
 
 FORM = Form("PoolIterate", 1)
-"""What its state consists of."""
+"""Format of a pool's state."""
 
 
 @dataclass(frozen=True)
 class Pool:
     """R units drawn once, w_1..w_R ~ mu, with weights theta_r = sum_i alpha_i psi(x_i; w_r).
 
-    E = (1/R) sum_r theta_r psi(x; w_r) takes O(R d) time and memory however long the stream: no
+    E = (1/R) sum_r theta_r psi(x; w_r) takes O(R d) time and memory for streams of any length: no
     support is needed. This is the paper's baseline Fixed-Random (Section 6) with Algorithm 1's
-    steps. alpha now depends on the pool, so E is not unbiased for <f_t, Phi(x)>, and Theorem 1
-    does not hold; what is learned is the best function of these R units, O(1 / sqrt(R)) away
-    from the infinite layer's. For alpha chosen without the pool E would be unbiased, its variance
-    at most ||f||^2 / R; that is what its standard error, estimated from the R terms, speaks of.
+    steps. alpha now depends on the pool, so E is a biased estimate of <f_t, Phi(x)>, and Theorem 1
+    does not hold; it learns the best function of these R units, O(1 / sqrt(R)) away from the
+    infinite layer's. If alpha were independent of the pool, E would be unbiased with variance at
+    most ||f||^2 / R; its standard error, estimated from the R terms, refers to that case.
 
-    Asks for a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
-    `Tanh`, `Sigmoid`, `ArcCosine`, or a `RidgeFeatures` of your own. What the family makes of the
-    number of columns, such as gamma = 1/d, is fixed by the first learned event.
+    It needs a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
+    `Tanh`, `Sigmoid`, `ArcCosine`, or a `RidgeFeatures` of your own. Parameters that the family
+    derives from the number of columns, such as gamma = 1/d, are fixed by the first learned event.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def ridges_for(asking: str, given: Given) -> RidgeFeatures:
     Raises
     ------
     ValueError
-        When its units are no ridges.
+        When its units are not ridges.
 
     """
     family = as_ridges(given.features)
     if family is None or family.activation not in get_args(Activation):
         raise ValueError(
-            f"{asking} asks for ridge units sigma(omega.x + b), not {given.features!r}: give "
+            f"{asking} needs ridge units sigma(omega.x + b), not {given.features!r}: use "
             "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or a "
             f"RidgeFeatures whose activation is one of {', '.join(get_args(Activation))}"
         )
@@ -99,7 +99,7 @@ class PoolIterate:
 
     @property
     def n_support(self) -> int:
-        """0: the pool stands in for the support."""
+        """0: the pool replaces the support."""
         return 0
 
     @property
@@ -108,7 +108,7 @@ class PoolIterate:
         return len(self._theta)
 
     def noise(self, draws: int) -> float:
-        """Return 0: the units are drawn once, so E is no mean of fresh draws."""
+        """Return 0: the units are drawn once, so E is not a mean of fresh draws."""
         return 0.0
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
@@ -135,20 +135,21 @@ class PoolIterate:
         """Return the pool itself."""
         if size not in (None, self.n_units):
             raise ValueError(
-                f"size = {size} is not the pool's, {self.n_units}, which is frozen as it is"
+                f"size = {size} is not the pool's, {self.n_units}: a pool is frozen as it is, so "
+                "leave size out"
             )
         network = self.network(d)
         units, theta = Ridges(network.omega, network.b), self.n_units * network.weights
         return HiddenLayer(network.features, units, theta, False, np.empty((0, d)))
 
     def network(self, d: int) -> RidgeNetwork:
-        """Return f_t as a function of points of d columns, at least as many as were learned."""
+        """Return f_t as a function of points of d columns, d at least the number learned."""
         if self._units is None:
             return RidgeNetwork(self._family, np.zeros((0, d)), np.zeros(0), np.zeros(0))
         return self._units.network(self._theta, d)
 
     def state(self) -> Tree:
-        """Return theta, and the first point's number of columns, which the units depend on."""
+        """Return theta, and the first point's number of columns, on which the units depend."""
         d_first = None if self._units is None else self._units.d_first
         return FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, d_first=d_first)
 

@@ -1,4 +1,4 @@
-"""A family of Gaussian ridges as the numbers that compiled code takes."""
+"""A family of Gaussian ridges as arguments of compiled code."""
 
 import math
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class RidgeLaw(NamedTuple):
     bias
         b ~ N(0, bias^2) or U[0, bias); in turns for cosines.
     normal_bias
-        Which of them.
+        Whether b is normal.
     activation
         The code of sigma.
 
@@ -48,7 +48,7 @@ def ridge_law(family: GaussianRidgeFeatures, d: int) -> RidgeLaw:
 
 
 class LawOfColumns:
-    """A family's law for inputs of d columns, worked out once for the d last asked for."""
+    """A family's law for inputs of d columns, cached for the last d."""
 
     def __init__(self, family: GaussianRidgeFeatures) -> None:
         self._family = family
@@ -66,13 +66,13 @@ class LawOfColumns:
 
 
 def unit(family: RidgeFeatures) -> float:
-    """Return what compiled code measures omega and b in: turns for cosines."""
+    """Return the unit of omega and b in compiled code: turns for cosines."""
     return 2.0 * math.pi if family.activation == "cos" else 1.0
 
 
 def code(family: RidgeFeatures) -> int:
-    """Return what compiled code knows the activation by."""
-    # Not before it is used: numba takes a moment to import.
+    """Return the activation's code in compiled functions."""
+    # Imported on first use: numba takes a moment to import.
     from iln_stream.kernels.activations import CODES
 
     return CODES[family.activation]

@@ -20,25 +20,25 @@ from iln_stream.state import Tree
 from iln_stream.theory import draws_for
 
 Units: TypeAlias = Literal["two normals", "direct", "phase integrated"]
-"""How a draw's unit is made."""
+"""How to draw a unit."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Algorithm 2: fresh draws of i and w at every event, as many as the learner's `draws` says.
+    """Algorithm 2: fresh draws of i and w at every event; the learner's `draws` sets how many.
 
-    E is unbiased, its variance at most q ||alpha||_1^2 / m, its cost O(m d) whatever the size of
-    the support. Theorem 1 is about this estimator, with `budget` None.
+    E is unbiased, with variance at most q ||alpha||_1^2 / m, and costs O(m d) for a support of any
+    size. Theorem 1 is about this estimator, with `budget` None.
 
     Parameters
     ----------
     units
-        How a draw's unit is made, where units are Gaussian ridges, psi(x; w) = sigma(omega.x + b)
-        with omega ~ N(0, s^2 I): there compiled code makes the draws, in single precision.
-        "two normals": (omega.x_i, omega.x) itself is drawn, which is bivariate normal. E has the
-        same law as with "direct", all d entries of omega, and takes a fraction of the time.
-        "phase integrated": for cosines only; the mean over b of a draw's product is
-        cos(omega.(x_i - x)) / 2, which has about half the variance and takes one normal.
+        How to draw a unit, for Gaussian ridges, psi(x; w) = sigma(omega.x + b) with
+        omega ~ N(0, s^2 I): compiled code draws them, in single precision.
+        "direct": draws all d entries of omega. "two normals": draws (omega.x_i, omega.x), which is
+        bivariate normal; E has the same law as with "direct", in a fraction of the time.
+        "phase integrated": for cosines only; averages a draw's product over b, which gives
+        cos(omega.(x_i - x)) / 2, with about half the variance and one normal per draw.
         None: "two normals" for Gaussian ridges; other families are always drawn directly.
 
     Examples
@@ -64,11 +64,11 @@ class Sampled:
         family = compilable(given.features)
         if self.units == "phase integrated" and (family is None or family.b_law != PHASE):
             raise ValueError(
-                f"units = {self.units!r} asks for random Gaussian cosines, not {given.features!r}"
+                f"units = {self.units!r} needs random Gaussian cosines, not {given.features!r}"
             )
         if self.units == "two normals" and family is None:
             raise ValueError(
-                f"units = {self.units!r} asks for Gaussian ridges, not {given.features!r}"
+                f"units = {self.units!r} needs Gaussian ridges, not {given.features!r}"
             )
         if family is None:
             return SampledIterate(given)
@@ -80,7 +80,7 @@ class Sampled:
 
 
 class SampledIterate(Supported):
-    """Support points with their alphas, estimated by numpy whatever the family."""
+    """Support points with their alphas, estimated by numpy for any family."""
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)
@@ -89,7 +89,7 @@ class SampledIterate(Supported):
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         if self._draws.fixed is not None:
             return None
         wanted = self._draws.wanted(self._q, self.alpha_l1)
@@ -105,11 +105,11 @@ class SampledIterate(Supported):
         return self._estimate(x, m, t)
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
-        """Return E at x from as many draws as the corrected bound asks for."""
+        """Return E at x from the number of draws given by the corrected bound."""
         return self._estimate(x, draws_for(eps, delta, self.alpha_l1, self._q), t)
 
     def reweighed(self, alpha: NDArray[np.float64]) -> Self:
-        """Return the same points with other alpha, shape (n,)."""
+        """Return the same points with new alpha, shape (n,)."""
         iterate = copy(self)
         iterate.support = self.support.reweighed(alpha)
         return iterate
@@ -146,7 +146,7 @@ class SampledRidgesIterate(SampledIterate):
 
 @cache
 def _kernels() -> ModuleType:
-    # Not before the first draw: numba takes a moment to import.
+    # Imported on the first draw: numba takes a moment to import.
     from iln_stream.kernels import sampled_ridges
 
     return sampled_ridges

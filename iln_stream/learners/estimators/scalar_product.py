@@ -11,7 +11,7 @@ from iln_stream.learners.estimators.base import Estimate
 from iln_stream.learners.estimators.support import Support
 
 _NUMBERS_AT_ONCE = 1 << 18
-"""Draws are made in blocks of about this many doubles, so memory is bounded whatever m is."""
+"""Draws are made in blocks of about this many doubles, so memory is bounded for any m."""
 
 
 def est_scalar_prod(

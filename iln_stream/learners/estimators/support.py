@@ -15,32 +15,32 @@ _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
 _SCALES = 2.0**-200, 2.0**200
 _AT_ONCE = 1 << 26
-"""Rows of a budget that are at most so many numbers are asked for at once, and never copied. The
-system gives memory to those that are used only."""
+"""If a budget's rows hold at most this many numbers, they are allocated at once and never copied.
+The system commits memory only to rows in use."""
 _LINE = 16  # numbers of single precision in a cache line
-_LANES = 8  # rows are padded with zeros to a multiple of it, as compiled code wants them
+_LANES = 8  # compiled code needs rows padded with zeros to a multiple of it
 
 
 class Support:
     """Rows x_i with alpha_i, oldest first, ready for drawing i with probability ~ |alpha_i|.
 
-    Rows, in single precision, stay in the slot that they were given. What is in order is small:
-    for each point its slot, its coefficient without the one `scale` that all share, so that a
-    shrink is one product, and the prefix sums of their sizes. A point enters at the end. The
-    oldest leaves at the front; other policies thin out the whole support when it is full. All of
-    it is O(1) amortised, a draw is O(1), and with a budget no array grows for ever.
+    Rows, in single precision, never change their slot. Only small arrays are kept in order: for
+    each point its slot, its coefficient without the common factor `scale`, so that a shrink is one
+    product, and the prefix sums of the coefficients' sizes. A point is added at the end. "oldest"
+    evicts at the front; other policies thin out the whole support when it is full. All updates
+    take amortised O(1) time, a draw O(1), and with a budget all arrays are bounded.
 
     Parameters
     ----------
     budget
         The most points kept. None: all of them.
     policy
-        Who leaves a support that is full. "oldest": the oldest point. "smallest": the half with
-        the smallest |alpha_i|. "compress": about half of the points, at random, so that the
-        expectation of f stays what it was.
+        Which points a full support evicts. "oldest": the oldest point. "smallest": the half with
+        the smallest |alpha_i|. "compress": about half of the points, at random, preserving the
+        expectation of f.
     key
         Seeds the randomness of "compress", which is a function of it and of the number of points
-        that ever joined.
+        ever added.
 
     Examples
     --------
@@ -69,9 +69,9 @@ class Support:
         self.raw = np.zeros(capacity)  # alpha = scale * raw
         self.prefix = np.zeros(capacity + 3)  # prefix[p + 1] = sum of |raw| up to p
         self.slots = np.zeros((0, 0), np.float32)
-        self._free: NDArray[np.int32] = np.zeros(1, np.int32)  # slots given back
+        self._free: NDArray[np.int32] = np.zeros(1, np.int32)  # freed slots
         self._n_free = 0
-        self._n_slots = 0  # slots that were ever given
+        self._n_slots = 0  # slots ever used
         self._guide: Guide | None = None
 
     def __len__(self) -> int:
@@ -91,12 +91,12 @@ class Support:
     def rows(self, d: int) -> NDArray[np.float64]:
         """Points, shape (n, d), oldest first.
 
-        `d` may be more than any point had when it came: what was not observed is 0.
+        `d` may be more than any point had when it was added: missing columns are 0.
         """
         return self._rows_at(slice(self.first, self.last), d)
 
     def stored(self, d: int) -> NDArray[np.float32]:
-        """Points as they are stored, oldest first, shape (n, d); or fewer columns if none has d."""
+        """Points as stored, oldest first, shape (n, d), or with fewer columns if no point has d."""
         slots = self._slots_at(slice(self.first, self.last))
         return self.slots[slots, : min(d, self.width)]
 
@@ -105,7 +105,7 @@ class Support:
         return self._rows_at(self.first + i, d)
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
-        """Let (x, alpha) join; one that is full makes room by its policy."""
+        """Add (x, alpha); a full support evicts by its policy."""
         if self.policy == "oldest" and len(self) == self.budget:
             self._drop_oldest()
         if self.last == len(self.raw):
@@ -136,7 +136,7 @@ class Support:
         return p - self.first
 
     def drawable(self) -> tuple[Any, ...]:
-        """The arrays and numbers that compiled code draws from; ||alpha||_1 must not be 0."""
+        """The arrays and numbers from which compiled code draws; ||alpha||_1 must not be 0."""
         guide = self._followed()
         return (
             self.prefix,
@@ -150,7 +150,7 @@ class Support:
         )
 
     def reweighed(self, alpha: NDArray[np.float64]) -> "Support":
-        """Return the same points with other coefficients, shape (n,), if none ever leaves."""
+        """Return the same points with new coefficients, shape (n,); there must be no budget."""
         if len(alpha) != len(self):
             raise ValueError(f"{len(alpha)} coefficients were given for {len(self)} points")
         assert self.budget is None
@@ -167,7 +167,7 @@ class Support:
         return support
 
     def state(self) -> Tree:
-        """Return what is held, and none of the room around it."""
+        """Return the contents, without spare capacity."""
         window = slice(self.first, self.last)
         slots = self._slots_at(window)
         return _FORM.write(
@@ -250,7 +250,7 @@ class Support:
         """A slot for a row of d columns."""
         if d > self.slots.shape[1]:
             n = max(len(self.slots), 1)
-            # Some to spare, lest names that come one by one copy all rows each time.
+            # With spare columns, so that names arriving one by one don't copy all rows each time.
             self._move_rows(n, d if self.width == 0 else d + d // 4)
         self.width = max(self.width, d)
         if self._n_free:
@@ -273,7 +273,7 @@ class Support:
         return _aligned(n, stride)
 
     def _positions(self, wanted: int) -> int:
-        """How many positions there is to be room for: a support with a budget has a bound."""
+        """Number of positions to allocate: bounded for a support with a budget."""
         if self.budget is None:
             return wanted
         most = 2 * self.budget + 1 if self.policy == "oldest" else self.budget + 1
@@ -293,22 +293,22 @@ class Support:
 
     def _drop_oldest(self) -> None:
         entry = int(self.entry[self.first])
-        self._free[0] = entry if entry >= 0 else ~entry  # the newcomer takes it at once
+        self._free[0] = entry if entry >= 0 else ~entry  # the new point takes it at once
         self._n_free = 1
         self.first += 1
-        # What left must not drown the digits of what stays (one alpha of 1e15 would).
+        # Evicted sums must not swamp the digits of those kept (one alpha of 1e15 would).
         stays = self.prefix[self.last] - self.prefix[self.first]
         if self.prefix[self.first] > _RESUM_ABOVE * stays:
             self._rebase()
 
     def _thin_out(self) -> None:
         assert self.budget is not None
-        # Not before a support is full: numba takes a moment to import.
+        # Imported when a support is first full: numba takes a moment to import.
         from iln_stream.kernels import thinning
 
         raw = self.raw[self.first : self.last]
         stay = thin_out(raw, (self.budget + 1) // 2, self.policy, self.key, self.n_joined)
-        # Room for all, and one more that is written to before it is known who leaves.
+        # Room for all, and one more slot, which is written before the choice is known.
         free = np.empty(len(self.slots) + 1, np.int32)
         free[: self._n_free] = self._free[: self._n_free]
         n = thinning.close_gaps(stay, self.first, self.entry, self.raw, free, self._n_free)
@@ -318,7 +318,7 @@ class Support:
         self._rebase()
 
     def _rebase(self) -> None:
-        """Start the positions, the scale and the sums afresh, before any of them runs away."""
+        """Reset positions, scale and sums, before any of them grows too large."""
         n = len(self)
         window = slice(self.first, self.last)
         self.raw[:n] = self.scale * self.raw[window]
@@ -331,7 +331,7 @@ class Support:
 
 
 def _aligned(n: int, stride: int) -> NDArray[np.float32]:
-    """Return zeros, shape (n, stride), so placed that rows lie in as few cache lines as can be."""
+    """Return zeros, shape (n, stride), aligned so that rows span as few cache lines as possible."""
     block = np.zeros(n * stride + _LINE, np.float32)
     skipped = -block.__array_interface__["data"][0] // block.itemsize % _LINE
     return block[skipped : skipped + n * stride].reshape(n, stride)

@@ -1,4 +1,4 @@
-"""What the estimators over a support have in common."""
+"""Common base of the estimators over a support."""
 
 from typing import Self
 
@@ -33,15 +33,15 @@ class Supported:
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws that the tolerated variance asks for, if they are more than the most allowed."""
+        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         return None
 
     def noise(self, draws: int) -> float:
-        """Return 0, unless a subclass knows a bound that is near the truth."""
+        """Return 0, unless a subclass knows a tight bound."""
         return 0.0
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
-        """Let x join the support."""
+        """Add x to the support."""
         self.support.append(x, alpha)
 
     def shrink(self, factor: float) -> None:
@@ -57,7 +57,7 @@ class Supported:
         return _FORM.write(support=self.support.state())
 
     def continued(self, state: Tree) -> Self:
-        """Go on from this state."""
+        """Resume from this state."""
         (support,) = _FORM.read(state, "support")
         self.support = Support.from_state(support)
         return self

@@ -1,4 +1,4 @@
-"""How a full support is thinned out, from its coefficients alone."""
+"""Thinning out a full support, based on its coefficients alone."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,18 +9,18 @@ from iln_stream.learners.estimators.base import Policy
 def thin_out(
     raw: NDArray[np.float64], target: int, policy: Policy, key: int, number: int
 ) -> NDArray[np.bool_]:
-    """Return who stays, shape (n,), and raise in place the coefficients of those who do.
+    """Return a mask of survivors, shape (n,), and raise the survivors' coefficients in place.
 
     Parameters
     ----------
     raw
         Coefficients, shape (n,), up to a common factor.
     target
-        How many are to stay, about: less than n, and at least 1.
+        About how many points to keep: less than n, and at least 1.
     policy
         "smallest" keeps the largest, of equals the newest. "compress" keeps each with a
-        probability ~ |raw_i|, and raises it by the inverse; those large enough stay as they are.
-        So the expectation of sum_i raw_i Phi(x_i) is what it was.
+        probability ~ |raw_i|, and divides it by that probability; those large enough are kept
+        unchanged. This preserves the expectation of sum_i raw_i Phi(x_i).
     key, number
         Seed the choice.
 
@@ -40,7 +40,7 @@ def _largest(raw: NDArray[np.float64], target: int) -> NDArray[np.bool_]:
 
 
 def _compress(raw: NDArray[np.float64], target: int, bits: np.random.Philox) -> NDArray[np.bool_]:
-    # Not before a support is full: numba takes a moment to import.
+    # Imported when a support is first full: numba takes a moment to import.
     from iln_stream.kernels import thinning
 
     stay: NDArray[np.bool_] = raw != 0.0

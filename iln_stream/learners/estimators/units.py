@@ -1,4 +1,4 @@
-"""Ridge units that are drawn once and kept, while columns and further units still come."""
+"""Ridge units that are drawn once and kept, while columns and more units may be added."""
 
 import math
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ from iln_stream.features import Activation, ArcCosine, RidgeFeatures, Ridges
 from iln_stream.features.ridge import activate
 
 _LOT = 256
-"""Units that are drawn together."""
+"""Number of units drawn together."""
 
 _LARGEST = 1e37
-"""Single precision holds no more; the phase of so fast a cosine is random in any case."""
+"""About the largest single; the phase of such a fast cosine is random in any case."""
 
 
 class RidgeNetwork(NamedTuple):
@@ -24,7 +24,7 @@ class RidgeNetwork(NamedTuple):
     features
         The family: its `activation` names sigma, its `inputs` is the identity for most.
     omega
-        Shape (R, d), for x as the learner got it.
+        Shape (R, d), for x as passed to the learner.
     b
         Shape (R,).
     weights
@@ -52,16 +52,16 @@ class RidgeNetwork(NamedTuple):
 class RidgeUnits:
     """Units psi(x; w_r) = sigma(omega_r . inputs(x) + b_r), r = 1, 2, .., R for any R.
 
-    What depends on the number of columns, such as gamma = 1/d, is taken for those of the first
+    Parameters that depend on the number of columns, such as gamma = 1/d, are set by the first
     learned point and then kept. Units are drawn in lots of 256, and columns in lots as wide as the
-    first point, each from its own segment of the randomness. So an entry of omega is a function of
-    the family, d_first, key and its place alone; that a point ends in zeros or before them is the
-    same; and looking at points changes nothing.
+    first point, each from its own segment of the random stream. An entry of omega thus depends only
+    on the family, d_first, key and its indices; trailing zeros of a point make no difference; and
+    evaluating points changes nothing.
 
-    A later lot of columns comes from the family's own law, independently of the earlier ones: the
-    right law where the entries of omega are independent. Of our families only `ArcCosine` is not
-    so, see `SphereUnits`; in a family of your own, what ties the columns of different lots together
-    is lost.
+    A later lot of columns is drawn from the family's own law, independently of earlier lots. This
+    is the right law if the entries of omega are independent. Of our families only `ArcCosine` is an
+    exception, see `SphereUnits`; in a family of your own, dependence between columns of different
+    lots is lost.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class RidgeUnits:
     """
 
     def __init__(self, family: RidgeFeatures, d_first: int, key: NDArray[np.uint64]) -> None:
-        # Not before a pool is used: numba takes a moment to import.
+        # Imported with the first pool: numba takes a moment to import.
         from iln_stream.kernels import activations, pool
 
         self._kernels = pool
@@ -89,11 +89,11 @@ class RidgeUnits:
         self._lots = 0, 0  # of units and of columns, drawn so far
         self._omega = np.zeros((0, 0), np.float32)  # (d, R) at least, times _per_radian
         self._b = np.zeros(0, np.float32)  # (R,) at least, times _per_radian
-        self._shape = 0, -1  # (R, d) of what follows
+        self._shape = 0, -1  # (R, d) of the arrays below
         self._share = self._z = np.empty(0)
         self._psi = np.empty(0, np.float32)
         self._psi_of: bytes | None = (
-            None  # the point that _psi belongs to, asked for twice an event
+            None  # the point that _psi belongs to, evaluated twice per event
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -141,7 +141,7 @@ class RidgeUnits:
         return x if self._sees_x_itself else self._family.inputs(x)
 
     def _shares(self, R: int, d: int) -> NDArray[np.float64]:
-        """What the terms of R units are multiplied by, for points of d columns."""
+        """Factors of the terms of R units, for points of d columns."""
         return np.ones(R)
 
     def _take(self, R: int, d: int) -> None:
@@ -173,7 +173,7 @@ class RidgeUnits:
         return self._family.draw(_LOT, self._width, rng)
 
     def _make_room(self, d: int, R: int) -> None:
-        """Let omega have room for d columns of R units, and twice what it had if it had less."""
+        """Make room in omega for d columns of R units; if it must grow, at least double it."""
         d_old, R_old = self._omega.shape
         d_new = d_old if d <= d_old else max(d, 2 * d_old)
         R_new = R_old if R_old >= R else max(R, 2 * R_old)
@@ -184,14 +184,14 @@ class RidgeUnits:
 
 
 class SphereUnits(RidgeUnits):
-    """Units of `ArcCosine`, whose directions stay uniform on the sphere when columns come.
+    """Units of `ArcCosine`, whose directions stay uniform on the sphere when columns are added.
 
     Directions on spheres of d + 1 and of d + 2 dimensions can't agree in all of the first d + 1
     entries. Gaussian ones can: u = g / ||g|| is uniform for g ~ N(0, I) of any dimension. As
     max(0, u.z) = max(0, g.z) / ||g||, and as old points have zeros in new columns, theta is kept
-    for g, and a term is theta_r max(0, g_r.z) / ||g_r||^2: exactly what it would be had all columns
-    been there from the start (but for the radius, which stays). As the family's kernel falls like
-    1 / (d + 1), so does f when a column comes, here as with every other estimator.
+    for g, and a term is theta_r max(0, g_r.z) / ||g_r||^2: exactly its value if all columns had
+    been there from the start (except for the radius, which stays). As the family's kernel falls
+    like 1 / (d + 1), so does f when a column is added, here as with every other estimator.
     """
 
     def _draw(self, rng: np.random.Generator) -> Ridges:

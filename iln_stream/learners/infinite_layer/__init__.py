@@ -1,4 +1,4 @@
-"""Experts on random features whose prior is learned, and the models made of them."""
+"""Experts on random features with a learned prior, and the models built from them."""
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import (

@@ -1,4 +1,4 @@
-"""One labelled event through the experts that tell classes apart."""
+"""One labelled event through the experts for classification."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,11 +32,11 @@ PARTS = ("inputs", "ridges", "linear", "memory", "redraws", "mixture")
 
 
 class ClassEngine(Part):
-    """The experts, their inputs, and the mixture that makes probabilities of their scores.
+    """The experts, their inputs, and the mixture that turns their scores into probabilities.
 
     Each expert's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
-    four experts each for a Bayesian mixture, which so learns how sharp to be; one more always gives
-    the classes' frequencies.
+    four experts each for a Bayesian mixture, which thus learns the sharpness. One more expert
+    always predicts the classes' frequencies.
     """
 
     kept = ("counts",)
@@ -51,7 +51,7 @@ class ClassEngine(Part):
         self.mixture = BayesMixture(n_scored + 1)
         self.classes: list[Any] = []
         self.counts: list[int] = []
-        self._target = Target()  # classes have no scale; what asks for one is given 1
+        self._target = Target()  # classes have no scale; its unit stays 1
         self._make_scratch()
 
     def _make_scratch(self) -> None:
@@ -62,7 +62,7 @@ class ClassEngine(Part):
         self._seen: bytes | None = None
 
     def predict(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """Return the probability of each class that came so far."""
+        """Return the probability of each class seen so far."""
         if not self.classes:
             return {}
         row = self.inputs.row(x)
@@ -81,7 +81,7 @@ class ClassEngine(Part):
         if row.tobytes() != self._seen:
             self._look(row)
         self._seen = None
-        if label < known:  # of a class never heard of nobody could have known
+        if label < known:  # a class never seen can't have been predicted
             self.mixture.learn(self._experts[:, label])
         self.counts[label] += 1
         self.inputs.join(row)
@@ -93,7 +93,7 @@ class ClassEngine(Part):
         self.redraws.work(self.ridges, self.inputs, self._target, memory)
 
     def _label(self, y: Any) -> int:
-        """Return the number of class y, a new one if it has none."""
+        """Return the index of class y, a new one if it has none."""
         if y not in self.classes:
             self.classes.append(y)
             self.counts.append(0)
@@ -104,7 +104,7 @@ class ClassEngine(Part):
         return self.classes.index(y)
 
     def _look(self, x: NDArray[np.float64]) -> None:
-        """Let every expert give its probabilities, (N, C), for the raw row x."""
+        """Compute every expert's probabilities, (N, C), for the raw row x."""
         self.inputs.standardise(x, self._row, self._z)
         K, C = len(RANDOM), len(self.classes)
         self.ridges.predict(self._z, self._scores[:K])
@@ -121,7 +121,7 @@ class ClassEngine(Part):
     def _widen(self, n_columns: int) -> None:
         for part in (self.ridges, self.linear, self.memory):
             part.widen(n_columns)
-        if not self.ridges.omega.any():  # no column came before
+        if not self.ridges.omega.any():  # these are the first columns
             for k in range(len(RANDOM)):
                 units = self.ridges.drawn(k, self.redraws.rng(0, k))
                 self.ridges.put(k, self.ridges.newborn(units))
@@ -148,7 +148,7 @@ class ClassEngine(Part):
         return super().state() | classes | {name: getattr(self, name).state() for name in PARTS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         d = state["inputs"]["stats"].shape[1]
         for part in (self.ridges, self.linear, self.memory):
             part.widen(d)

@@ -1,4 +1,4 @@
-"""Ridge experts that tell classes apart, one against the rest."""
+"""Ridge experts for classification, one class against the rest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +9,15 @@ from iln_stream.learners.infinite_layer.ridges import Frame, RidgeExpert, Ridges
 
 
 class ClassRidges(Ridges):
-    """Experts f_kc(v) = theta_kc.phi_k(v), fitted to 1 where class c came and 0 elsewhere.
+    """Experts f_kc(v) = theta_kc.phi_k(v), fitted to 1 where the class is c and 0 elsewhere.
 
     All classes share the units and the covariance of an expert, so one more class costs O(D). A
-    class that has not come before has theta = 0, which is what its ridge regression would be.
+    new class has theta = 0, as its ridge regression on past events would give.
 
     Parameters
     ----------
     experts
-        What they are, K of them.
+        The K experts.
     size
         R, the number of hidden units of each; 0 for linear experts.
 
@@ -44,7 +44,7 @@ class ClassRidges(Ridges):
         )
 
     def sense(self, rate: float) -> None:
-        """Let the gradients at the row last predicted join the average of their outer products."""
+        """Add the gradients at the row last predicted to the average of their outer products."""
         kernels.class_relevance_all(
             self.omega, self.activation, self.linear, self.theta, self._u, rate, self.outer
         )
@@ -52,7 +52,7 @@ class ClassRidges(Ridges):
     def replay(
         self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
     ) -> float:
-        """Let a newborn expert k learn events first..last - 1; it is not judged."""
+        """Train candidate expert k on events first..last - 1; return 0, as it is not scored."""
         kernels.replay_classes(
             memory.columns, memory.y, first, last, frame.stats, new.omega, new.b,
             self.activation[k], self.linear[k], new.P, new.pending, new.theta, new.record,

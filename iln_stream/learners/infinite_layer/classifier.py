@@ -20,17 +20,17 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     cosines of 2 or 4 inputs, and `linear`), each fitted to all classes at once, one against the
     rest, on the same hidden units.
     Their scores become probabilities by softmax at four sharpnesses, and a Bayesian mixture weighs
-    all of these by the probabilities they gave to what came: its log-loss is within log 17 of the
-    best of them. Classes may come at any time. The units are redrawn from what was learned after
-    64, 128, ..., 2048 events, as the regressor's are.
+    all of these by the probabilities they gave to the observed classes: its log-loss is within
+    log 17 of the best of them. New classes may appear at any time. After 64, 128, ..., 2048 events
+    the units are redrawn from what was learned, like the regressor's.
 
-    Time and memory an event are bounded, and all randomness is a function of the seed and of the
+    Time and memory per event are bounded, and all randomness is a function of the seed and of the
     number of events learned.
 
     Parameters
     ----------
     seed
-        Of all randomness. None: drawn from the system's entropy.
+        Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`. Time and memory grow with its square.
@@ -48,7 +48,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
-        # Here, so that `import iln_stream` does not wait for numba.
+        # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.class_engine import ClassEngine
 
         if not isinstance(max_columns, int) or max_columns < 1:
@@ -63,7 +63,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
         return True
 
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[base.typing.ClfTarget, float]:
-        """Return the probability of each class that came so far; empty before the first.
+        """Return the probability of each class seen so far; empty before the first.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
         Raises
         ------
         ValueError
-            When an input is not a finite number; nothing is learned of such an event.
+            When an input is not a finite number; nothing is learned from such an event.
 
         """
         with self._turn:
@@ -94,7 +94,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that found no column."""
+        """Number of inputs of learned events that got no column."""
         with self._turn:
             return self._engine.inputs.columns.n_overflowed
 
@@ -111,10 +111,10 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
             return self._engine.relevance()
 
     flags: tuple[FlagSpec, ...] = ()
-    """What may happen at an event: nothing; see `iln_stream.reporting`."""
+    """Flags that an event may raise: none; see `iln_stream.reporting`."""
 
     def report(self, y_pred: Mapping[Any, float], y: Any) -> Report:
-        """Report nothing of its own: the loss is the task's."""
+        """Report no loss and no flags: the task's loss is used."""
         return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:

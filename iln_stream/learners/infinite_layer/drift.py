@@ -10,8 +10,8 @@ from iln_stream.learners.infinite_layer.part import Part
 class Drift(Part):
     """Mean |error| of about the last 50 events over that of about the last 1000.
 
-    Errors are in units of the target's scale, so a change of that scale alone is none. About 1
-    while the stream is steady; above 1.5 as a rule only after a change.
+    Errors are in units of the target's scale, so a change of that scale alone is no drift. About 1
+    while the stream is steady; above 1.5 usually only after a change.
     """
 
     kept = ("record",)

@@ -1,4 +1,4 @@
-"""The parts of the accurate profile, and an event's way through them."""
+"""The parts of the accurate profile, and how an event passes through them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -50,12 +50,12 @@ PARTS = (
 
 
 class Engine(Part):
-    """The experts, their inputs and target, and the rules that make one prediction of theirs.
+    """The experts, their inputs and target, and the rules that combine their predictions.
 
     Parameters
     ----------
     max_columns
-        The most input names that are given a column.
+        The most input names that get a column.
     key
         Two words that seed all randomness.
 
@@ -91,12 +91,12 @@ class Engine(Part):
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that found no column."""
+        """Number of inputs of learned events that got no column."""
         return self.inputs.columns.n_overflowed
 
     @property
     def unit(self) -> float:
-        """What is 1 on the scale that targets are learned on."""
+        """The unit of the scale on which targets are learned."""
         return self.target.unit
 
     @property
@@ -115,7 +115,7 @@ class Engine(Part):
         return super().state() | {name: getattr(self, name).state() for name in PARTS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         d = state["inputs"]["stats"].shape[1]
         for part in self._wide:
             part.widen(d)
@@ -142,13 +142,13 @@ class Engine(Part):
             self._widen(len(row) - len(self._row))
         if row.tobytes() != self._seen:
             self._look(row)
-        self._seen = None  # what was looked at is about to change
+        self._seen = None  # the state behind the prediction is about to change
         self._learn(self._judge(row, y))
 
     def _widen(self, n_columns: int) -> None:
         for part in self._wide:
             part.widen(n_columns)
-        if not self.ridges.omega.any():  # no column came before
+        if not self.ridges.omega.any():  # these are the first columns
             for k in range(len(RANDOM)):
                 units = self.ridges.drawn(k, self.redraws.rng(0, k))
                 self.ridges.put(k, self.ridges.newborn(units))
@@ -157,7 +157,7 @@ class Engine(Part):
         self._make_scratch()
 
     def _look(self, x: NDArray[np.float64]) -> None:
-        """Let every expert predict for the raw row x, and mix what they say, in scaled units."""
+        """Let every expert predict for the raw row x, and mix the predictions, in scaled units."""
         memory, near, v, p = self.memory, self.neighbours, self._v, self._p
         kernels.describe(x, self.inputs.stats, self.target.stats, self.lags, memory.n, self._row, v)
         K = len(RANDOM)
@@ -174,7 +174,7 @@ class Engine(Part):
         )  # fmt: skip
 
     def _judge(self, x: NDArray[np.float64], y: float) -> float:
-        """Judge what was predicted, and keep the event; return the scaled target."""
+        """Score the predictions, and store the event; return the scaled target."""
         memory, near, mean, final = self.memory, self.neighbours, self.mean, self.final
         said = self.intervals
         t = kernels.judge(
@@ -218,6 +218,6 @@ class Engine(Part):
         return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
 
     def redrawn_at(self) -> dict[str, int]:
-        """Return after how many events each expert's units were last drawn."""
+        """Return the number of events after which each expert's units were last drawn."""
         names = (expert.name for expert in RANDOM)
         return dict(zip(names, self.redraws.replaced_at.tolist(), strict=True))

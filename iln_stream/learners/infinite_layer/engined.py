@@ -10,16 +10,16 @@ from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.state import Form, Tree
 
 _VERSION = 2
-"""Of what an engine's state consists of."""
+"""Version of the format of an engine's state."""
 
 
 class Engined(OneAtATime, base.Estimator):
-    """A learner that is its constructor's parameters and an engine made of them."""
+    """A learner that consists of its constructor's parameters and an engine built from them."""
 
     _engine: Part
 
     def state(self) -> Tree:
-        """Return all that was learned, as nested dicts of arrays and plain values."""
+        """Return the learner's state, as nested dicts of arrays and plain values."""
         with self._turn:
             return self._form().write(
                 parameters=state_of_parameters(self), learned=self._engine.state()
@@ -27,12 +27,12 @@ class Engined(OneAtATime, base.Estimator):
 
     @classmethod
     def from_state(cls, state: Tree) -> Self:
-        """Return a learner that goes on, bit for bit, where the one with this state stood.
+        """Return a learner that resumes from this state, bit for bit.
 
         Raises
         ------
         StateError
-            When the state is another class's or version's.
+            When the state is of another class or version.
 
         """
         parameters, learned = cls._form().read(state, "parameters", "learned")

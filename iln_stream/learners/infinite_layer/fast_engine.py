@@ -26,7 +26,7 @@ NEVER = 2**62
 
 
 class Newborn(NamedTuple):
-    """A ridge that is learning the memory."""
+    """A candidate ridge that is being trained on the memory."""
 
     units: NDArray[np.float32]
     theta: NDArray[np.float64]
@@ -34,7 +34,7 @@ class Newborn(NamedTuple):
     record: NDArray[np.float64]
 
     def widened(self, d: int) -> "Newborn":
-        """Return it for d lags and inputs; what is new enters linearly, and no unit sees it."""
+        """Return it for d lags and inputs; new ones enter linearly only, not through units."""
         L = len(self.units) - 1
         more = _blocks(d) - len(self.P)
         return Newborn(
@@ -46,20 +46,20 @@ class Newborn(NamedTuple):
 
 
 def _blocks(d: int) -> int:
-    """Return how many blocks hold the features: the units, 1, and d lags and inputs."""
+    """Return the number of blocks for the features: the units, 1, and d lags and inputs."""
     return -(-(SIZE + 1 + d) // BLOCK)
 
 
 class FastEngine(Part):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
-    The cosines see the last two targets too. They are drawn anew from the gradients after 64, 128,
-    ..., 1024 events, as the accurate profile's are.
+    The cosines see the last two targets too. They are redrawn from the gradients after 64, 128,
+    ..., 1024 events, like the accurate profile's.
 
     Parameters
     ----------
     max_columns
-        The most input names that are given a column.
+        The most input names that get a column.
     key
         Two words that seed all randomness.
 
@@ -84,7 +84,7 @@ class FastEngine(Part):
         self.intervals = Intervals()
         self.next_at = FIRST
         self.cursor = 0
-        self.redrawn = 0  # after how many events the units were last drawn
+        self.redrawn = 0  # number of events after which the units were last drawn
         self.frame_stats = np.zeros((5, 0))
         self.frame_scale = np.zeros(2)
         self._newborn: Newborn | None = None
@@ -98,12 +98,12 @@ class FastEngine(Part):
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that found no column."""
+        """Number of inputs of learned events that got no column."""
         return self.inputs.columns.n_overflowed
 
     @property
     def unit(self) -> float:
-        """What is 1 on the scale that targets are learned on."""
+        """The unit of the scale on which targets are learned."""
         return float(center_and_unit(self.target)[1]) if self.n else 1.0
 
     @property
@@ -112,7 +112,7 @@ class FastEngine(Part):
         return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
     def _look_anew(self) -> None:
-        self._look = np.zeros((5, len(self.theta)))  # the last prediction, and the row it was of
+        self._look = np.zeros((5, len(self.theta)))  # the last prediction and its row
         self._seen: NDArray[np.float64] | None = None
 
     def predict(self, x: Mapping[Any, float]) -> float:
@@ -138,7 +138,7 @@ class FastEngine(Part):
         seen = self._seen
         if row is not seen and (seen is None or row.tobytes() != seen.tobytes()):
             self._predict(row)
-        self._seen = None  # what was looked at is about to change
+        self._seen = None  # the state behind the prediction is about to change
         said = self.intervals
         n = kernels.learn_event(
             row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
@@ -160,7 +160,7 @@ class FastEngine(Part):
         self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :] = ridge
 
     def _redraw(self) -> None:
-        """Do an event's share of a newborn's learning; let it take over once it knows all."""
+        """Do an event's share of training a candidate; once it has caught up, it takes over."""
         n = self.n
         if self._newborn is None:
             self._newborn = self._drawn(n)
@@ -194,7 +194,7 @@ class FastEngine(Part):
                 self._newborn = self._newborn.widened(len(outer))
                 fresh = no_statistics(n_columns)
                 self.frame_stats = np.concatenate([self.frame_stats, fresh], axis=1)
-            # Soon, but not so soon that there is no end of redrawing.
+            # Soon, but not so soon that redrawing never ends.
             soon = max(self.n + FIRST, self.redrawn + min(self.n, MEMORY) // 4)
             self.next_at = min(self.next_at, soon)
         self._look_anew()
@@ -211,11 +211,11 @@ class FastEngine(Part):
         return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
 
     def redrawn_at(self) -> dict[str, int]:
-        """Return after how many events the units were last drawn."""
+        """Return the number of events after which the units were last drawn."""
         return {"ridge": self.redrawn}
 
     def state(self) -> dict[str, Any]:
-        """Return the state, with the ridge that is being built."""
+        """Return the state, including the ridge being trained."""
         new = self._newborn
         newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
         return super().state() | {
@@ -225,7 +225,7 @@ class FastEngine(Part):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         super().restore(state)
         self.inputs.restore(state["inputs"])
         self.intervals.restore(state["intervals"])

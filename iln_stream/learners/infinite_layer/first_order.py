@@ -15,16 +15,16 @@ from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 class FirstOrder(Part):
     """SHRINKING_GRADIENT on a pool of cosines of the standardised row.
 
-    Where the ridges solve for their weights, this one only follows the gradient, at a constant
-    step: far cheaper, and it never settles. Its ||alpha||_1 and its shrinks tell of the stream what
-    theory speaks of.
+    The ridges solve for their weights; this expert only follows the gradient, at a constant step:
+    it is far cheaper, and never settles. It reports ||alpha||_1 and shrinks, the quantities of the
+    theory.
 
     Parameters
     ----------
     size
         R, the number of units.
     seed
-        Of the units.
+        Seeds the units.
 
     """
 
@@ -34,11 +34,11 @@ class FirstOrder(Part):
         self.learner = ShrinkingGradient(estimator=Pool(size), step=0.6, seed=seed)
 
     def predict(self, v: NDArray[np.float64]) -> float:
-        """Return what Algorithm 1 estimates at v (d,), within +-1."""
+        """Return Algorithm 1's estimate at v (d,), clipped to +-1."""
         return clipped(self.learner.estimate_row(v).value, 1.0)
 
     def learn(self, v: NDArray[np.float64], t: float) -> None:
-        """Take a step of Algorithm 1 towards t, within +-1."""
+        """Take a step of Algorithm 1 towards t, clipped to +-1."""
         self.learner.learn_row(v, clipped(t, 1.0))
 
     def state(self) -> dict[str, Any]:
@@ -46,5 +46,5 @@ class FirstOrder(Part):
         return {"learner": self.learner.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         self.learner = ShrinkingGradient.from_state(state["learner"])

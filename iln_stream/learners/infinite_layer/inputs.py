@@ -13,17 +13,17 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class Inputs(Part):
-    """Standardises named inputs online, whatever their scale and offset.
+    """Standardises named inputs of any scale and offset online.
 
     Mean and sd of each column are winsorised at 6 sd from the 30th value on, so an outlier moves
-    them by a bounded amount, and a standardised value is within +-5. A constant column is 0, a
-    column is 0 in the event that brings it, and so is a value that is absent and not known to mean
-    0 (see `kernels.standardise.value_of`). The statistics used for a row include that row.
+    them by a bounded amount, and a standardised value is within +-5. It is 0 for a constant column,
+    for a column in its first event, and for an absent value that does not count as an input of 0
+    (see `kernels.standardise.value_of`). The statistics used for a row include that row.
 
     Parameters
     ----------
     max_columns
-        The most names that are given a column.
+        The most names that get a column.
 
     """
 
@@ -32,7 +32,7 @@ class Inputs(Part):
     def __init__(self, max_columns: int) -> None:
         self.columns = Columns(max_columns, absent=ABSENT)
         self.stats = no_statistics(0)
-        self._d = 0  # columns of these: asking the array would take a fiftieth of a fast event
+        self._d = 0  # their columns: reading the array's shape takes a fiftieth of a fast event
 
     def __len__(self) -> int:
         """Number of columns, d."""
@@ -44,7 +44,7 @@ class Inputs(Part):
         return row if len(row) == self._d else row[: self._d]
 
     def admit(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
-        """Return the raw row of x, once its new names were given columns."""
+        """Give the new names of x columns, and return its raw row."""
         row = self.columns.learn(x)
         if len(row) > self._d:
             fresh = no_statistics(len(row) - self._d)
@@ -59,7 +59,7 @@ class Inputs(Part):
         kernels.standardise(x, self.stats, row, z)
 
     def join(self, x: NDArray[np.float64]) -> None:
-        """Let the raw row x join the statistics."""
+        """Add the raw row x to the statistics."""
         kernels.join(x, self.stats)
 
     @property
@@ -75,7 +75,7 @@ class Inputs(Part):
         return super().state() | {"columns": self.columns.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         super().restore(state)
         self._d = self.stats.shape[1]
         self.columns = Columns.from_state(state["columns"], absent=ABSENT)

@@ -1,4 +1,4 @@
-"""Prediction intervals, mixed from rolling quantiles of the errors, that hold their coverage."""
+"""Prediction intervals that keep their coverage, mixed from rolling quantiles of the errors."""
 
 import numpy as np
 
@@ -10,22 +10,24 @@ class Intervals(Part):
     r"""Intervals around the prediction from the errors $y - \\hat y$ of the last 500 events.
 
     Six experts offer an interval at each of the levels .5, .8, .9, .95 and .99: conformal quantiles
-    of the last 500, 100 and 20 errors, symmetric ones of |error| and others with a quantile of the
-    error for either end. Three steps make one interval of them:
+    of the last 500, 100 and 20 errors, either symmetric, from |error|, or with a separate quantile
+    of the error for each end. Three steps combine them into one interval:
 
     1. **Mixing.** ML-Poly, as in `ExpertRule`, on the interval score [^1], width +
-       2 / (1 - level) for each unit by which the target is missed; a discount of .999. So its
-       regret is that of the rule, against the best mixture of the six and so against a rolling
+       2 / (1 - level) for each unit by which the target is missed; a discount of .999. The
+       rule's regret bound holds against the best mixture of the six, and so against a rolling
        quantile of the last 500, which is one of them.
-    2. **Coverage.** With M the misses so far beyond (1 - level) n, discounted by .9999, and z = M /
-       (its standard error), ends are moved away from the prediction by the factor
+    2. **Coverage.** With M the misses so far in excess of (1 - level) n, discounted by .9999, and
+       z = M / (its standard error), ends are moved away from the prediction by the factor
        $\\exp(\\pm .2 z^4)$, within e^{+-2}: nearly nothing within one standard error, a lot beyond
-       two. A small sample is left its chance, and the coverage of a long one is held, as by
-       conformal inference with decaying steps [^2], as long as the errors don't outgrow what the
-       windows hold e^2-fold.
-    3. **Range.** Where it has paid so far, an end is held within the range of the targets seen.
+       two. Chance deviations of a small sample are tolerated, and the coverage of a long one is
+       kept, as by conformal inference with decaying steps [^2], unless the errors grow to more
+       than e^2 times those in the windows.
+    3. **Range.** Where this has improved the score so far, an end is clipped to the range of the
+       targets seen.
 
-    They always hold the prediction, and one of a higher level holds that of a lower.
+    Intervals always contain the prediction, and one of a higher level contains those of lower
+    levels.
 
     References
     ----------
@@ -47,8 +49,8 @@ class Intervals(Part):
     def around(self, prediction: float, level: float) -> tuple[float, float]:
         """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.
 
-        Between the five levels they are interpolated; towards 0 they go to the prediction, towards
-        1 to the largest errors of the window.
+        Ends are interpolated between the five levels; towards 0 they approach the prediction,
+        towards 1 the largest errors of the window.
         """
         n = min(int(self.record[0]) - 1, self.errors.shape[1])
         if n < 1:
@@ -65,5 +67,5 @@ class Intervals(Part):
         return low, high
 
     def learn(self, prediction: float, y: float) -> None:
-        """Learn that y came where the prediction was made."""
+        """Learn that y was observed for this prediction."""
         kernels.learn_interval(self.errors, self.rules, self.tallies, self.record, prediction, y)

@@ -8,16 +8,16 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class Memory(Part):
-    """A ring of events: raw rows, targets, the targets before them, and what experts predicted.
+    """A ring buffer of events: raw rows, targets, earlier targets, and the experts' predictions.
 
     Parameters
     ----------
     size
         N, the most events kept.
     n_lags
-        How many earlier targets are kept with an event.
+        Number of earlier targets kept with an event.
     n_experts
-        How many experts' predictions are kept with it.
+        Number of experts whose predictions are kept with it.
 
     """
 
@@ -28,7 +28,7 @@ class Memory(Part):
         self.lags = np.zeros((size, n_lags))
         self.y = np.zeros(size)
         self.predictions = np.zeros((size, n_experts))
-        self.n = 0  # events ever put in
+        self.n = 0  # number of events ever stored
 
     @property
     def filled(self) -> int:
@@ -36,7 +36,7 @@ class Memory(Part):
         return min(self.n, len(self.y))
 
     def widen(self, n_columns: int) -> None:
-        """Make room for new columns, absent in the events before."""
+        """Make room for new columns, absent in earlier events."""
         self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
 
     def put(
@@ -46,7 +46,7 @@ class Memory(Part):
         y: float,
         predictions: NDArray[np.float64],
     ) -> None:
-        """Keep an event in place of the oldest."""
+        """Store an event, replacing the oldest if full."""
         i = self.n % len(self.y)
         self.columns[:, i] = row
         self.lags[i] = lags

@@ -1,4 +1,4 @@
-"""How the experts' probabilities become one."""
+"""Combining the experts' probabilities into one."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,18 +7,18 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class BayesMixture(Part):
-    """Weighs experts by the probability that they gave to what came (Bayes' rule).
+    """Weighs experts by the probability that they gave to the observed class (Bayes' rule).
 
     With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
-    log N, whatever the data. The discount < 1 makes this a statement about roughly the last
-    1 / (1 - discount) events.
+    log N, for any data. With discount < 1 this holds roughly over the last 1 / (1 - discount)
+    events.
 
     Parameters
     ----------
     n_experts
         N.
     discount
-        What an event's log-loss keeps of its weight from one event to the next.
+        Factor by which past log-losses are discounted at each event.
 
     """
 
@@ -36,6 +36,6 @@ class BayesMixture(Part):
         return weights
 
     def learn(self, probabilities: NDArray[np.float64]) -> None:
-        """Judge the experts by the positive probabilities (N,) that they gave to what came."""
+        """Score the experts by the positive probabilities (N,) they gave to the observed class."""
         self.log_weights *= self.discount
         self.log_weights += np.log(probabilities)

@@ -1,4 +1,4 @@
-"""The parts of a single random-feature ridge, and an event's way through them."""
+"""The parts of a single random-feature ridge, and how an event passes through them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -93,7 +93,7 @@ class OneRidge(Part):
     def _widen(self, n_columns: int) -> None:
         self.ridge.widen(n_columns)
         self.memory.widen(n_columns)
-        if not self.ridge.omega.any():  # no column came before
+        if not self.ridge.omega.any():  # these are the first columns
             units = self.ridge.drawn(0, self.redraws.rng(0, 0))
             self.ridge.put(0, self.ridge.newborn(units))
         elif self.redrawn:
@@ -105,7 +105,7 @@ class OneRidge(Part):
         return {name: getattr(self, name).state() for name in PARTS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         d = state["inputs"]["stats"].shape[1]
         self.ridge.widen(d)
         self.memory.widen(d)

@@ -1,4 +1,4 @@
-"""mu, the law of the hidden units, and how what was learned reshapes it."""
+"""mu, the law of the hidden units, reshaped by what was learned."""
 
 import math
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 ACTIVATIONS = {"cos": 0, "relu": 1}
-"""Activations by name, and their numbers in kernels/hidden_units.py."""
+"""Activations by name, with their codes in kernels/hidden_units.py."""
 
 FLOOR = 0.03
-"""Share of the prior that stays uniform over the inputs, so that none is ever lost."""
+"""Share of the prior that stays uniform over the inputs, so that no input is ever lost."""
 
 
 class Units(NamedTuple):
-    """Hidden units sigma(omega.v + b): omega (d, R) and b (R,), of cosines in turns."""
+    """Hidden units sigma(omega.v + b): omega (d, R) and b (R,), in turns for cosines."""
 
     omega: NDArray[np.float32]
     b: NDArray[np.float32]
@@ -25,9 +25,9 @@ class Units(NamedTuple):
 class Prior:
     """A law mu over the weights w of hidden units sigma(w.v + b).
 
-    w ~ N(0, 2 g C / d) over all inputs; or, for interactions of few inputs, each unit looks at 2 or
-    4 inputs only, drawn by their relevance. C has mean diagonal 1. It is the identity at first and
-    later the average outer product of the gradients of what was learned [^1]: units are drawn where
+    w ~ N(0, 2 g C / d) over all inputs; or, for interactions of few inputs, each unit uses only 2
+    or 4 inputs, drawn by their relevance. C has mean diagonal 1. It is the identity at first and
+    later the average outer product of the learned function's gradients [^1]: units are drawn where
     the function varies.
 
     Parameters
@@ -37,7 +37,7 @@ class Prior:
     bandwidth
         g: larger is wigglier.
     sparse
-        Whether a unit looks at 2 or 4 inputs, alternately, rather than at all.
+        Whether a unit uses 2 or 4 inputs, alternately, rather than all.
     recent
         Whether the last targets are inputs too.
 
@@ -81,7 +81,8 @@ class Prior:
             return math.sqrt(2.0 * self.bandwidth / d) * normals @ root.T
         sd = np.sqrt(np.diag(covariance))
         n_inputs = np.where(np.arange(size) % 2 == 0, min(2, d), min(4, d))
-        # The inputs with the least exponential times 1 / sd are a draw without replacement by sd.
+        # The inputs with the smallest exponentials times 1 / sd are a draw without replacement, by
+        # sd.
         times = rng.exponential(size=(size, d)) / sd
         chosen = times.argsort(axis=1).argsort(axis=1) < n_inputs[:, None]
         scale = np.sqrt(2.0 * self.bandwidth / n_inputs)[:, None]

@@ -1,4 +1,4 @@
-"""One ridge regression on random features, with its parameters in the open."""
+"""One ridge regression on random features, with its parameters exposed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ from iln_stream.reporting import FlagSpec, MetricSpec, Report
 
 
 def features_wanted(n_events: int) -> int:
-    """Return about how many random features n events can make use of: sqrt(n) log n.
+    """Return about how many random features n events can use: sqrt(n) log n.
 
-    With that many, ridge regression on random features learns at the rate of the exact kernel's,
+    With that many, ridge regression on random features learns at the rate of the exact kernel,
     O(1 / sqrt(n)) (Rudi and Rosasco 2017, Theorem 1, up to constants).
 
     >>> [features_wanted(n) for n in (100, 10_000, 1_000_000)]
@@ -40,15 +40,15 @@ class RandomFeatureRidge(Engined, base.Regressor):
 
     where $\\rho$ is `forgetting`, $w_i$ a Huber weight and y scaled by its running mean and three
     standard deviations. Each event takes O(D^2) time, D = `n_features` + inputs + 1, in double
-    precision. Inputs and targets are scaled online, so they may come as they are.
+    precision. Inputs and targets are scaled online, so they may be raw.
 
-    What is forgotten of the penalty is put back, one weight at each event: the covariance never
-    winds up in directions in which no input comes.
+    The forgotten part of the penalty is restored, one weight at each event: the covariance never
+    winds up in directions without input.
 
     Parameters
     ----------
     n_features
-        M, the number of hidden units; `features_wanted(n)` tells how many n events can make use of.
+        M, the number of hidden units; `features_wanted(n)` gives the number that n events can use.
     regularization
         $\\lambda$, the penalty on the squared weights.
     forgetting
@@ -60,12 +60,12 @@ class RandomFeatureRidge(Engined, base.Regressor):
     bandwidth
         Units have w ~ N(0, 2 bandwidth / d I): larger is wigglier.
     sampling
-        "prior": w is drawn once, for the inputs of the first event; those that come later enter
-        linearly. "gradient": after 64, 128, ..., 2048 events the units are drawn
-        again with the average outer product of the gradients of f in place of I [^2], and all
-        events so far are learned again, 64 of them at each event that comes.
+        "prior": w is drawn once, for the inputs of the first event; later inputs enter linearly.
+        "gradient": after 64, 128, ..., 2048 events the units are redrawn with the average outer
+        product of the gradients of f in place of I [^2], and are trained on all events so far, 64
+        of them per new event.
     seed
-        Of all randomness. None: drawn from the system's entropy.
+        Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`.
@@ -101,7 +101,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         max_columns: int = 256,
     ) -> None:
         super().__init__()
-        # Here, so that `import iln_stream` does not wait for numba.
+        # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.one_ridge import OneRidge
         from iln_stream.learners.infinite_layer.prior import ACTIVATIONS
 
@@ -148,7 +148,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         Raises
         ------
         ValueError
-            When y or an input is not a finite number; nothing is learned of such an event.
+            When y or an input is not a finite number; nothing is learned from such an event.
 
         """
         y = float(y)
@@ -159,7 +159,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that found no column."""
+        """Number of inputs of learned events that got no column."""
         with self._turn:
             return self._engine.inputs.columns.n_overflowed
 
@@ -170,10 +170,10 @@ class RandomFeatureRidge(Engined, base.Regressor):
             return self._engine.relevance()
 
     flags: tuple[FlagSpec, ...] = ()
-    """What may happen at an event: nothing; see `iln_stream.reporting`."""
+    """Flags that an event may raise: none; see `iln_stream.reporting`."""
 
     def report(self, y_pred: float, y: float) -> Report:
-        """Report nothing of its own: the loss is the task's."""
+        """Report no loss and no flags: the task's loss is used."""
         return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:

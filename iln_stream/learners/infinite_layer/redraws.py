@@ -1,4 +1,4 @@
-"""Experts are drawn anew from what was learned, a little at each event."""
+"""Redrawing experts from what was learned, a little at each event."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,27 +14,27 @@ from iln_stream.learners.infinite_layer.ridges import Frame, Ridges, Solution
 from iln_stream.learners.infinite_layer.target import Target
 
 FIRST = 64
-"""The first redraw comes after so many events."""
+"""Number of events before the first redraw."""
 
 SLICE = 64
-"""Events that are learned again at one event."""
+"""Number of stored events to replay per new event."""
 
 NEVER = 2**62
 
 
 class Redraws(Part):
-    """Gives experts new hidden units where the function turned out to vary.
+    """Gives experts new hidden units where the learned function varies.
 
     After 64, 128, 256, ... events, as long as the memory holds all of them, each expert's units are
-    drawn again from its prior as the gradients have reshaped it, and the newborn expert learns the
-    memory, 64 events of it at each event that comes, until it has caught up and takes the place of
-    the old one. One expert is built at a time.
+    redrawn from its prior as reshaped by the gradients. The candidate expert is trained on the
+    memory, 64 stored events per new event, until it has caught up and replaces the old one. One
+    candidate is trained at a time.
 
-    Once the memory has lost history, a newborn expert knows less than the old one, but may know it
-    of the right inputs or of the right time: it takes over only if it predicts the later half of
-    the memory better, as it learns it, than the old one did. So it is for most experts at the last
-    doubling, as their turn comes some events after it; and an expert that is marked `renewed` is
-    built again each time the memory holds other events.
+    Once the memory has lost history, a candidate has seen fewer events than the old expert, but
+    perhaps with better units or from a more relevant period: it takes over only if it predicts the
+    later half of the memory better, while learning it, than the old expert did. This applies to
+    most experts at the last doubling, as their turn comes some events after it. An expert marked
+    `renewed` is redrawn each time the memory's events have all been replaced.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Redraws(Part):
     def __init__(self, key: NDArray[np.uint64], n_experts: int) -> None:
         self.key = key
         self.next_at = FIRST
-        self.began_at = 0  # after how many events the last round of redraws began
+        self.began_at = 0  # number of events at which the last round of redraws began
         self.waiting: list[int] = []
-        self.expert = -1  # which one is being built; -1: none
-        self.cursor = 0  # the next event it learns
-        self.judged_from = 0  # the first event on which it is judged
-        self.lost = np.zeros(2)  # sums of |errors| on these of the old one and the new
+        self.expert = -1  # index of the expert being redrawn; -1: none
+        self.cursor = 0  # the candidate's next event
+        self.judged_from = 0  # the first event on which it is scored
+        self.lost = np.zeros(2)  # sums of |errors| from there on: old expert, candidate
         self.stats = np.zeros((5, 0))
         self.scale = np.zeros(2)
         self.replaced_at = np.zeros(n_experts, np.int64)
@@ -68,7 +68,7 @@ class Redraws(Part):
         return np.random.Generator(np.random.Philox(key=self.key, counter=counter))
 
     def columns_came(self, ridges: Ridges, memory: Memory) -> None:
-        """Let units look at new columns soon, but not so soon that there is no end of redrawing."""
+        """Schedule a redraw to use new columns, but not so soon that redrawing never ends."""
         soon = max(memory.n + FIRST, self.began_at + memory.filled // 4)
         self.next_at = min(self.next_at, soon)
         if self._newborn is not None:
@@ -77,13 +77,13 @@ class Redraws(Part):
             self.stats = np.concatenate([self.stats, fresh], axis=1)
 
     def start_over(self) -> None:
-        """Give up the expert being built, which lacks a class now, and build it anew."""
+        """Discard the candidate, which now lacks a class, and put its expert first in the queue."""
         if self._newborn is not None:
             self._newborn = None
             self.waiting.insert(0, self.expert)
 
     def work(self, ridges: Ridges, inputs: Inputs, target: Target, memory: Memory) -> int | None:
-        """Do an event's share; return the expert that was replaced, None if none was."""
+        """Do an event's share of work; return the index of a replaced expert, else None."""
         n = memory.n
         if n >= self.next_at and not self.waiting and self._newborn is None:
             whole = n <= len(memory.y)
@@ -102,7 +102,7 @@ class Redraws(Part):
         self.expert = k
         self._newborn = ridges.newborn(ridges.drawn(k, self.rng(memory.n, k)))
         self.cursor = memory.n - memory.filled
-        # While all history is here, what the newborn learns is all that there is to know.
+        # While the memory holds all history, the candidate sees as much as the old expert.
         whole = self.cursor == 0
         self.judged_from = NEVER if whole else self.cursor + memory.filled // 2
         self.lost[:] = 0.0
@@ -129,18 +129,18 @@ class Redraws(Part):
         return k
 
     def _scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return targets on the scale of the newborn, clipped as its own are."""
+        """Return targets on the candidate's scale, clipped like its own."""
         center, unit = self.scale
         return np.clip((y - center) / unit, -FENCE, FENCE)
 
     def state(self) -> dict[str, Any]:
-        """Return the state, with the expert that is being built."""
+        """Return the state, including the candidate."""
         new = self._newborn
         newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
         return super().state() | {"newborn": newborn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         super().restore(state)
         new = state["newborn"]
         self._newborn = None if new is None else Solution(**{k: v.copy() for k, v in new.items()})

@@ -1,4 +1,4 @@
-"""The learner to pick first."""
+"""InfiniteLayerRegressor, the learner to try first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -19,10 +19,10 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ whose $\\mu$, the law of the
-    hidden units, is learned too. An event goes this way:
+    hidden units, is learned too. An event is processed in these steps:
 
-    1. **Inputs** of any scale and offset are standardised by running statistics that outliers can't
-       carry off. They may be missing, constant or new; all that is asked is finite numbers.
+    1. **Inputs** of any scale and offset are standardised by running statistics that are robust to
+       outliers. They may be missing, constant or new; they only have to be finite numbers.
     2. **Experts** predict. Three are ridge regressions on 320 random hidden units each, solved
        exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
        4 inputs; `recent`, cosines of these that also see the last two targets. Then `tracker`,
@@ -30,30 +30,30 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
        `linear-fast` and `linear-recent`; the running mean, `level`; and the `last` target.
     3. A **rule** weighs them by their regrets (`ExpertRule`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
-       errors, weighs that mean, the `median` target where this mean was predicted before, the
-       median target of the nearest `neighbours` in the inputs that matter, and the target of the
-       event that stood most alike among all before it, as it stood then, `standing`. So the
-       prediction goes for the conditional median.
-    4. **Learning.** After 64, 128, ..., 2048 events the units are drawn again from a prior reshaped
-       by the average outer product of the gradients of what was learned [^2], and learn all events
-       again, 64 at each event that comes. `sparse` goes on being redrawn while the stream runs.
+       errors, weighs that mean; `median`, the median target of events with about the same
+       predicted mean; `neighbours`, the median target of the events nearest in the relevant inputs;
+       and `standing`, the target of the event whose inputs had the most similar deviations, both
+       scaled as of that event. The prediction therefore tends to the conditional median.
+    4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
+       the average outer product of the learned function's gradients [^2], and trained on all events
+       so far, 64 per new event. `sparse` continues to be redrawn while the stream runs.
 
-    Predictions assume that labels come before the next prediction where the last targets are of
-    use; with labels that are late those experts lose their weight.
+    Experts on the last targets assume that each label arrives before the next prediction; if labels
+    are late, these experts lose their weight.
 
-    Time and memory an event are bounded: O(R^2) for R = 320 units, and about 2 MB at 10 inputs. All
-    randomness is a function of the seed and of the number of events learned.
+    Time and memory per event are bounded: O(R^2) for R = 320 units, and about 2 MB at 10 inputs.
+    All randomness is a function of the seed and of the number of events learned.
 
-    The profile `"fast"` makes do with one ridge on 64 sparse cosines whose covariance is kept in
-    blocks of 16, the mean, the last target, and the ridge stretched to the ends of the targets'
-    range, under one rule.
+    The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
+    16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
+    one rule.
 
     Parameters
     ----------
     profile
         "accurate", or "fast".
     seed
-        Of all randomness. None: drawn from the system's entropy.
+        Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`. Time and memory grow with its square.
@@ -83,7 +83,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         max_columns: int = 256,
     ) -> None:
         super().__init__()
-        # Here, so that `import iln_stream` does not wait for numba.
+        # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine import Engine
         from iln_stream.learners.infinite_layer.fast_engine import FastEngine
 
@@ -112,10 +112,10 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
             return self._engine.predict(x)
 
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
-        """Return an interval, always finite, that holds the target of x with probability `level`.
+        """Return a finite interval that contains the target of x with probability `level`.
 
-        It holds the prediction too, need not be symmetric about it, and an interval of a higher
-        level holds those of lower ones. Its coverage is held over time: see `Intervals`.
+        It also contains the prediction, need not be symmetric about it, and an interval of a higher
+        level contains those of lower ones. Coverage is maintained over time: see `Intervals`.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         Raises
         ------
         ValueError
-            When y or an input is not a finite number; nothing is learned of such an event.
+            When y or an input is not a finite number; nothing is learned from such an event.
 
         """
         y = float(y)
@@ -151,7 +151,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     @property
     def n_overflowed(self) -> int:
-        """Inputs of learned events that found no column."""
+        """Number of inputs of learned events that got no column."""
         with self._turn:
             return self._engine.n_overflowed
 
@@ -166,7 +166,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         """Share of each input, by name, in how the function varies; they sum to one.
 
         The mean square of the gradient along the standardised input, over about the last 500 events
-        and over the ridge experts, as they weigh in the prediction.
+        and over the ridge experts, by their weights in the prediction.
         """
         with self._turn:
             return self._engine.relevance()
@@ -186,7 +186,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     @property
     def target_unit(self) -> float:
-        """What is 1 on the scale that targets are learned on, in units of y: 3 running sd."""
+        """The unit of the scale on which targets are learned, in units of y: 3 running sd."""
         with self._turn:
             return self._engine.unit
 
@@ -197,15 +197,15 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
             return self._engine.redrawn_at()
 
     flags = (SHRUNK,)
-    """What may happen at an event; see `iln_stream.reporting`."""
+    """Flags that an event may raise; see `iln_stream.reporting`."""
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report half the squared error on the target's scale, and Algorithm 1's flags.
 
-        The loss of the first event is 0: of one label there is no scale, and in y's units its error
-        could outweigh all that follow.
+        The loss of the first event is 0: one label gives no scale, and in y's units its error could
+        outweigh all later ones.
         """
-        engine = self._engine  # asked by whoever learns, so without waiting for a turn
+        engine = self._engine  # called by the learning thread, so without the lock
         error = (y_pred - y) / engine.unit if engine.n > 1 else 0.0
         expert = engine.first_order
         flags = () if expert is None else algorithm_1_flags(expert.learner.last_update)

@@ -1,4 +1,4 @@
-"""The experts that learn by recursive least squares, side by side."""
+"""The experts that learn by recursive least squares."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ HUBER = 2.0
 
 
 class RidgeExpert(NamedTuple):
-    """What a ridge expert is: ridge regression on random features, or linear without a prior.
+    """Description of a ridge expert: ridge regression on random features, or linear if no prior.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class RidgeExpert(NamedTuple):
     forgetting
         lambda: the weight of the past is multiplied by this at each event.
     renewed
-        Whether it goes on being redrawn once the memory has left history behind.
+        Whether it continues to be redrawn once the memory has lost history.
 
     """
 
@@ -43,7 +43,7 @@ class RidgeExpert(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """One expert's arrays: its units, and what it learned."""
+    """One expert's arrays: its units and its learned weights."""
 
     omega: NDArray[np.float32]
     b: NDArray[np.float32]
@@ -53,9 +53,9 @@ class Solution(NamedTuple):
     record: NDArray[np.float64]
 
     def widened(self, d: int, D: int, ridge: float) -> "Solution":
-        """Return it for d inputs and D weights; what is new has weight 0, and no unit sees it."""
+        """Return it for d inputs and D weights; new ones have weight 0, and no unit uses them."""
         more = D - self.theta.shape[-1]
-        # The covariance is the scale times what is kept; of a weight it is 1 / ridge at first.
+        # The covariance is the scale times P; for a new weight it is 1 / ridge.
         fresh = covariance(D, ridge)[len(self.P) :] / self.record[SCALE]
         return Solution(
             np.pad(self.omega, [(0, d - len(self.omega)), (0, 0)]),
@@ -68,14 +68,14 @@ class Solution(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The statistics by which kept events are standardised as they are learned again.
+    """The statistics by which stored events are standardised when they are replayed.
 
     Parameters
     ----------
     stats
-        Of the inputs, (5, d).
+        Statistics of the inputs, (5, d).
     scale
-        Of the target: its center and unit.
+        Center and unit of the target.
 
     """
 
@@ -86,17 +86,17 @@ class Frame(NamedTuple):
 class Ridges(Part):
     """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v, 0..], each by exact least squares.
 
-    Their arrays are stacked, so one call of a compiled loop serves all. Errors far beyond the mean
-    one are weighed down (Huber). An expert that forgets has its penalty renewed (no windup).
+    Their arrays are stacked, so one call of a compiled loop serves all. Errors far above the mean
+    error are down-weighted (Huber). An expert that forgets has its penalty renewed (no windup).
 
     Parameters
     ----------
     experts
-        What they are, K of them.
+        The K experts.
     size
         R, the number of hidden units of each; 0 for linear experts.
     n_lags
-        How many of v's first places are last targets.
+        Number of last targets, the first entries of v.
     ridge
         Penalty on the squared weights, against squared errors of the scaled target.
     huber
@@ -142,7 +142,7 @@ class Ridges(Part):
         self._k = np.zeros(D)
 
     def widen(self, n_columns: int) -> None:
-        """Make room at the right of v; what is new has weight 0, and no unit looks at it yet."""
+        """Append columns to v; new ones have weight 0, and no unit uses them yet."""
         K, d = self.omega.shape[:2]
         self.n_features += n_columns
         D = room(self.n_features)
@@ -159,7 +159,7 @@ class Ridges(Part):
         self._make_scratch()
 
     def widened(self, newborn: Solution) -> Solution:
-        """Return an expert that was begun before the last columns came, as wide as the others."""
+        """Return a candidate begun before the last columns were added, as wide as the others."""
         return newborn.widened(self.omega.shape[1], self.theta.shape[-1], self.ridge)
 
     def predict(self, v: NDArray[np.float64], p: NDArray[np.float64]) -> None:
@@ -176,19 +176,19 @@ class Ridges(Part):
         )  # fmt: skip
 
     def sense(self, rate: float) -> None:
-        """Let the gradients at the row last predicted join the average of their outer products."""
+        """Add the gradients at the row last predicted to the average of their outer products."""
         kernels.relevance_all(
             self.omega, self.activation, self.linear, self.theta, self._u, rate, self.outer
         )
 
     def drawn(self, k: int, rng: np.random.Generator) -> Units:
-        """Return units for expert k, drawn from its prior as its gradients have shaped it."""
+        """Return units for expert k, drawn from its prior as reshaped by its gradients."""
         prior = self.experts[k].prior
         assert prior is not None
         return prior.draw(self.size, self.outer[k], self.n_lags, rng)
 
     def newborn(self, units: Units) -> Solution:
-        """Return an expert with these units that has learned nothing."""
+        """Return an untrained expert with these units."""
         D = self.theta.shape[-1]
         P, pending = aligned(covariance(D, self.ridge)), np.zeros((WAITING, D))
         return Solution(*units, P, pending, np.zeros(self.theta.shape[1:]), nothing_learned())
@@ -196,7 +196,7 @@ class Ridges(Part):
     def replay(
         self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
     ) -> float:
-        """Let a newborn expert k learn events first..last - 1; return the sum of its |errors|."""
+        """Train candidate expert k on events first..last - 1; return the sum of its |errors|."""
         return float(
             replay(
                 memory.columns, memory.lags, memory.y, first, last, frame.stats, frame.scale,
@@ -207,25 +207,25 @@ class Ridges(Part):
         )  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` returned."""
+        """Resume from a state that `state` returned."""
         super().restore(state)
         self.P = aligned(self.P)
 
     def covariance(self, k: int) -> NDArray[np.float64]:
-        """Return expert k's whole covariance, (D, D)."""
+        """Return expert k's full covariance, (D, D)."""
         C = np.empty((self.theta.shape[-1],) * 2)
         for i in range(len(C)):
             column(self.P[k], self.pending[k], self.record[k], i, C[i])
         return C
 
     def put(self, k: int, solution: Solution) -> None:
-        """Let a solution take expert k's place."""
+        """Replace expert k by a solution."""
         for name, array in solution._asdict().items():
             getattr(self, name)[k] = array
 
 
 def room(n_features: int) -> int:
-    """Return n_features rounded up to whole blocks; the features beyond are always 0."""
+    """Return n_features rounded up to whole blocks; the padding features are always 0."""
     return -(-n_features // BLOCK) * BLOCK
 
 
@@ -238,7 +238,7 @@ def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
 
 
 def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy that begins where a line of the cache does: wide vectors then need but one."""
+    """Return a copy aligned to a cache line, so that a wide vector load touches only one line."""
     buffer = np.empty(values.nbytes + 64, np.uint8)
     first = -buffer.ctypes.data % 64
     copy = buffer[first : first + values.nbytes].view(np.float64).reshape(values.shape)
@@ -247,7 +247,7 @@ def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def nothing_learned() -> NDArray[np.float64]:
-    """Return the record of an expert that has learned nothing."""
+    """Return the record of an untrained expert."""
     record = np.zeros(FACTORS + WAITING)
     record[SCALE] = 1.0
     return record

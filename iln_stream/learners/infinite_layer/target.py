@@ -7,7 +7,7 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class Target(Part):
-    """Takes targets to t = (y - mean) / (3 sd), |t| <= 2, by running winsorised statistics."""
+    """Scales targets to t = (y - mean) / (3 sd), |t| <= 2, by running winsorised statistics."""
 
     kept = ("stats",)
 
@@ -16,16 +16,16 @@ class Target(Part):
 
     @property
     def center(self) -> float:
-        """Y where t = 0."""
+        """y where t = 0."""
         return float(center_and_unit(self.stats)[0])
 
     @property
     def unit(self) -> float:
-        """What is 1 in t; 1 while all targets agree."""
+        """The unit of t in y's units; 1 while all targets agree."""
         return float(center_and_unit(self.stats)[1])
 
     def join(self, y: float) -> None:
-        """Let y join the statistics."""
+        """Add y to the statistics."""
         join_target(y, self.stats)
 
     def scaled(self, y: float) -> float:

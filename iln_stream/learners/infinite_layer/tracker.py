@@ -14,15 +14,15 @@ BLOCK = 32
 
 
 class Tracker(Part):
-    """Another expert's features, with weights of its own that forget.
+    """Another expert's features, with its own weights, which forget.
 
-    Recursive least squares on blocks of 32 features, so it costs a tenth of the exact one. It
-    starts again from the other's weights whenever that one's features are drawn anew.
+    Recursive least squares on blocks of 32 features, at a tenth of the cost of the exact one. It
+    restarts from the other expert's weights whenever that expert's features are redrawn.
 
     Parameters
     ----------
     n_features
-        D, of the expert it follows.
+        D, the number of features of the expert it follows.
     forgetting
         lambda: the weight of the past is multiplied by this at each event.
 
@@ -39,7 +39,7 @@ class Tracker(Part):
         self.widen(n_features)
 
     def widen(self, n_columns: int) -> None:
-        """Make room for features at the right."""
+        """Append room for features."""
         self.n_features += n_columns
         more = -(-self.n_features // BLOCK) - len(self.P)
         self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
@@ -48,7 +48,7 @@ class Tracker(Part):
         self._k = np.zeros(len(self.theta))
 
     def follow(self, theta: NDArray[np.float64], covariance: NDArray[np.float64]) -> None:
-        """Start from an expert with other features: its weights (D,) and its covariance (D, D)."""
+        """Restart from an expert with new features: its weights (D,) and its covariance (D, D)."""
         D = self.n_features
         self.theta[:D] = theta[:D]
         full = np.eye(len(self.theta)) / RIDGE
@@ -57,12 +57,12 @@ class Tracker(Part):
             self.P[u] = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
 
     def predict(self, phi: NDArray[np.float64]) -> float:
-        """Return the prediction from the features at the left of phi."""
+        """Return the prediction from the first features of phi."""
         self._phi[: self.n_features] = phi[: self.n_features]
         return clipped(float(dot(self.theta, self._phi)), FENCE)
 
     def learn(self, t: float, p: float) -> None:
-        """Learn t at the features last predicted from, where the prediction was p."""
+        """Learn t at the features of the last prediction, which was p."""
         kernels.learn_blocks(
             self.P, self.theta, self.record, self._phi, self._k, t, p,
             self.forgetting, RIDGE, HUBER,

@@ -27,7 +27,7 @@ ACTIONS = st.lists(
 @settings(deadline=None)
 @given(ACTIONS)
 def test_coefficients_are_the_mean_of_all(actions):
-    """Whatever is appended and shrunk: the O(1) bookkeeping gives the mean of all f_t's alpha."""
+    """For any appends and shrinks the O(1) bookkeeping gives the mean of all f_t's alpha."""
     f, alpha, all_alpha = started(), [], []
     for t, (shrinks, value) in enumerate(actions):
         all_alpha.append(list(alpha))
@@ -47,7 +47,7 @@ def test_coefficients_are_the_mean_of_all(actions):
 
 
 def test_thousands_of_shrinks():
-    """The scale is begun anew before it underflows, and no earlier sum is lost by that."""
+    """The scale is reset before it underflows, without losing earlier sums."""
     f, total, alpha = started(), 0.0, 0.0
     f.append(np.zeros(1), 3.0)
     alpha = 3.0
@@ -86,7 +86,7 @@ def test_a_run_with_shrinks_against_all_f_t():
 
 
 def test_learning_is_as_without():
-    """Keeping the average changes no E_t and no alpha, nor does asking for it."""
+    """Keeping or reading the average changes no E_t and no alpha."""
     with_it = ShrinkingGradient(estimator="averaged", seed=3)
     without = ShrinkingGradient(estimator="sampled", seed=3)
     for t in range(100):
@@ -99,7 +99,7 @@ def test_learning_is_as_without():
 
 
 def test_an_average_is_a_moments():
-    """The points are shared with f_t, yet learning on changes no average that was taken."""
+    """The points are shared with f_t, yet further learning changes no average taken before."""
     f = started()
     for t in range(200):
         if t == 40:
@@ -126,12 +126,12 @@ def test_before_the_first_event():
     ],
 )
 def test_what_can_not_be_averaged_is_refused(parameters, message):
-    """A support that forgets, and a pool, can't tell the average: an error says so at once."""
+    """A support with a budget, and a pool, can't keep the average: an error says so at once."""
     with pytest.raises(ValueError, match=message):
         ShrinkingGradient(**{"estimator": "averaged", **parameters})
 
 
 def test_average_not_kept():
-    """Asking a learner that keeps no average names the one that does."""
+    """The error of a learner without an average names the estimator that keeps one."""
     with pytest.raises(ValueError, match="keeps no average of all f_t: use 'averaged'"):
         ShrinkingGradient().estimate_average({"a": 1.0})

@@ -1,4 +1,4 @@
-"""What every estimator over a support keeps to, whatever the family."""
+"""The contract of every estimator over a support, for any family."""
 
 import copy
 import math
@@ -72,9 +72,9 @@ def truth(f, family, x) -> float:
 
 @pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
 def test_unbiased_and_honest(estimator, family):
-    """Over 600 events E's mean is f(x) and its spread what it tells: 5 sigma, chi-square at 1e-6.
+    """Over 600 events E has mean f(x) and the reported spread: 5 sigma, chi-square at 1e-6.
 
-    And f(x) lies within 2 told standard errors for 92 to 98 % of them, as it does for normal
+    And f(x) lies within 2 reported standard errors for 92 to 98 % of them, as it does for normal
     errors (95 +- 4 times 0.9, the standard deviation of the rate, rounded).
     """
     f, x = filled(estimator, family)
@@ -90,7 +90,7 @@ def test_unbiased_and_honest(estimator, family):
     # Rows are in single precision: 1e-6 for it.
     assert abs(values.mean() - exact) < 5 * spread / math.sqrt(events) + 1e-6 * f.alpha_l1
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], df=events - 1) / (events - 1)
-    # The mean of what is told is a mean of many variances: 5 % is for its own error.
+    # The reported variance is a mean of many: 5 % is for its own error.
     assert low * 0.95 < spread**2 / np.mean(told**2) < high * 1.05
     assert 0.91 < np.mean(np.abs(values - exact) <= 2 * told) < 0.99
 
@@ -120,7 +120,7 @@ def test_families_without_a_kernel(estimator, family):
 @pytest.mark.parametrize("policy", ["oldest", "smallest", "compress"])
 @pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
 def test_budget_and_policy(estimator, policy):
-    """The learner's budget and policy are kept to, and what is estimated is what is left."""
+    """The learner's budget and policy are respected, and E estimates f over the points kept."""
     family = GaussianFourier(0.3)
     f, x = filled(estimator, family, n=200, budget=20, policy=policy)
     assert f.n_support <= 20
@@ -141,7 +141,7 @@ def test_few_columns(estimator, family, d):
 
 @pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
 def test_columns_that_no_point_had(estimator, family):
-    """A point that is looked at may have more columns than the support: these are 0 there."""
+    """An evaluated point may have more columns than the support, where these are 0."""
     narrow, x = filled(estimator, family, d=3)
     wide = np.concatenate([x, [0.7] * 20])
     exact = truth(narrow, family, wide)
@@ -152,7 +152,7 @@ def test_columns_that_no_point_had(estimator, family):
 
 @pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
 def test_nothing_is_exact(estimator):
-    """f = 0 is told as 0 without error, with points of alpha = 0 as without points."""
+    """f = 0 is reported as 0 without error, with points of alpha = 0 as without points."""
     f = estimator.start(given(GaussianFourier()))
     assert f.estimate(np.ones(2), 0) == (0.0, 0.0, 0)
     f.append(np.ones(2), 0.0)
@@ -175,7 +175,7 @@ def test_finite_whatever_the_size(estimator, family):
 
 @pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
 def test_is_a_function_of_state_point_and_event(estimator):
-    """Asking changes nothing; another event has other draws; a copy tells the same."""
+    """Estimating changes nothing; another event has other draws; a copy returns the same."""
     f, x = filled(estimator, GaussianFourier())
     before = pickle.dumps(f)
     first = f.estimate(x, 5)
@@ -189,7 +189,7 @@ def test_is_a_function_of_state_point_and_event(estimator):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_learns_by_name(name):
-    """Each name stands for an estimator with which the learner beats the zero predictor."""
+    """With the estimator of each name the learner beats the zero predictor."""
     budget = None if name == "averaged" else 200  # of an average nothing may be dropped
     model = ShrinkingGradient(GaussianFourier(0.7), estimator=name, step=0.1, budget=budget, seed=1)
     rng = np.random.default_rng(0)
@@ -217,17 +217,17 @@ def test_learns_by_name(name):
         ),
         (
             lambda: Sampled("phase integrated").start(given(Erf())),
-            "asks for random Gaussian cosines, not Erf",
+            "needs random Gaussian cosines, not Erf",
         ),
         (
             lambda: Sampled("two normals").start(given(LaplacianFourier())),
-            "asks for Gaussian ridges, not Lap",
+            "needs Gaussian ridges, not Lap",
         ),
-        (lambda: Pool().start(given(DecisionStumps())), "Pool asks for"),
+        (lambda: Pool().start(given(DecisionStumps())), "Pool needs"),
     ],
 )
 def test_wrong_parameters_are_named(make, message):
-    """What an estimator can't do is told when the learner is made, with what it asks for."""
+    """Unsupported arguments raise when the learner is made; the message says what is needed."""
     with pytest.raises(ValueError, match=message):
         make()
 

@@ -60,7 +60,7 @@ def test_schedule():
 
 
 def test_pool_follows_the_schedule():
-    """Units join by eights, eight an event at most, catch up with the schedule, and end with it."""
+    """Units are added in eights, at most eight per event, catch up with the schedule, and stop."""
     pool = GrowingPool(size=4, growth=3.0, max_features=150)
     iterate = iterate_of(pool)
     for t, (x, a) in enumerate(zip(*some(400), strict=True), start=1):
@@ -73,7 +73,7 @@ def test_pool_follows_the_schedule():
 
 
 def test_support_is_let_go_when_nobody_else_can_join():
-    """Memory is bounded without a budget: the last newcomer needs no support any more."""
+    """Memory is bounded without a budget: after the last new unit no support is needed."""
     iterate = iterate_of(GrowingPool(size=4, growth=1.0, max_features=20))
     kept = []
     for x, a in zip(*some(100), strict=True):
@@ -92,14 +92,14 @@ def test_newcomers_start_as_if_they_had_always_been_there(family):
     rows, alpha = some(300)
     grown = fed(iterate_of(GrowingPool(4, 1.0, 1_000), family), rows, alpha, shrink_after=100)
     R = grown.n_units
-    assert R == 100  # as of 301 events: the shrink is one, too
+    assert R == 100  # as of 301 events: the shrink counts as one
     fixed = fed(iterate_of(Pool(R), family), rows, alpha, shrink_after=100)
     np.testing.assert_allclose(grown._theta, fixed._theta, rtol=0, atol=2e-5)
     assert grown.alpha_l1 == pytest.approx(fixed.alpha_l1)
 
 
 def test_newcomers_see_columns_that_came_late():
-    """Points from before a column count with 0 in it, for old units and for new ones."""
+    """Points older than a column have 0 in it, for old units and for new ones."""
     rows, alpha = some(300, d=4)
     rows[:150, 2:] = 0.0
     grown, fixed = iterate_of(GrowingPool(4, 1.0, 1_000)), iterate_of(Pool(92))
@@ -125,7 +125,7 @@ def test_agrees_with_the_kernel_expansion(family):
 
 
 def test_unbiased_for_what_a_stream_has_learned():
-    """Newcomers are drawn independently of alpha: their mean is the kernel's sum (5 s.e.)."""
+    """New units are drawn independently of alpha: their mean is the kernel's sum (5 s.e.)."""
     model = ShrinkingGradient(
         GaussianFourier(0.5), estimator=GrowingPool(32, 1.0, 10_000), step=0.5, seed=0
     )
@@ -148,12 +148,12 @@ def test_unbiased_for_what_a_stream_has_learned():
 
 
 def test_growth_pays():
-    """At the end of a stream a pool that has grown beats one that stayed as it began, and one whose
-    newcomers start at zero."""
+    """At the end of a stream a pool that has grown beats one of constant size, and one whose new
+    units start at zero."""
     grown = GrowingPool(32, 4.0, 2_000)
 
     class FromZero(GrowingPool):
-        """Forgets the support, so that newcomers know of nothing."""
+        """Drops the support, so that new units start at zero."""
 
         def start(self, given):
             iterate = super().start(given)
@@ -179,7 +179,7 @@ def test_growth_pays():
 
 
 def test_with_a_budget_newcomers_know_what_is_kept():
-    """A newcomer's weight is the sum over the kept points; older weights stay as they were."""
+    """A new unit's weight is the sum over the kept points; older weights don't change."""
     rows, alpha = some(200)
     iterate = iterate_of(GrowingPool(4, 1.0, 100), budget=10)
     for t, (x, a) in enumerate(zip(rows, alpha, strict=True), start=1):
@@ -197,7 +197,7 @@ def test_with_a_budget_newcomers_know_what_is_kept():
 
 @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
 def test_copies_go_on_alike(copied):
-    """A copy in mid-stream learns the rest exactly as the original does, newcomers included."""
+    """A copy in mid-stream learns the rest exactly as the original does, new units included."""
     original = ShrinkingGradient(
         ArcCosine(), estimator=GrowingPool(8, 1.0, 70), step=0.5, budget=50, seed=9
     )
@@ -214,7 +214,7 @@ def test_copies_go_on_alike(copied):
 
 
 def test_predicting_changes_nothing():
-    """What only a prediction has seen is no state."""
+    """Predictions leave no state."""
     model = ShrinkingGradient(estimator=GrowingPool(4, 1.0, 50), step=0.5, seed=0)
     for k in range(100):
         model.learn_one({"a": k / 30}, 0.5)
@@ -224,7 +224,7 @@ def test_predicting_changes_nothing():
 
 
 def test_may_be_named():
-    """`growing-pool` is one of the names an estimator can be chosen by."""
+    """`growing-pool` is one of the estimators' names."""
     model = ShrinkingGradient(estimator="growing-pool", step=0.5, seed=0)
     model.learn_one({"a": 1.0}, 0.5)
     assert model._f.n_units == GrowingPool().size
@@ -240,12 +240,12 @@ def test_may_be_named():
     ],
 )
 def test_parameters_are_checked(arguments, message):
-    """What can't be is refused, by name."""
+    """Invalid arguments are rejected by name."""
     with pytest.raises(ValueError, match=message):
         GrowingPool(**arguments)
 
 
 def test_other_families_are_refused():
-    """The message names the class that asks."""
-    with pytest.raises(ValueError, match="GrowingPool asks for ridge units"):
+    """The message names the class that needs them."""
+    with pytest.raises(ValueError, match="GrowingPool needs ridge units"):
         ShrinkingGradient(DecisionStumps(), estimator=GrowingPool())

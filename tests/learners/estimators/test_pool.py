@@ -88,7 +88,7 @@ def test_estimate_is_the_mean_of_theta_psi():
 
 @families
 def test_network_is_the_function(family):
-    """What is handed out for freezing predicts what the learner does, in the caller's units."""
+    """The network returned for freezing predicts as the learner does, in the caller's units."""
     model = ShrinkingGradient(family, estimator=Pool(64), step=0.5, seed=0)
     assert model._f.network(3)(np.ones((2, 3))).tolist() == [0.0, 0.0]
     rng = np.random.default_rng(4)
@@ -125,7 +125,7 @@ def test_agrees_with_the_kernel_expansion(family):
 
 
 def test_predicting_new_columns_changes_nothing():
-    """What only a prediction has seen is no state: copies stay equal bit for bit."""
+    """Predictions leave no state: copies stay equal bit for bit."""
     model = ShrinkingGradient(estimator=Pool(16), step=0.5, seed=0)
     for k in range(30):
         model.learn_one({"a": k / 30}, 0.5)
@@ -164,7 +164,7 @@ def test_learns():
 
 
 def test_memory_does_not_grow():
-    """State is theta and a few numbers, whatever the number of events."""
+    """State is theta and a few numbers, for any number of events."""
     model = ShrinkingGradient(estimator=Pool(64), step=0.1, seed=0)
     sizes = []
     for k in range(4_000):
@@ -175,7 +175,7 @@ def test_memory_does_not_grow():
 
 
 class Unknown(RidgeFeatures):
-    """Ridges whose activation nobody knows."""
+    """Ridges with an unknown activation."""
 
     activation = "swish"
     q = 1.0
@@ -188,12 +188,12 @@ class Unknown(RidgeFeatures):
     "family", [DecisionStumps(), Mixture((GaussianFourier(),)), Unknown()], ids=repr
 )
 def test_other_families_are_refused(family):
-    """A family whose units can't be kept is refused when the learner is made, naming the others."""
-    with pytest.raises(ValueError, match=r"Pool asks for ridge units.*ArcCosine"):
+    """A family whose units can't be kept raises at once; the message lists others."""
+    with pytest.raises(ValueError, match=r"Pool needs ridge units.*ArcCosine"):
         ShrinkingGradient(family, estimator=Pool(8))
 
 
 def test_size_is_checked():
-    """A pool of one unit has no spread to tell its error by."""
+    """A pool of one unit has no spread from which to estimate its error."""
     with pytest.raises(ValueError, match="size = 1"):
         Pool(1)

@@ -33,7 +33,7 @@ def filled_support(n: int, d: int, seed: int = 0) -> tuple[Support, np.ndarray]:
 
 
 def inner_product(support: Support, x: np.ndarray, family: object) -> tuple[float, float]:
-    """<sum alpha_i Phi(x_i), Phi(x)> and the error it is known with."""
+    """<sum alpha_i Phi(x_i), Phi(x)> and its standard error."""
     X, alpha = support.rows(len(x)), support.alpha
     if (kernel := closed_form(family)) is not None:
         return float(alpha @ kernel(X, x)), 0.0
@@ -61,13 +61,13 @@ def test_unbiased(family):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_standard_error_is_the_spread_of_estimates(family):
-    """The standard error told beside E is the true one: 400 estimates, chi-square at 1e-6."""
+    """The reported standard error is the true one: 400 estimates, chi-square at 1e-6."""
     support, x = filled_support(n=20, d=4)
     rng = np.random.default_rng(2)
     estimates = [est_scalar_prod(support, x, 200, family, rng) for _ in range(400)]
     spread = np.var([e.value for e in estimates], ddof=1)
     told = np.mean([e.standard_error**2 for e in estimates])
-    # The told variance is a mean over 400 * 200 draws: next to the spread, exact.
+    # The reported variance is a mean over 400 * 200 draws: next to the spread, exact.
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], df=399) / 399
     assert low * 0.97 < spread / told < high * 1.03
 
@@ -123,7 +123,7 @@ def test_zero_coefficients_are_exactly_zero():
 
 
 def test_a_single_draw_tells_its_worst_case():
-    """One draw has no spread of its own; ||alpha||_1 is told rather than nan."""
+    """One draw has no spread; ||alpha||_1 is reported rather than nan."""
     support, x = filled_support(n=5, d=2)
     estimate = est_scalar_prod(support, x, 1, GaussianFourier(), np.random.default_rng(0))
     assert estimate.standard_error == support.alpha_l1

@@ -10,7 +10,7 @@ from scipy import stats
 from iln_stream.learners.estimators.support import Support
 
 FINITE = st.floats(-1e15, 1e15)
-INPUTS = st.floats(-(2.0**49), 2.0**49, width=32)  # what rows hold exactly
+INPUTS = st.floats(-(2.0**49), 2.0**49, width=32)  # numbers that rows store exactly
 
 
 POLICIES = ("oldest", "smallest", "compress")
@@ -81,7 +81,7 @@ def test_sampling_law(budget):
 
 
 def test_zero_coefficients_are_never_drawn():
-    """A point that carries nothing takes no draws."""
+    """A point with alpha = 0 is never drawn."""
     support = Support()
     for alpha in (0.0, 2.0, 0.0, -1.0, 0.0):
         support.append(np.zeros(1), alpha)
@@ -120,7 +120,7 @@ def bytes_held(support: Support) -> int:
 
 
 def searched(support: Support, r: np.ndarray) -> np.ndarray:
-    """The indices that the shares r of ||alpha||_1 stand for, by a search of the sums."""
+    """The indices for the shares r of ||alpha||_1, by a search of the sums."""
     below, total = support.prefix[support.first], support.prefix[support.last]
     u = np.minimum(below + r * (total - below), np.nextafter(total, 0.0))
     ends = support.prefix[support.first + 1 : support.last + 1]
@@ -128,7 +128,7 @@ def searched(support: Support, r: np.ndarray) -> np.ndarray:
 
 
 class Told:
-    """An rng that tells what it is given to tell."""
+    """An rng that returns given numbers."""
 
     def __init__(self, r):
         self.r = np.asarray(r, dtype=float)
@@ -153,7 +153,7 @@ SHARES = np.concatenate([np.linspace(0.0, 1.0, 999, endpoint=False), [1.0 - 2.0*
     ),
 )
 def test_draws_are_those_of_a_search(budget, policy, actions):
-    """Whatever alphas come and however the table lags behind, it finds what a search finds."""
+    """For any alphas and any lag of the table, it finds the same indices as a search."""
     support = Support(budget, policy)
     for action in [*actions, "draw"]:
         if action == "shrink":
@@ -206,7 +206,7 @@ def test_thousands_of_shrinks(budget):
 
 class TestThinning:
     def test_smallest_keeps_the_largest(self):
-        """When full, the half with the largest |alpha| stays, in the order in which it came."""
+        """When full, the half with the largest |alpha| is kept, in its original order."""
         support = Support(5, "smallest")
         for k, alpha in enumerate((5.0, -1.0, 3.0, -4.0, 2.0)):
             support.append(np.full(1, k), alpha)
@@ -216,7 +216,7 @@ class TestThinning:
         assert support.rows(1).tolist() == [[0.0], [2.0], [3.0]]
 
     def test_smallest_keeps_the_newest_of_equals(self):
-        """Equal alphas leave by age."""
+        """Equal alphas are evicted by age."""
         support = Support(4, "smallest")
         for k in range(5):
             support.append(np.full(1, k), 1.0)
@@ -242,7 +242,7 @@ class TestThinning:
         assert (np.abs(mean - alpha) <= 5 * error + 1e-9).all()
 
     def test_compressed_keeps_the_large_as_they_are(self):
-        """Points above tau stay untouched, the others have +-tau, and ||alpha||_1 stays too."""
+        """Points above tau are unchanged, the others have +-tau, and ||alpha||_1 is preserved."""
         rng = np.random.default_rng(1)
         alpha = rng.standard_normal(101) ** 5
         support = Support(100, "compress", 7)
@@ -275,7 +275,7 @@ class TestThinning:
 
     @pytest.mark.parametrize("policy", ["smallest", "compress"])
     def test_zeros_leave_first(self, policy):
-        """Points that carry nothing never push out ones that do."""
+        """Points with alpha = 0 never evict others."""
         support = Support(10, policy)
         for k in range(11):
             support.append(np.full(1, k), 1.0 if k < 3 else 0.0)
@@ -284,7 +284,7 @@ class TestThinning:
 
     @pytest.mark.parametrize("policy", ["smallest", "compress"])
     def test_rows_follow_their_coefficients(self, policy):
-        """Slots are given back and reused for ever, and never mix up points."""
+        """Slots are freed and reused indefinitely, and points are never mixed up."""
         support = Support(30, policy, 3)
         rng = np.random.default_rng(2)
         signs = {}
@@ -305,7 +305,7 @@ class TestThinning:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("budget", [None, 50])
 def test_copies_go_on_alike(budget, policy, copied):
-    """A copy has all that matters: sums, slots, scale and randomness go on bit for bit."""
+    """A copy is complete: sums, slots, scale and randomness continue bit for bit."""
     rng = np.random.default_rng(0)
     support = Support(budget, policy, 5)
     held = [support]

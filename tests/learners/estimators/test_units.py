@@ -100,7 +100,7 @@ def test_law(family, d_first):
 
 @families
 def test_columns_and_units_may_come_in_any_order(family):
-    """A unit's entries don't depend on when, or with how many others, they were asked for."""
+    """A unit's entries don't depend on when, or with how many others, they were drawn."""
     at_once, bit_by_bit = (ridge_units(family, 2, KEY) for _ in range(2))
     for R, d in ((3, 1), (3, 5), (300, 2), (300, 7), (600, 4), (5, 9)):
         bit_by_bit.mean_and_square(np.zeros(R), np.ones(d))
@@ -112,7 +112,7 @@ def test_columns_and_units_may_come_in_any_order(family):
 
 @families
 def test_a_column_that_is_0_changes_nothing_but_a_spheres_dimension(family):
-    """Old points stay where they were when a column comes, so theta stays right."""
+    """Old points' psi does not change when a column is added, so theta stays correct."""
     units, theta = ridge_units(family, 2, KEY), np.ones(50)
     x = np.array([0.4, -1.2])
     units.mean_and_square(theta, x)

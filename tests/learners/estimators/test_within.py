@@ -1,4 +1,4 @@
-"""Predictions to an accuracy that was asked for."""
+"""Predictions to a requested accuracy."""
 
 import math
 import tracemalloc
@@ -35,7 +35,7 @@ def test_error_is_within_eps_but_for_delta():
 
 @pytest.mark.parametrize("estimator", ["sampled", "averaged"])
 def test_draws_are_those_of_the_bound(estimator):
-    """The draws told are those that the corrected bound asks for, in memory that stays bounded."""
+    """The draws reported are those of the corrected bound, and memory stays bounded."""
     model = learned(estimator=estimator)
     q = DecisionStumps().q
     for eps in (1.0, 0.1):
@@ -51,7 +51,7 @@ def test_draws_are_those_of_the_bound(estimator):
 
 
 def test_asking_changes_nothing():
-    """It is a prediction: the run goes on as if nobody had asked; the same answer comes again."""
+    """It is a prediction: the run continues unaffected, and the same call returns the same E."""
     asked, other = learned(), learned()
     answer = asked.estimate_within({"a": 0.4}, 0.2, 0.1)
     assert asked.estimate_within({"a": 0.4}, 0.2, 0.1) == answer
@@ -66,9 +66,9 @@ def test_before_the_first_event():
 
 
 def test_a_pool_promises_nothing():
-    """The bound is about independent draws, so a pool refuses, naming the estimator to use."""
+    """The bound needs independent draws, so a pool raises, naming the estimator to use."""
     model = ShrinkingGradient(estimator="pool", seed=1)
-    with pytest.raises(ValueError, match="estimator = 'pool' can't promise an accuracy"):
+    with pytest.raises(ValueError, match="estimator = 'pool' can't guarantee an accuracy"):
         model.estimate_within({"a": 1.0}, 0.1, 0.1)
 
 

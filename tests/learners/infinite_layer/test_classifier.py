@@ -15,7 +15,7 @@ def quadrants(n, seed, classes=("even", "odd")):
 
 
 def test_learns_what_a_linear_model_cannot():
-    """The sign of a product is told right in more than nine of ten late events."""
+    """The sign of a product is predicted correctly in more than nine of ten late events."""
     model = InfiniteLayerClassifier(seed=1)
     xs, ys = quadrants(1_000, 0)
     right = []
@@ -26,7 +26,7 @@ def test_learns_what_a_linear_model_cannot():
 
 
 def test_probabilities_are_calibrated():
-    """Noisy labels: the mean probability of what came first is its share, to 5 standard errors."""
+    """Noisy labels: the first class's mean probability is its share, to 5 standard errors."""
     model = InfiniteLayerClassifier(seed=1)
     rng = np.random.default_rng(3)
     xs, ys = quadrants(2_000, 0, classes=(0, 1))
@@ -60,7 +60,7 @@ def test_new_classes_may_come():
 
 @pytest.mark.parametrize("n", range(129, 135))
 def test_a_class_may_come_amid_a_redraw(n):
-    """An expert that is being built when a class comes is built anew, and knows it in the end."""
+    """A candidate in training when a class appears is restarted, and knows the class in the end."""
     model = InfiniteLayerClassifier(seed=1)
     xs, ys = quadrants(n, 0)
     for x, y in zip(xs, ys, strict=True):
@@ -99,7 +99,7 @@ def test_state_goes_on_bit_for_bit(n):
 
 
 def test_what_it_uses_can_be_read():
-    """Weights and shares sum to one; nothing is known of a newborn."""
+    """Weights and shares sum to one; a new learner has none."""
     model = InfiniteLayerClassifier(seed=1)
     assert (model.predict_proba_one({"a": 1.0}), model.relevance, model.n_learned) == ({}, {}, 0)
     for x, y in zip(*quadrants(100, 0), strict=True):
@@ -110,7 +110,7 @@ def test_what_it_uses_can_be_read():
 
 
 def test_bad_input_is_refused_and_leaves_no_trace():
-    """An input that is not finite is refused by name, and its class is not learned."""
+    """An input that is not finite is rejected by name, and its class is not learned."""
     model = InfiniteLayerClassifier(seed=1)
     model.learn_one({"a": 1.0}, "known")
     with pytest.raises(ValueError, match=r"x\['a'\]"):

@@ -47,7 +47,7 @@ def test_outliers_move_the_statistics_by_a_bounded_amount():
 
 
 def test_absent_is_zero_where_zero_is_ordinary():
-    """An indicator that is absent is 0: told apart from its presence."""
+    """An absent indicator is 0, and so distinct from a present one."""
     inputs = learned({"sky=clear": 1.0} if k % 2 else {"rain": float(k % 3)} for k in range(100))
     assert standardised(inputs, {})["sky=clear"] < -0.5 < 0.5
     assert standardised(inputs, {"sky=clear": 1.0})["sky=clear"] > 0.5

@@ -58,7 +58,7 @@ def stream(kind, n=4_000):
 @pytest.mark.parametrize("kind", ["noise", "skewed", "two-valued", "noisier", "walk"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_coverage_holds(kind, level):
-    """The share of targets held is within 2.5 standard errors, if the noise grows tenfold too."""
+    """Coverage is within 2.5 standard errors of the level, even if the noise grows tenfold."""
     share, _ = shares_and_scores(*stream(kind), level)
     assert abs(share - level) < 2.5 * math.sqrt(level * (1 - level) / 3_900)
 
@@ -68,7 +68,7 @@ def test_coverage_holds(kind, level):
     [("noise", 1.01), ("skewed", 0.95), ("two-valued", 0.8), ("noisier", 0.95), ("walk", 1.0)],
 )
 def test_score_beside_a_rolling_quantile(kind, at_most):
-    """At 90 %, no worse than the rolling quantile but for what mixing costs, and better if it can.
+    """At 90 %, at most worse than the rolling quantile by the cost of mixing, often better.
 
     Skewed errors pay for two quantiles, two-valued targets for the range, changes for short
     windows.
@@ -88,7 +88,7 @@ def test_score_beside_a_rolling_quantile(kind, at_most):
     st.floats(-1e150, 1e150),
 )
 def test_nested_finite_and_around_the_prediction(events, prediction):
-    """Whatever came: ends are finite, the prediction is inside, and more means no narrower."""
+    """For any data ends are finite, contain the prediction, and widen with the level."""
     intervals = Intervals()
     for event in events:
         intervals.learn(*event)
@@ -102,7 +102,7 @@ def test_nested_finite_and_around_the_prediction(events, prediction):
 
 
 def test_ends_are_the_range_s_own_numbers():
-    """Of targets +-1 the ends are exactly these, so that a target at the end is held."""
+    """For targets +-1 the ends are exactly these, so that a target at the end is covered."""
     intervals = Intervals()
     for prediction, y in zip(*stream("two-valued", 1_000), strict=True):
         intervals.learn(prediction, y)
@@ -110,7 +110,7 @@ def test_ends_are_the_range_s_own_numbers():
 
 
 def test_trend_leaves_the_range():
-    """Where each target is beyond all before, ends are not held within the range."""
+    """Where each target exceeds all earlier ones, ends are not clipped to the range."""
     rng = np.random.default_rng(2)
     intervals = Intervals()
     for t in range(300):
@@ -134,7 +134,7 @@ def test_outlier_is_forgotten():
 
 
 def test_first_event_is_no_error():
-    """The first prediction knows no target: its error, y - 0, is not among those learned."""
+    """The first prediction precedes any target: its error, y - 0, is not learned."""
     intervals = Intervals()
     intervals.learn(0.0, 1e9)
     assert intervals.around(1e9, 0.9) == (1e9 - 1, 1e9 + 1)

@@ -5,7 +5,7 @@ from iln_stream.learners.infinite_layer.mixture import BayesMixture
 
 
 def test_weighs_by_what_was_given_to_what_came():
-    """Of two experts that said 1/3 and 2/3 after the same past, one weighs twice the other."""
+    """Of two experts that predicted 1/3 and 2/3 after the same past, one weighs twice the other."""
     mixture = BayesMixture(2)
     assert mixture.weights.tolist() == [0.5, 0.5]
     mixture.learn(np.array([1.0, 2.0]) / 3.0)

@@ -4,7 +4,7 @@ from iln_stream import InfiniteLayerRegressor
 
 
 def growing(seed):
-    """A population that grows sixfold as a whole, in which each keeps its place."""
+    """A population that grows sixfold as a whole, in which each keeps its rank."""
     rng = np.random.default_rng(seed)
     places = rng.permutation(np.linspace(0.5, 1.5, 25))
     for day in range(1, 21):
@@ -13,7 +13,7 @@ def growing(seed):
 
 
 def test_standing_knows_who_was_large_before():
-    """Where a population grows, the nearest as it stood then gets the weight, and it pays."""
+    """In a growing population the expert `standing` gets the weight, and lowers the error."""
     model, without = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
     errors = np.zeros(2)
     for n, (x, y) in enumerate(growing(0)):

@@ -36,7 +36,7 @@ def test_few_inputs_are_all_looked_at():
 
 @pytest.mark.parametrize("recent", [False, True])
 def test_only_a_recent_prior_looks_at_lags(recent):
-    """The first places of v are last targets, and only a prior that asks for them sees them."""
+    """The first entries of v are last targets, and only a prior with `recent` uses them."""
     prior = Prior("relu", 1.0, sparse=False, recent=recent)
     units = prior.draw(50, np.eye(5), 2, np.random.default_rng(0))
     assert (units.omega[:2] != 0.0).all() == recent

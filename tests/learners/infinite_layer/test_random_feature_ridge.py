@@ -86,19 +86,19 @@ def test_state_goes_on_bit_for_bit(sampling):
     ],
 )
 def test_parameters_are_checked(parameter):
-    """A senseless parameter is refused by name."""
+    """An invalid parameter is rejected by name."""
     with pytest.raises(ValueError, match=f"^{next(iter(parameter))} = "):
         RandomFeatureRidge(**parameter)
 
 
 def test_features_wanted_is_checked():
-    """A stream has events."""
+    """A stream has at least one event."""
     with pytest.raises(ValueError, match="n_events = 0"):
         features_wanted(0)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_bad_targets_are_refused(bad):
-    """A target that is not finite is refused."""
+    """A target that is not finite is rejected."""
     with pytest.raises(ValueError, match="y is"):
         RandomFeatureRidge(32).learn_one({"a": 1.0}, bad)

@@ -36,7 +36,7 @@ class Stand:
 
 
 def replaced(renewed, n, error):
-    """When the expert was replaced, if its predictions always erred by `error`."""
+    """The events at which the expert was replaced, if its predictions always erred by `error`."""
     stand = Stand(renewed)
     rng = np.random.default_rng(0)
     for a in rng.normal(size=n).tolist():
@@ -45,15 +45,15 @@ def replaced(renewed, n, error):
 
 
 def test_all_history_is_learned_again_at_each_doubling():
-    """While the memory holds all events, a newborn takes over without being judged."""
+    """While the memory holds all events, a candidate takes over without being scored."""
     doublings = [FIRST, 2 * FIRST, 4 * FIRST]
-    # A newborn that needs more events than one slice holds takes over a few events later.
+    # A candidate that needs more events than one slice holds takes over a few events later.
     wanted = [n + (n - 1) // SLICE for n in doublings]
     assert replaced(renewed=False, n=1_200, error=0.0) == pytest.approx(wanted, abs=1)
 
 
 def test_later_a_newborn_takes_over_only_if_it_is_better():
-    """A renewed expert that errs is replaced each time the memory is new; a good one stays."""
+    """A renewed expert that errs is replaced each time the memory is new; a good one is kept."""
     early = 3
     assert len(replaced(renewed=True, n=1_400, error=0.0)) == early
     assert len(replaced(renewed=True, n=1_400, error=5.0)) >= early + 3
@@ -68,7 +68,7 @@ def test_draws_are_a_function_of_the_event():
 
 
 def test_a_new_column_widens_what_is_being_built():
-    """What is being built when a column comes goes on, wider, and a round of redraws follows."""
+    """A candidate continues, wider, when a column is added, and a round of redraws follows."""
     stand = Stand(renewed=False)
     rng = np.random.default_rng(0)
     for a in rng.normal(size=2 * FIRST).tolist():
@@ -87,7 +87,7 @@ def test_a_new_column_widens_what_is_being_built():
 
 
 def test_columns_that_keep_coming_are_no_end_of_redraws():
-    """The next round is no sooner than a quarter of the memory after the last."""
+    """The next round comes at least a quarter of the memory after the last."""
     stand = Stand(renewed=False)
     for a in np.random.default_rng(0).normal(size=SIZE + 10).tolist():
         stand.learn(a, a, a)

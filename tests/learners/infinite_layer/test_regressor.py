@@ -71,7 +71,7 @@ def test_copies_go_on_identically(copied):
 
 
 def test_prediction_changes_nothing():
-    """Predicting other events in between, even with new names, leaves no trace."""
+    """Predicting other events in between, even with new names, changes nothing."""
     asked, xs, _ys = trained(150)
     silent, _, _ = trained(150)
     more, labels = interaction(60, 7)
@@ -109,7 +109,7 @@ def test_offset_of_the_target():
 
 
 def test_constant_and_duplicated_columns():
-    """Columns that tell nothing new do little harm."""
+    """Uninformative columns do little harm."""
     xs, ys = interaction(400, 0)
     more = [{**x, "constant": 7.0, "again": x["a"], "once more": 5.0 * x["a"]} for x in xs]
     assert ratio(InfiniteLayerRegressor(seed=1), more, ys) < 0.75
@@ -143,7 +143,7 @@ def test_outliers_do_not_carry_it_off():
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_the_largest_numbers_there_are(profile):
-    """Inputs and targets as large as a double can be, from the first event on, stay harmless."""
+    """Inputs and targets as large as a double can be, from the first event on, do no harm."""
     model = InfiniteLayerRegressor(profile, seed=1)
     xs, ys = interaction(300, 0)
     for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
@@ -156,7 +156,7 @@ def test_the_largest_numbers_there_are(profile):
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_names_may_come_and_go(profile):
-    """New names, missing ones and events without any are learned without a word."""
+    """New names, missing ones and events without inputs are learned without a warning."""
     model = InfiniteLayerRegressor(profile, seed=1)
     rng = np.random.default_rng(5)
     for k in range(400):
@@ -171,7 +171,7 @@ def test_names_may_come_and_go(profile):
 
 
 def test_order_of_names_does_not_matter():
-    """Columns are placed by name, not by a dict's order."""
+    """Columns are assigned by name, not by a dict's order."""
     model, twin = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
     xs, ys = interaction(100, 0)
     for x, y in zip(xs, ys, strict=True):
@@ -219,14 +219,14 @@ def test_drift_signal_rises_at_a_change(profile):
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_units_are_redrawn(profile):
-    """Each expert's units were last drawn after 256 of 300 events, or when it was its turn."""
+    """Each expert's units were last drawn after 256 of 300 events, or at its turn after that."""
     model, _, _ = trained(300, profile=profile)
     assert all(256 <= n < 300 for n in model.redrawn_at.values())
 
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_intervals_cover(profile):
-    """Of 3,000 intervals at 90 % the share that holds is within 2 % (4 standard errors) of it."""
+    """Of 3,000 intervals at 90 % the share that covers is within 2 % (4 standard errors) of it."""
     model = InfiniteLayerRegressor(profile, seed=1)
     xs, ys = interaction(3_000, 0, noise=0.5)
     held = 0
@@ -240,7 +240,7 @@ def test_intervals_cover(profile):
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_before_anything_is_learned(profile):
-    """A newborn learner predicts 0, within a finite interval."""
+    """A new learner predicts 0, within a finite interval."""
     model = InfiniteLayerRegressor(profile, seed=1)
     assert model.predict_one({"a": 5.0}) == 0.0
     assert model.predict_interval({"a": 5.0}) == (-1.0, 1.0)
@@ -262,7 +262,7 @@ def test_bad_numbers_are_refused_and_leave_no_trace(bad):
 
 
 def test_parameters_are_checked():
-    """Senseless parameters are refused by name."""
+    """Invalid parameters are rejected by name."""
     with pytest.raises(ValueError, match="profile = 'slow'"):
         InfiniteLayerRegressor("slow")
     with pytest.raises(ValueError, match="max_columns = 0"):
@@ -273,7 +273,7 @@ def test_parameters_are_checked():
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_targets_and_inputs_too_small_to_square(profile):
-    """Differences whose squares underflow are no differences, and no error."""
+    """Differences whose squares underflow count as none, and raise no error."""
     model = InfiniteLayerRegressor(profile, seed=1)
     for i in range(50):
         model.learn_one({"a": 3e-162 * (i % 2)}, 3e-162 * (i % 3 == 0))
@@ -301,15 +301,15 @@ def test_redraws_go_on_while_columns_come(profile):
 
 @pytest.mark.parametrize("bad", [None, "clear"])
 def test_what_is_no_number_is_refused_by_name(bad):
-    """River hands over what it is given: a missing value or a string is told, with the remedy."""
+    """River passes values through: a missing value or a string is reported, with the remedy."""
     model = InfiniteLayerRegressor(seed=1)
-    with pytest.raises(ValueError, match=r"x\['sky'\] is .*no number.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"x\['sky'\] is .*not a number.*OneHotEncoder"):
         model.learn_one({"sky": bad, "b": 1.0}, 1.0)
     assert model.n_learned == 0
 
 
 def test_fast_outlives_its_forgetting():
-    """60,000 events in, profile fast predicts as it did after 10,000: nothing grew meanwhile."""
+    """After 60,000 events profile fast predicts as it did after 10,000: nothing has grown."""
     model = InfiniteLayerRegressor("fast", seed=1)
     errors = []
     for x, y in zip(*interaction(60_000, 3), strict=True):
@@ -319,7 +319,7 @@ def test_fast_outlives_its_forgetting():
 
 
 def of_the_last_targets(n, phi_1, phi_2):
-    """A stream on which only y_t = phi_1 y_{t-1} + phi_2 y_{t-2} + noise tells anything."""
+    """A stream whose only structure is y_t = phi_1 y_{t-1} + phi_2 y_{t-2} + noise."""
     rng = np.random.default_rng(6)
     y = [0.0, 0.0]
     for noise in rng.normal(size=n).tolist():

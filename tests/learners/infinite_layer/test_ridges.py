@@ -15,7 +15,7 @@ from iln_stream.learners.infinite_layer.ridges import (
 
 
 class Recursion:
-    """Recursive least squares on D features, which nothing was learned of yet."""
+    """Untrained recursive least squares on D features."""
 
     def __init__(self, D, forgetting=1.0, huber=HUBER):
         D = room(D)
@@ -41,7 +41,7 @@ class Recursion:
 @pytest.mark.parametrize("D", [1, 3, 16, 17, 30, 50])
 @pytest.mark.parametrize("condition", [1.0, 1e4])
 def test_recursion_is_the_solution_of_the_normal_equations(D, condition):
-    """After 5,000 rows theta is what a factorisation of the summed squares gives, to 1e-6."""
+    """After 5,000 rows theta equals that from a factorisation of the summed squares, to 1e-6."""
     rng = np.random.default_rng(D)
     scales = np.geomspace(1.0, 1.0 / condition, D)
     recursion = Recursion(D, huber=1e9)
@@ -53,7 +53,7 @@ def test_recursion_is_the_solution_of_the_normal_equations(D, condition):
         recursion.learn(phi, t)
         A += np.outer(phi, phi)
         b += t * phi
-        if n % 1_000 in (501, 999):  # with updates waiting, and without
+        if n % 1_000 in (501, 999):  # with pending updates, and without
             assert recursion.theta[:D] == pytest.approx(np.linalg.solve(A, b), abs=1e-6)
             found = recursion.covariance()[:D, :D]
             assert found == pytest.approx(np.linalg.inv(A), rel=1e-6, abs=1e-9)
@@ -115,7 +115,7 @@ def test_aligned_copies_are_equal_and_aligned():
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 def test_what_is_new_has_the_prior_variance(forgetting):
-    """New columns begin as the penalty says, however many updates of the covariance wait."""
+    """New columns begin with the penalty's covariance, for any number of pending updates."""
     ridges = Ridges((RidgeExpert("one", None, forgetting=forgetting),), 0, n_lags=0)
     ridges.widen(BLOCK - 1)  # no room is left
     p = np.zeros(1)

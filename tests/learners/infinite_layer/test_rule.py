@@ -6,7 +6,7 @@ from iln_stream.learners.infinite_layer.rule import ExpertRule
 
 
 class Judged(ExpertRule):
-    """A rule that is told of events one at a time."""
+    """A rule that learns events one at a time."""
 
     def __init__(self, n_experts, squared, discount=DISCOUNT):
         super().__init__(n_experts)
@@ -54,7 +54,7 @@ def test_regret_stays_below_its_bound(seed):
 
 
 def test_goes_for_the_median_or_the_mean():
-    """Of a skewed target one rule ends at the expert that says the mean, the other's the median."""
+    """For a skewed target one rule settles on the mean's expert, the other on the median's."""
     rng = np.random.default_rng(1)
     p = np.array([1.0, np.log(2.0)])  # of the exponential law
     weights = {}

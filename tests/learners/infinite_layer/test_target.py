@@ -6,7 +6,7 @@ from iln_stream.learners.infinite_layer.target import Target
 
 
 def test_a_wild_target_counts_as_one_at_six_deviations():
-    """A unit is three deviations, and what is further out than two units is brought to them."""
+    """A unit is three deviations, and targets beyond two units are clipped to two."""
     target = Target()
     ys = np.random.default_rng(0).normal(5.0, 2.0, size=1_000)
     for y in ys.tolist():

@@ -14,7 +14,7 @@ def stream(n, D, seed, weights):
 
 
 def test_one_block_is_exact():
-    """Features that fit into one block are learned by exact least squares, where nothing fades."""
+    """Without forgetting, features that fit into one block are learned by exact least squares."""
     D = BLOCK
     weights = np.random.default_rng(9).normal(size=D) / 10
     tracker = Tracker(D, forgetting=1.0)
@@ -43,7 +43,7 @@ def test_follows_drift():
 
 
 def test_starts_from_what_it_follows():
-    """Right after it was told to follow, it predicts what the other expert does."""
+    """Right after `follow`, it predicts the same as the other expert."""
     D = 70
     rng = np.random.default_rng(1)
     root = rng.normal(size=(D, D))
