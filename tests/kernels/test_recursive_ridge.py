@@ -143,7 +143,7 @@ def test_outlives_its_forgetting(kind, forgetting):
 
     exactly symmetric, and all along a wild target counts as much as its Huber weight.
     """
-    D, n = 32, int(60 / (1 - forgetting))
+    D, n = 32, WAITING * int(60 / (1 - forgetting) / WAITING + 1)  # so that no update waits
     rng = np.random.default_rng(4)
     P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
     theta, k, normal = np.zeros(D), np.empty(D), Normal(D, forgetting, RIDGE, huber=2.0)
