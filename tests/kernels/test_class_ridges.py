@@ -63,7 +63,9 @@ def test_all_classes_solve_their_normal_equations():
                 assert theta[k] == pytest.approx(expert.theta.T, abs=1e-9)
 
 
-@pytest.mark.parametrize(("first", "last"), [(5, 5), (0, 25), (20, 55)], ids=["none", "some", "ring"])
+@pytest.mark.parametrize(
+    ("first", "last"), [(5, 5), (0, 25), (20, 55)], ids=["none", "some", "ring"]
+)
 @pytest.mark.parametrize("k", range(K))
 def test_replay_learns_the_kept_events(k, first, last):
     """A newborn expert has then learned events first..last - 1, by today's statistics."""

@@ -16,7 +16,11 @@ SCALE = np.array([0.4, 3.0])
 def some_events():
     """A ring of events, one of whose columns lacks values, and today's statistics of the inputs."""
     rng = np.random.default_rng(0)
-    columns, lags, y = rng.normal(size=(d, SIZE)), rng.normal(size=(SIZE, LAGS)), rng.normal(size=SIZE)
+    columns, lags, y = (
+        rng.normal(size=(d, SIZE)),
+        rng.normal(size=(SIZE, LAGS)),
+        rng.normal(size=SIZE),
+    )
     columns[1] += 1000.0
     columns[1, rng.random(SIZE) < 0.3] = ABSENT
     lags[7], y[11] = 1e9, -1e9
@@ -44,7 +48,9 @@ def test_an_event_is_placed_by_todays_statistics():
 
 
 @pytest.mark.parametrize("activation", [COSINE, RELU])
-@pytest.mark.parametrize(("first", "last"), [(3, 3), (0, 30), (40, 70)], ids=["none", "some", "ring"])
+@pytest.mark.parametrize(
+    ("first", "last"), [(3, 3), (0, 30), (40, 70)], ids=["none", "some", "ring"]
+)
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 def test_replay_solves_the_normal_equations_of_the_events(activation, first, last, forgetting):
     """An expert has then learned first..last - 1, places of a ring; what it lost is summed up."""

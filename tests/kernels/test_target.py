@@ -34,7 +34,8 @@ def test_before_the_first_target():
 
 
 @pytest.mark.parametrize(
-    ("y", "t"), [(5.0, 0.0), (8.0, 1.0), (-1.0, -2.0), (1e150, 2.0), (-1e150, -2.0), (10.9, 1.9666667)]
+    ("y", "t"),
+    [(5.0, 0.0), (8.0, 1.0), (-1.0, -2.0), (1e150, 2.0), (-1e150, -2.0), (10.9, 1.9666667)],
 )
 def test_scaled_targets_stay_within_two_units(y, t):
     """A target is its distance from the center in units, or two of them."""
