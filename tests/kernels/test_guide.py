@@ -73,9 +73,6 @@ def test_many_beyond_the_table(joining):
 
 def test_one_position():
     """A single position takes all shares; a draw of none is none."""
-    drawn = Drawn([5.0, 1e-300, 7.0], 1, 4)
-    drawn.per_unit = 1e300
-    drawn.filled = extend(drawn.prefix, 1, 2, drawn.table, 0, drawn.origin, drawn.per_unit)
     drawn = Drawn([5.0, 3.0, 7.0], 1, 4)
     drawn.cover(2)
     drawn.check(SHARES)
