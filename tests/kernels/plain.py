@@ -231,7 +231,7 @@ class Intervals:
                 r[j] = low_slope * better[:, 0] + high_slope * better[:, 1]
             self.r = np.concatenate([self.r, [r]])
         if self.ys:  # the first event had no prediction
-            self.errors.append(y - center)
+            self.errors.append(min(max(y - center, -1e100), 1e100))
         self.ys.append(y)
 
 

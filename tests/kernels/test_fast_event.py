@@ -86,7 +86,6 @@ class Plain:
         return scale[0] + scale[1] * self.mixture
 
     def learn(self, x, y):
-        n = len(self.ys)
         center, unit = plain.scale(self.ys)
         prediction = center + unit * self.mixture
         before = (self.ys[: -N_LAGS - 1 : -1] + [0.0, 0.0])[:N_LAGS]
@@ -97,6 +96,7 @@ class Plain:
         self.ys.append(y)
         t = plain.scaled(y, plain.scale(self.ys))
         self.rule.judge(self.p, self.mixture, t)
+        n = len(self.ys)
         if n % SENSED == 0:
             g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, self.v)
             rate = 1.0 / min(1.0 + n / 32, 62.5)
@@ -139,7 +139,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         assert fast.look[ROW, :d].tolist() == reference.row
         assert fast.look[INPUTS, :L] == pytest.approx(reference.v, abs=1e-6)
         assert fast.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
-        assert fast.learn(x, y) == n
+        assert fast.learn(x, y) == n + 1
         reference.learn(x, y)
     assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
     assert fast.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
