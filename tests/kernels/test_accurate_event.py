@@ -148,7 +148,8 @@ def test_events_are_mixed_and_judged_as_recomputed(kind):
     assert memory.y[ring].tolist() == reference.ys[-SIZE:]
     assert memory.lags[ring].tolist() == reference.lags[-SIZE:]
     assert memory.predictions[ring] == pytest.approx(reference.last(reference.said), rel=1e-9)
-    assert near.standing[:, ring].T == pytest.approx(reference.last(reference.zs), abs=1e-6)
+    standing = near.standing[:, ring].T
+    assert standing == pytest.approx(reference.last(reference.zs), abs=1e-6)
     assert near.standing_t[ring] == pytest.approx(reference.last(reference.ts))
     assert ours.lags.tolist() == reference.ys[: -N_LAGS - 1 : -1]
     drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
@@ -174,7 +175,8 @@ def test_kept_events_are_those_last_put_in(n):
     at = np.arange(max(0, n - size), n)
     rows, zs, lags, last = np.split(events[at], [d, 2 * d, 2 * d + N_LAGS], axis=1)
     assert columns[:, at % size].T.tolist() == rows.tolist()
-    assert standing[:, at % size].T == pytest.approx(zs, abs=1e-6)
+    kept = standing[:, at % size].T
+    assert kept == pytest.approx(zs, abs=1e-6)
     assert kept_lags[at % size].tolist() == lags.tolist()
     assert targets[at % size].tolist() == last[:, 0].tolist()
     assert means[at % size].tolist() == last[:, 1].tolist()

@@ -88,7 +88,7 @@ class Plain:
     def learn(self, x, y):
         center, unit = plain.scale(self.ys)
         prediction = center + unit * self.mixture
-        before = (self.ys[: -N_LAGS - 1 : -1] + [0.0, 0.0])[:N_LAGS]
+        before = [*self.ys[: -N_LAGS - 1 : -1], 0.0, 0.0][:N_LAGS]
         self.rows.append([*before, *self.row, y])
         self.intervals.learn(prediction, y)
         self.missed.append(min(abs(y - prediction) / unit, 2.0))

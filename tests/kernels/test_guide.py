@@ -47,9 +47,9 @@ SHARES = [*np.linspace(0.0, 1.0, 64, endpoint=False), 1.0 - 2.0**-40, 1.0 - 2.0*
     st.data(),
 )
 def test_draws_are_those_of_a_search(weights, data):
-    """Whatever the weights, zeros too, and however the table came to cover them, also beyond its end:
+    """Each share of the sums falls to the position that a search finds.
 
-    each share of the sums falls to the position that a search finds.
+    Whatever the weights, zeros too, and however the table came to cover them, or came to its end.
     """
     weights = [2.0, *weights]
     first = data.draw(st.integers(0, len(weights) - 1))
@@ -62,7 +62,7 @@ def test_draws_are_those_of_a_search(weights, data):
 
 @pytest.mark.parametrize("joining", [1, 500])
 def test_many_beyond_the_table(joining):
-    """Sums that outgrow the table a hundredfold are searched, whether they came singly or at once."""
+    """Sums that outgrow the table a hundredfold are searched, came they singly or at once."""
     rng = np.random.default_rng(0)
     drawn = Drawn(rng.exponential(size=1_000), 0, 64)
     drawn.cover(10)
@@ -72,7 +72,7 @@ def test_many_beyond_the_table(joining):
 
 
 def test_one_position():
-    """A single position takes all shares; a draw of none is none."""
+    """A single position takes all shares, and a draw of none is none."""
     drawn = Drawn([5.0, 3.0, 7.0], 1, 4)
     drawn.cover(2)
     drawn.check(SHARES)

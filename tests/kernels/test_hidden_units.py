@@ -29,7 +29,7 @@ def test_preactivations(d, R):
 @pytest.mark.parametrize("activation", [COSINE, RELU])
 @pytest.mark.parametrize(("d", "R"), SHAPES)
 def test_features_and_their_gradient(d, R, activation):
-    """Features are [units, 1, .3 v], the room behind them untouched; gradients are the chain rule's.
+    """Features are [units, 1, .3 v] and nothing behind them, gradients those of the chain rule.
 
     Without units too, without inputs, and where an input is no linear feature.
     """

@@ -15,7 +15,7 @@ def sums(a, i, b, j):
 
 
 def test_eight_lanes_from_any_place():
-    """Each of the eight numbers counts once, and none beside them, at whatever address they begin."""
+    """Each of eight numbers counts once, and none beside them, wherever they begin."""
     a = np.arange(1.0, N + 1.0, dtype=np.float32)
     for i in range(N - LANES + 1):
         at_a = a[i : i + LANES]

@@ -154,13 +154,14 @@ def test_outlives_its_forgetting(kind, forgetting):
         normal.learn(phi, t, p)
     C = whole(P, pending, record)
     assert (C == C.T).all()
-    assert C @ normal.A == pytest.approx(np.eye(D), abs=1e-7)
+    product_with_inverse = C @ normal.A
+    assert product_with_inverse == pytest.approx(np.eye(D), abs=1e-7)
     expected = normal.theta[:, 0]
     assert theta == pytest.approx(expected, abs=1e-7 * (1.0 + np.abs(expected).max()))
 
 
 def test_nothing_is_renewed_where_nothing_is_forgotten():
-    """Without forgetting the penalty is the one at the start, and a first row is learned exactly."""
+    """Without forgetting no penalty is put back: a first row is one update, and exact."""
     D = 16
     P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
     theta, phi = np.zeros(D), np.arange(16.0)

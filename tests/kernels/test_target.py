@@ -20,7 +20,7 @@ from iln_stream.learners.infinite_layer.inputs import no_statistics
     ids=["normal", "wild", "constant", "one", "two-valued", "huge", "tiny"],
 )
 def test_scale_is_that_of_all_targets(ys):
-    """Center and unit are the winsorised mean and three deviations of what joined; 1 of agreeing."""
+    """Center and unit are the mean and three deviations of what joined, winsorised; or 1."""
     stats = no_statistics(1)
     for n, y in enumerate(ys.tolist(), 1):
         join_target(y, stats)
