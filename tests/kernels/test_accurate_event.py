@@ -133,6 +133,7 @@ def test_events_are_mixed_and_judged_as_recomputed(kind):
     """From the first event on, and when the ring is full, all is what the events before say."""
     metric = np.array([1.0, 0.5, 0.0])
     ours, reference = Accurate(metric), Plain(metric)
+    memory, near = ours.memory, ours.near
     for x, y, p in zip(*some_events(kind), strict=True):
         expected = reference.predict(x, p)
         assert ours.predict(x, p) == pytest.approx(expected, abs=1e-6)
@@ -140,10 +141,10 @@ def test_events_are_mixed_and_judged_as_recomputed(kind):
         assert ours.row.tolist() == reference.row
         assert ours.v == pytest.approx(np.array(reference.v), abs=1e-6)
         assert ours.learn(x, y, p) == pytest.approx(reference.learn(x, y, p))
+        assert memory.lags[(memory.n - 1) % SIZE].tolist() == reference.lags[-1]
         assert ours.mean.weights == pytest.approx(reference.mean.weights, abs=1e-6)
         assert ours.final.weights == pytest.approx(reference.final.weights, abs=1e-6)
     ring = np.arange(N - SIZE, N) % SIZE
-    memory, near = ours.memory, ours.near
     assert memory.columns[:, ring].T.tolist() == reference.rows[-SIZE:]
     assert memory.y[ring].tolist() == reference.ys[-SIZE:]
     assert memory.lags[ring].tolist() == reference.lags[-SIZE:]
@@ -156,6 +157,15 @@ def test_events_are_mixed_and_judged_as_recomputed(kind):
     assert ours.drift == pytest.approx(drift)
     errors = reference.intervals.errors
     assert ours.intervals.errors[0, : N - 1] == pytest.approx(np.array(errors), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_targets_that_have_not_come_are_nothing(n):
+    """Of the last targets those that have come are described, in units, and the others as 0."""
+    stats, target, v = no_statistics(0), no_statistics(1), np.full(N_LAGS, np.nan)
+    target[:3, 0] = 4.0, 1.0, 4.0  # a center of 1 and a unit of 3
+    describe(np.empty(0), stats, target, np.array([2.0, 1e9]), n, np.empty(0), v)
+    assert v.tolist() == [1.0 if n > 0 else 0.0, 6.0 if n > 1 else 0.0]
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 13])

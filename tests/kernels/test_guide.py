@@ -71,6 +71,27 @@ def test_many_beyond_the_table(joining):
     drawn.check(rng.random(1_000))
 
 
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=40),
+    st.sampled_from([0.125, 1.0, 4.0]),
+    st.sets(st.integers(1, 40)),
+)
+def test_table_tells_where_a_search_starts(weights, per_unit, ends):
+    """table[b] is the first position whose end lies in bucket b or beyond, however it was made."""
+    drawn = Drawn([1.0, *weights], 0, 16)
+    drawn.per_unit = per_unit
+    for last in sorted({*(end for end in ends if end <= len(weights)), len(weights) + 1}):
+        drawn.filled = extend(
+            drawn.prefix, drawn.covered, last, drawn.table, drawn.filled, 0.0, per_unit
+        )
+        drawn.covered = last
+        buckets = np.minimum(drawn.prefix[1 : last + 1] * per_unit, 15).astype(int)
+        assert drawn.filled == buckets[-1] + 1
+        starts = np.searchsorted(buckets, np.arange(drawn.filled))
+        assert drawn.table[: drawn.filled].tolist() == starts.tolist()
+
+
 def test_one_position():
     """A single position takes all shares, and a draw of none is none."""
     drawn = Drawn([5.0, 3.0, 7.0], 1, 4)

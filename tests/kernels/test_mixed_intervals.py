@@ -141,6 +141,8 @@ def test_what_holding_an_end_would_have_gained(end, y, targets, price, outward):
     assert shortfall(float(end), float(y), outward, price) == pytest.approx(score(end))
     gain = gained(float(end), float(y), record, outward, price)
     assert gain == pytest.approx(score(end) - score(held))
+    for inside in np.linspace(*targets, 7).tolist():
+        assert gained(inside, 0.1 * y, record, outward, price) == 0.0  # not by a rounding more
 
 
 @pytest.mark.parametrize("weights", [[0.0] * 6, [1.0, 0.0, 3.0, 0.0, 0.0, 0.0]])

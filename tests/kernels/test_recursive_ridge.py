@@ -103,6 +103,15 @@ def test_huber_weights(errors, huber):
     assert record[STEPS] == len(errors)
 
 
+@pytest.mark.parametrize(("n", "weight"), [(0, 1.0), (19, 1.0), (20, 0.2), (40, 0.2)])
+def test_no_error_is_an_outlier_before_there_are_twenty(n, weight):
+    """An error ten times the mean one has weight 1 at first, and later two tenths."""
+    record = nothing_learned()
+    for i in range(n):
+        huber_weight(record, 0.5 * (-1.0) ** i, 2.0)
+    assert huber_weight(record, -5.0, 2.0) == pytest.approx(weight)
+
+
 @pytest.mark.parametrize("n", [0, 1, 17])
 def test_a_renewed_penalty_is_a_row(n):
     """Renewing is learning that the weight whose turn it is, is 0, with the weight given."""

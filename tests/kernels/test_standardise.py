@@ -122,7 +122,8 @@ def test_an_outlier_moves_the_moments_as_one_at_six_deviations(outlier, counts_a
         (1e9, 0.0, 4.0, 4.0, 5.0),
         (-1e12, 0.0, 4.0, 4.0, -5.0),
         (1.0, 1.0, 0.0, 5.0, 0.0),
-        (1e9 + 1e-6, 1e9, 1e-9, 100.0, 0.0),  # is rounding
+        (2.0**30 + 2.0**-13, 2.0**30, 1.1e-6, 100.0, 0.0),  # is rounding
+        (2.0**30 + 2.0**-13, 2.0**30, 1.2e-6, 100.0, 2.0**-13 / 1.2e-8**0.5),  # is more
         (1e-200, 0.0, 5e-324, 10.0, 0.0),  # the quotient underflows
         (0.0, 0.0, 0.0, 0.0, 0.0),
     ],

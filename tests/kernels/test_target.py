@@ -34,6 +34,21 @@ def test_before_the_first_target():
 
 
 @pytest.mark.parametrize(
+    ("mean", "squares", "unit"),
+    [
+        (2.0**30, 1.1e-6, 1.0),  # is rounding
+        (2.0**30, 1.2e-6, 3.0 * 1.2e-8**0.5),  # is more
+        (0.0, 5e-324, 1.0),  # the quotient underflows
+    ],
+)
+def test_unit_where_targets_hardly_differ(mean, squares, unit):
+    """What rounding alone leaves of squares is no unit, and never is a unit 0."""
+    stats = no_statistics(1)
+    stats[:3, 0] = 100.0, mean, squares
+    assert center_and_unit(stats) == (mean, pytest.approx(unit))
+
+
+@pytest.mark.parametrize(
     ("y", "t"),
     [(5.0, 0.0), (8.0, 1.0), (-1.0, -2.0), (1e150, 2.0), (-1e150, -2.0), (10.9, 1.9666667)],
 )

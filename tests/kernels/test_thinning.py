@@ -49,6 +49,16 @@ def test_each_stays_with_its_chance_and_weighs_as_much_on_average(raw, data):
     assert (np.abs(weighs / n - raw) <= 1.5 / n * np.maximum(tau, np.abs(raw))).all()
 
 
+def test_who_is_just_large_enough():
+    """At the threshold or a little beyond it a weight stays as it is, at all starts."""
+    for start in (0.0, 0.4, 0.999):
+        raw, stay = np.array([0.5, -1.005, 1.0, 0.5]), np.zeros(4, bool)
+        systematic(raw, 1.0, start, stay)
+        assert raw.tolist() == [1.0, -1.005, 1.0, 1.0]
+        assert stay[1:3].all()
+        assert stay.sum() == 3
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=20), st.integers(0, 3))
 def test_gaps_are_closed(points, first):
