@@ -2,11 +2,13 @@ import math
 
 import numpy as np
 import pytest
-from kernels.reference import block_terms, products
+from kernels.reference import at_once, block_terms, products
 from scipy import stats
 
 from iln_stream import Block, Sampled
 from iln_stream.features import Erf, GaussianFourier, Sigmoid, Tanh
+from iln_stream.kernels.lanes import LANES
+from iln_stream.kernels.sampled_ridges import draws_at_once, padded
 from iln_stream.learners.estimators import Draws, Given
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 
@@ -55,6 +57,32 @@ def test_blocks_equal_numpy_draw_for_draw(d, S):
     assert estimate.standard_error == pytest.approx(
         f.alpha_l1 * terms.std(ddof=1) / math.sqrt(70), rel=1e-3
     )
+
+
+@pytest.mark.parametrize(("units", "family"), CASES, ids=repr)
+def test_columns_that_came_later(units, family):
+    """A point with columns that no row of the support has differs from all rows in them."""
+    f, _ = filled(Sampled(units), family, n=40, d=3, m=300)
+    x = np.random.default_rng(1).standard_normal(37)
+    terms = products(f.support, x, family, int(KEY[0]), 5, 300, units)
+    assert abs(f.estimate(x, 5).value - f.alpha_l1 * terms.mean()) < 1e-5 * f.alpha_l1
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 9, 23])
+def test_padded(n):
+    """Whole lanes, in single precision, with zeros behind the values."""
+    x = np.random.default_rng(n).standard_normal(n)
+    wide = padded(x)
+    assert wide.dtype == np.float32
+    assert len(wide) == -(-n // LANES) * LANES
+    assert (wide[:n] == x.astype(np.float32)).all()
+    assert not wide[n:].any()
+
+
+@pytest.mark.parametrize(("normals", "draws"), [(0, 4096), (1, 4096), (3, 1365), (5_000, 1)])
+def test_draws_at_once(normals, draws):
+    """As many as 4096 normals are for, and never none: their order is part of the estimate."""
+    assert draws_at_once(normals) == draws == at_once(normals)
 
 
 @pytest.mark.parametrize("d", [1, 3, 30])
