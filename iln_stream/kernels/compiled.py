@@ -33,7 +33,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     The folder is named by a digest of all kernels: numba alone checks only the function's own
     file, and would keep using stale code of functions called from other files. The cache is in
     NUMBA_CACHE_DIR if set, else in `__pycache__`, or in the user's cache. A container with a
-    read-only file system may have none; it then recompiles, for a second or two, at each start.
+    read-only file system may have none; it then recompiles at each start: ten seconds and
+    more for the accurate profile.
     """
     dispatcher = njit(fastmath=FAST, error_model=ERRORS, forceinline=True)(function)
     with suppress(RuntimeError):  # no cache folder is writable

@@ -44,7 +44,7 @@ def moments_with(value, stats, j):  # type: ignore[no-untyped-def]
 def in_deviations(value, mean, squares, n):  # type: ignore[no-untyped-def]
     """(value - mean) / sd within +-5; 0 while all values agree to within rounding."""
     # For x + 1e9, rounding the mean alone leaves squares of 1e-32 n mean^2.
-    if squares <= 1e-26 * n * max(value * value, mean * mean):
+    if squares <= 1e-26 * n * mean * mean:
         return 0.0
     sd = np.sqrt(squares / n)  # 0 where the quotient underflows
     return min(max((value - mean) / sd, -5.0), 5.0) if sd > 0.0 else 0.0

@@ -56,7 +56,7 @@ class Column:
         if x == ABSENT:
             return 0.0
         mean, squares = moments(values)
-        if squares <= 1e-26 * len(values) * max(x**2, mean**2):
+        if squares <= 1e-26 * len(values) * mean**2:
             return 0.0
         return float(np.clip((x - mean) / math.sqrt(squares / len(values)), -5.0, 5.0))
 

@@ -131,3 +131,9 @@ def test_an_outlier_moves_the_moments_as_one_at_six_deviations(outlier, counts_a
 def test_deviations_at_the_extremes(value, mean, squares, n, deviation):
     """They stay within five, and are 0 where nothing varies but by rounding."""
     assert in_deviations(value, mean, squares, n) == pytest.approx(deviation, abs=1e-12)
+
+
+@pytest.mark.parametrize("value", [9e12, 1e14, 1e100, -1e100])
+def test_a_wild_value_is_not_ordinary(value):
+    """However far out, a value is clipped at 5 deviations: not 0, as one that agrees with all."""
+    assert in_deviations(value, 0.0, 1000.0, 1000.0) == np.sign(value) * 5.0

@@ -20,9 +20,10 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     cosines of 2 or 4 inputs, and `linear`), each fitted to all classes at once, one against the
     rest, on the same hidden units.
     Their scores become probabilities by softmax at four sharpnesses, and a Bayesian mixture weighs
-    all of these by the probabilities they gave to the observed classes: its log-loss is within
-    log 17 of the best of them. New classes may appear at any time. After 64, 128, ..., 2048 events
-    the units are redrawn from what was learned, like the regressor's.
+    all of these by the probabilities they gave to the observed classes, forgetting with a discount
+    of .998 so that it can follow a change; so no bound on its total log loss holds. New classes may
+    appear at any time. After 64, 128, ..., 2048 events the units are redrawn from what was learned,
+    like the regressor's.
 
     Time and memory per event are bounded, and all randomness is a function of the seed and of the
     number of events learned.
