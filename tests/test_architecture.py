@@ -22,10 +22,10 @@ FOR_ALL = {"errors", "imports"}
 THIRD_PARTIES = {
     "confluent_kafka": {"streams"},
     "kafka": {"streams"},
-    "llvmlite": {"kernels"},
+    "llvmlite": {"compiled"},
     "matplotlib": {"demo"},
-    "numba": {"kernels"},
-    "numpy": {"features", "frozen", "kernels", "learners", "paper", "snapshots", "state"},
+    "numba": {"compiled"},
+    "numpy": {"features", "frozen", "compiled", "learners", "paper", "snapshots", "state"},
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"cli", "events", "service"},
@@ -132,7 +132,7 @@ def test_front_door_opens_on_learners():
     brought = {tuple(name.split(".")) for name in done.stdout.split()}
     assert {name[1] for name in brought if name[0] == "iln_stream" and name[1:]} <= {
         *("features", "learners", "frozen", "errors", "_version"),
-        *("kernels", "reporting", "state", "theory"),  # these need them
+        *("compiled", "reporting", "state", "theory"),  # these need them
     }
     assert {name[0] for name in brought}.isdisjoint(
         {"confluent_kafka", "kafka", "matplotlib", "prometheus_client", "pydantic", "rich", "typer"}

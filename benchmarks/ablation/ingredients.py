@@ -7,8 +7,8 @@ import numpy as np
 
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.engine import FIRST_LEVEL, SECOND_LEVEL, Engine
-from iln_stream.learners.infinite_layer.redraws import NEVER
-from iln_stream.learners.infinite_layer.rule import ExpertRule
+from iln_stream.learners.infinite_layer.feature_resampler import NEVER
+from iln_stream.learners.infinite_layer.ml_poly import MLPoly
 
 
 class Lacking(InfiniteLayerRegressor):
@@ -26,7 +26,7 @@ class Lacking(InfiniteLayerRegressor):
         self.spoil(self._engine)
 
 
-def _silence(rule: ExpertRule, names: tuple[str, ...], left_out: tuple[str, ...]) -> None:
+def _silence(rule: MLPoly, names: tuple[str, ...], left_out: tuple[str, ...]) -> None:
     """Take the weight of some experts, so that what they say enters no prediction."""
     places = [names.index(name) for name in left_out]
     rule.weights[places] = 0.0

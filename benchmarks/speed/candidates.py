@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import ESTIMATORS, Draws, Estimator, Given
+from iln_stream.learners.estimators import ESTIMATORS, DrawPolicy, Estimator, EstimatorContext
 from iln_stream.learners.estimators.base import Iterate
 
 Rows = NDArray[np.float64]
@@ -48,9 +48,9 @@ def candidates(m: int) -> Iterator[tuple[str, Estimator]]:
 
 def iterate(estimator: Estimator, m: int, seed: int = 0, budget: int | None = None) -> Iterate:
     """Return f_1 = 0 of random cosines, estimated with m draws where an estimate draws at all."""
-    draws = Draws(m, 0.01, 16, 10_000)
+    draws = DrawPolicy(m, 0.01, 16, 10_000)
     key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-    return estimator.start(Given(GaussianFourier(), draws, budget, "oldest", key))
+    return estimator.start(EstimatorContext(GaussianFourier(), draws, budget, "oldest", key))
 
 
 def grown(estimator: Estimator, m: int, X: Rows, alpha: Rows, seed: int = 0) -> Iterate:

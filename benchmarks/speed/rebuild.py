@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import ESTIMATORS, Draws, Given, Policy
+from iln_stream.learners.estimators import ESTIMATORS, DrawPolicy, EstimatorContext, Policy
 from iln_stream.learners.estimators.base import Iterate
 
 from .candidates import Rows, points
@@ -48,7 +48,9 @@ def longest_event(
     """Seconds of the longest and of the median event from n / 2 on, and the points at last."""
     budget = None if policy is None else n
     key = np.arange(2, dtype=np.uint64)
-    given = Given(GaussianFourier(), Draws(1, 0.01, 1, 1), budget, policy or "oldest", key)
+    given = EstimatorContext(
+        GaussianFourier(), DrawPolicy(1, 0.01, 1, 1), budget, policy or "oldest", key
+    )
     runs, left = [], 0
     for _ in range(RUNS):
         f = ESTIMATORS[name]().start(given)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from iln_stream.kernels.compiled import cache_folder
+from iln_stream.compiled.jit import cache_folder
 from iln_stream.service import Settings
 
 _ANSWER_WITHIN_SECONDS = 5.0

@@ -1,5 +1,14 @@
 """Families of hidden units: a law mu to draw w from, and an activation psi(x; w)."""
 
+from iln_stream.features.affine import (
+    Activation,
+    AffineFeatures,
+    AffineWeights,
+    BiasLaw,
+    GaussianAffineFeatures,
+    as_gaussian_ridges,
+    as_ridges,
+)
 from iln_stream.features.arc_cosine import ArcCosine
 from iln_stream.features.base import LARGEST_INPUT, ClosedForm, Features, Kernel, closed_form
 from iln_stream.features.cauchy_fourier import CauchyFourier
@@ -10,15 +19,6 @@ from iln_stream.features.gaussian_fourier import GaussianFourier
 from iln_stream.features.laplacian_fourier import LaplacianFourier
 from iln_stream.features.mixture import Mixture
 from iln_stream.features.random_network import RandomNetwork
-from iln_stream.features.ridge import (
-    Activation,
-    BiasLaw,
-    GaussianRidgeFeatures,
-    RidgeFeatures,
-    Ridges,
-    as_gaussian_ridges,
-    as_ridges,
-)
 from iln_stream.features.sigmoid import Sigmoid
 from iln_stream.features.tanh import Tanh
 from iln_stream.features.uniform_coordinates import UniformCoordinates
@@ -26,6 +26,8 @@ from iln_stream.features.uniform_coordinates import UniformCoordinates
 __all__ = [
     "LARGEST_INPUT",
     "Activation",
+    "AffineFeatures",
+    "AffineWeights",
     "ArcCosine",
     "BiasLaw",
     "CauchyFourier",
@@ -34,14 +36,12 @@ __all__ = [
     "Erf",
     "Features",
     "FeaturesError",
+    "GaussianAffineFeatures",
     "GaussianFourier",
-    "GaussianRidgeFeatures",
     "Kernel",
     "LaplacianFourier",
     "Mixture",
     "RandomNetwork",
-    "RidgeFeatures",
-    "Ridges",
     "Sigmoid",
     "Tanh",
     "UniformCoordinates",

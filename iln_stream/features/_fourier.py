@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iln_stream.features._arguments import positive
-from iln_stream.features.ridge import Activation, RidgeFeatures
+from iln_stream.features.affine import Activation, AffineFeatures
 
 
 @dataclass(frozen=True)
-class Fourier(RidgeFeatures):
+class Fourier(AffineFeatures):
     """psi(x; w) = cos(omega.x + b) with b ~ `PHASE`; gamma sets the width of omega."""
 
     gamma: float | None = None

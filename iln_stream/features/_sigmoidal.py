@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 
 from iln_stream.features._arguments import positive
-from iln_stream.features.ridge import BiasLaw, GaussianRidgeFeatures
+from iln_stream.features.affine import BiasLaw, GaussianAffineFeatures
 
 
 @dataclass(frozen=True)
-class Sigmoidal(GaussianRidgeFeatures):
+class Sigmoidal(GaussianAffineFeatures):
     """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, slope^2 / d I) and b ~ N(0, bias^2)."""
 
     slope: float = 2.0

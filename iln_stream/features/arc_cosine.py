@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features._arguments import positive
-from iln_stream.features.ridge import Activation, RidgeFeatures, Ridges
+from iln_stream.features.affine import Activation, AffineFeatures, AffineWeights
 
 
 @dataclass(frozen=True)
-class ArcCosine(RidgeFeatures):
+class ArcCosine(AffineFeatures):
     """Rectified linear units of random direction, psi(x; w) = max(0, u.z(x)).
 
     A point becomes z(x) = (x / max(radius, ||x||), 1) / sqrt(2), in the unit ball of d + 1
@@ -69,11 +69,11 @@ class ArcCosine(RidgeFeatures):
         # dimensions E[u_1^4] = 3 / (D (D + 2)). d = 0 is special: there ||z||^2 = 1/2, and 1/8.
         return 3 / 16
 
-    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
         """Draw n directions for inputs of d columns."""
         u = rng.standard_normal((n, d + 1))
         u /= np.sqrt(np.vecdot(u, u))[:, np.newaxis]
-        return Ridges(np.ascontiguousarray(u[:, :d]), u[:, d] * math.sqrt(0.5))
+        return AffineWeights(np.ascontiguousarray(u[:, :d]), u[:, d] * math.sqrt(0.5))
 
     def reach(self, d: int) -> float:
         """Return the radius for inputs of d columns."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features._fourier import Fourier
-from iln_stream.features.ridge import PHASE, Ridges
+from iln_stream.features.affine import PHASE, AffineWeights
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class CauchyFourier(Fourier):
 
     """
 
-    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
         """Draw n frequencies and phases for inputs of d columns."""
         omega = rng.laplace(scale=math.sqrt(self._gamma(d)), size=(n, d))
-        return Ridges(omega, PHASE.draw(n, rng))
+        return AffineWeights(omega, PHASE.draw(n, rng))
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return prod_j 1 / (1 + gamma (X_ij - x_j)^2) / 2 for every row of X, shape (n,)."""

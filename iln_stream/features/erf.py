@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features._sigmoidal import Sigmoidal
-from iln_stream.features.ridge import Activation
+from iln_stream.features.affine import Activation
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features._fourier import Fourier
-from iln_stream.features.ridge import PHASE, BiasLaw, GaussianRidgeFeatures
+from iln_stream.features.affine import PHASE, BiasLaw, GaussianAffineFeatures
 
 
 @dataclass(frozen=True)
-class GaussianFourier(Fourier, GaussianRidgeFeatures):
+class GaussianFourier(Fourier, GaussianAffineFeatures):
     """Cosines of random frequency and phase, psi(x; w) = cos(omega.x + b).
 
     omega ~ N(0, 2 gamma I) and b ~ U[0, 2 pi), so that [1]_

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features._fourier import Fourier
-from iln_stream.features.ridge import PHASE, Ridges
+from iln_stream.features.affine import PHASE, AffineWeights
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class LaplacianFourier(Fourier):
 
     """
 
-    def draw(self, n: int, d: int, rng: np.random.Generator) -> Ridges:
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
         """Draw n frequencies and phases for inputs of d columns."""
         # Finite for every u in [0, 1): the tangent of the float nearest -pi/2 is -1.6e16. Half the
         # time of rng.standard_cauchy, a ratio of normals that can be infinite.
         omega = np.tan(math.pi * (rng.random((n, d)) - 0.5))
         omega *= self._gamma(d)
-        return Ridges(omega, PHASE.draw(n, rng))
+        return AffineWeights(omega, PHASE.draw(n, rng))
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return exp(-gamma ||X_i - x||_1) / 2 for every row of X, shape (n,)."""

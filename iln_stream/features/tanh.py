@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iln_stream.features._sigmoidal import Sigmoidal
-from iln_stream.features.ridge import Activation
+from iln_stream.features.affine import Activation
 
 
 @dataclass(frozen=True)

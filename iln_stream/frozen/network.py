@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from iln_stream.errors import StateError
 from iln_stream.features import Activation
-from iln_stream.features.ridge import activate
-from iln_stream.state import Form, name_of, pack, text_of, unpack
+from iln_stream.features.affine import activate
+from iln_stream.state import StateSchema, decode_name, encode_name, pack, unpack
 
-_FORM = Form("FrozenNetwork", 1)
+_FORM = StateSchema("FrozenNetwork", 1)
 
 _TEXT = "json"
 """The file's entry for all values that are not arrays."""
@@ -128,7 +128,9 @@ class FrozenNetwork:
     def save(self, path: str | Path) -> None:
         """Write the network to one npz file, which holds numbers and JSON but no pickle."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays, text = pack(_FORM.write(**{**values, "names": [text_of(n) for n in self.names]}))
+        arrays, text = pack(
+            _FORM.write(**{**values, "names": [encode_name(n) for n in self.names]})
+        )
         arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
         with Path(path).open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -150,7 +152,7 @@ class FrozenNetwork:
         except (TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise StateError(f"{path} is not a frozen network's file: {error}") from error
         names, *values = _FORM.read(unpack(arrays, text), *(field.name for field in fields(cls)))
-        return cls(tuple(map(name_of, names)), *values)
+        return cls(tuple(map(decode_name, names)), *values)
 
     def save_onnx(self, path: str | Path) -> None:
         """Write the network as an ONNX model, in double precision.

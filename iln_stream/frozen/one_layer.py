@@ -6,11 +6,11 @@ import numpy as np
 
 from iln_stream.features import (
     Activation,
+    AffineFeatures,
+    AffineWeights,
     ArcCosine,
     Features,
     Mixture,
-    RidgeFeatures,
-    Ridges,
     as_ridges,
 )
 
@@ -20,7 +20,7 @@ class OneLayer(NamedTuple):
 
     activation: Activation
     radius: float | None
-    ridges: Ridges
+    ridges: AffineWeights
 
 
 def one_layer(family: Features[Any], w: Any, d: int) -> OneLayer:
@@ -41,15 +41,15 @@ def one_layer(family: Features[Any], w: Any, d: int) -> OneLayer:
             )
         omega = np.concatenate([layer.ridges.omega for layer in layers])
         return layers[0]._replace(
-            ridges=Ridges(omega, np.concatenate([layer.ridges.b for layer in layers]))
+            ridges=AffineWeights(omega, np.concatenate([layer.ridges.b for layer in layers]))
         )
     ridges = as_ridges(family)
-    if ridges is not None and type(ridges).inputs is RidgeFeatures.inputs:
+    if ridges is not None and type(ridges).inputs is AffineFeatures.inputs:
         return OneLayer(ridges.activation, None, w)
     if isinstance(ridges, ArcCosine) and type(ridges).inputs is ArcCosine.inputs:
         return OneLayer(ridges.activation, ridges.reach(d), w)
     raise ValueError(
         f"{family!r} can't be frozen: its units are not sigma(omega.x + b). Use GaussianFourier, "
-        "LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine, or a RidgeFeatures whose "
+        "LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine, or a AffineFeatures whose "
         "inputs are x itself"
     )

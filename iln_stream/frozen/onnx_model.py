@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, TensorProto, checker, helper, numpy_helper
 
-from iln_stream.state import text_of
+from iln_stream.state import encode_name
 
 if TYPE_CHECKING:
     from iln_stream.frozen.network import FrozenNetwork
@@ -73,7 +73,7 @@ def onnx_model(network: "FrozenNetwork") -> bytes:
         opset_imports=[helper.make_opsetid("", _OPSET)],
         ir_version=_IR_VERSION,
     )
-    names = f"[{', '.join(map(text_of, network.names))}]"
+    names = f"[{', '.join(map(encode_name, network.names))}]"
     helper.set_model_props(model, {"names": names})
     checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString())

@@ -16,7 +16,7 @@ from iln_stream.learners.infinite_layer import (
     features_wanted,
 )
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
-from iln_stream.learners.parameters import untold_parts
+from iln_stream.learners.parameters import unserializable_parameters
 from iln_stream.learners.restoring import model_of, restorable, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
@@ -43,5 +43,5 @@ __all__ = [
     "model_of",
     "restorable",
     "state_of",
-    "untold_parts",
+    "unserializable_parameters",
 ]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
-from iln_stream.state import Form, Tree, name_of, text_of
+from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
-_FORM = Form("Columns", 1)
+_FORM = StateSchema("Columns", 1)
 
 
 class Columns:
@@ -71,21 +71,21 @@ class Columns:
             self._keep(place)
         return row
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the names in the order of their columns, and the count of overflowed inputs."""
         return _FORM.write(
             max_columns=self.max_columns,
             n_overflowed=self.n_overflowed,
-            names=[text_of(name) for name in self.place],
+            names=[encode_name(name) for name in self.place],
         )
 
     @classmethod
-    def from_state(cls, state: Tree, absent: float = 0.0) -> Self:
+    def from_state(cls, state: StateDict, absent: float = 0.0) -> Self:
         """Return the columns that have this state."""
         max_columns, n_overflowed, names = _FORM.read(state, "max_columns", "n_overflowed", "names")
         columns = cls(max_columns, absent)
         columns.n_overflowed = n_overflowed
-        columns._keep({name_of(text): i for i, text in enumerate(names)})
+        columns._keep({decode_name(text): i for i, text in enumerate(names)})
         return columns
 
     def __getstate__(self) -> tuple[int, float, int, dict[Any, int]]:

@@ -3,7 +3,7 @@
 import math
 from typing import Self
 
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
 LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
@@ -13,7 +13,7 @@ WINSORISE_FROM = 30
 
 WINSOR_SD = 6.0
 
-_FORM = Form("Moments", 1)
+_FORM = StateSchema("Moments", 1)
 
 
 def clipped_target(y: float) -> float:
@@ -64,11 +64,11 @@ class Moments:
         variance = self.variance + (delta * (delta - delta / n) - self.variance) / n
         return Moments(n, mean, variance)
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the three numbers."""
         return _FORM.write(n=self.n, mean=self.mean, variance=self.variance)
 
     @classmethod
-    def from_state(cls, state: Tree) -> Self:
+    def from_state(cls, state: StateDict) -> Self:
         """Return the statistics that have this state."""
         return cls(*_FORM.read(state, "n", "mean", "variance"))

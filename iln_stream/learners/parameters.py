@@ -11,7 +11,7 @@ from river import base
 from iln_stream import features
 from iln_stream.errors import StateError
 from iln_stream.learners.estimators import ESTIMATORS
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
 FAMILIES = (
     features.ArcCosine,
@@ -30,7 +30,7 @@ FAMILIES = (
 _OURS: dict[str, Any] = {cls.__name__: cls for cls in (*FAMILIES, *ESTIMATORS.values())}
 
 _VERSION = 1
-_SOMEONES = Form("not of iln_stream", 1)
+_SOMEONES = StateSchema("not of iln_stream", 1)
 
 
 class _NotOursError(Exception):
@@ -70,19 +70,19 @@ def make_known(cls: type) -> None:
     register(cls, _OURS)
 
 
-def untold_parts(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def unserializable_parameters(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield the parameters that a learner's state does not store, each with its class's name."""
     if isinstance(state, list):
         for entry in state:
-            yield from untold_parts(entry)
+            yield from unserializable_parameters(entry)
     elif isinstance(state, dict):
         if state.get("class") == _SOMEONES.name:
             yield name, state["name"]
         for key, value in state.items():
-            yield from untold_parts(value, key)
+            yield from unserializable_parameters(value, key)
 
 
-def state_of_parameters(model: base.Estimator) -> Tree:
+def state_of_parameters(model: base.Estimator) -> StateDict:
     """Return the arguments of a model's constructor, by name.
 
     A family or estimator is stored as its class's name and its parameters; if it is neither ours
@@ -91,7 +91,7 @@ def state_of_parameters(model: base.Estimator) -> Tree:
     return {name: _told(value) for name, value in model._get_params().items()}
 
 
-def parameters_of(state: Tree, cls: type, **own: Any) -> dict[str, Any]:
+def parameters_of(state: StateDict, cls: type, **own: Any) -> dict[str, Any]:
     """Return the arguments for the constructor of `cls` that have this state.
 
     Parameters
@@ -150,7 +150,7 @@ def _written(value: Any) -> Any:
     if _OURS.get(type(value).__name__) is not type(value):
         raise _NotOursError
     parameters = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
-    return Form(type(value).__name__, _VERSION).write(**parameters)
+    return StateSchema(type(value).__name__, _VERSION).write(**parameters)
 
 
 def _read(value: Any, parameter: str) -> Any:
@@ -165,5 +165,5 @@ def _read(value: Any, parameter: str) -> Any:
             "yours, mark its class @restorable and import it first"
         )
     names = [field.name for field in fields(_OURS[name])]
-    values = Form(name, _VERSION).read(value, *names)
+    values = StateSchema(name, _VERSION).read(value, *names)
     return _OURS[name](*(_read(entry, parameter) for entry in values))

@@ -7,9 +7,9 @@ from river import base, compose
 
 from iln_stream.errors import StateError
 from iln_stream.learners.parameters import make_known, register
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_PIPELINE = Form("Pipeline", 1)
+_PIPELINE = StateSchema("Pipeline", 1)
 
 
 C = TypeVar("C", bound=type)
@@ -58,7 +58,7 @@ def restorable(cls: C) -> C:
     return cls
 
 
-def state_of(model: base.Estimator) -> Tree:
+def state_of(model: base.Estimator) -> StateDict:
     """Return the state of one of our models, or of a River pipeline of them.
 
     Raises
@@ -91,7 +91,7 @@ def state_of(model: base.Estimator) -> Tree:
     return model.state()  # type: ignore[no-any-return]
 
 
-def model_of(state: Tree, **own: Any) -> base.Estimator:
+def model_of(state: StateDict, **own: Any) -> base.Estimator:
     """Return the model that has this state.
 
     Parameters

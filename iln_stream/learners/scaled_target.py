@@ -9,9 +9,9 @@ from iln_stream.learners.clipping import clipped
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import model_of, restorable, state_of
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_FORM = Form("ScaledTarget", 1)
+_FORM = StateSchema("ScaledTarget", 1)
 
 
 @restorable
@@ -76,7 +76,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
             return 0.0
         return clipped((y - moments.mean) / (self.width * sd), 1.0)
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the statistics and the regressor's state.
 
         Raises
@@ -91,7 +91,7 @@ class ScaledTarget(OneAtATime, base.Regressor):
             )
 
     @classmethod
-    def from_state(cls, state: Tree, **own: Any) -> Self:
+    def from_state(cls, state: StateDict, **own: Any) -> Self:
         """Return the model that has this state; for `own` see `model_of`."""
         width, moments, regressor = _FORM.read(state, "width", "moments", "regressor")
         model = cls(model_of(regressor, **own), width)

@@ -12,15 +12,15 @@ from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFou
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
     Averages,
-    Draws,
+    DrawPolicy,
     Estimate,
     EstimatesWithin,
     Estimator,
-    Given,
+    EstimatorContext,
     GrowingPool,
+    HasFiniteLayer,
     HiddenLayer,
     Iterate,
-    Layered,
     Policy,
     Pool,
     estimator_of,
@@ -36,10 +36,10 @@ from iln_stream.learners.reports import (
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.watch import Watch
 from iln_stream.reporting import MetricSpec, Report
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 from iln_stream.theory import LARGEST_STEP
 
-_FORM = Form("ShrinkingGradient", 1)
+_FORM = StateSchema("ShrinkingGradient", 1)
 
 LARGEST_TARGET = 1e15
 """Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
@@ -320,7 +320,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         """Return f over finitely many units, for `freeze`, which takes the same arguments."""
         with self._turn:
             f = self._average() if average else self._current()
-            if not isinstance(f, Layered):
+            if not isinstance(f, HasFiniteLayer):
                 raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
             return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
 
@@ -416,7 +416,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         """Return the metrics of Algorithm 1."""
         return (*algorithm_1_metrics(self), *columns_metrics(self))
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the learner's complete state, as plain values and arrays; it shares no memory.
 
         A family or an estimator that is not iln_stream's is stored by name only.
@@ -436,7 +436,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
     @classmethod
     def from_state(
         cls,
-        state: Tree,
+        state: StateDict,
         features: Features[Any] | None = None,
         estimator: Estimator | None = None,
     ) -> Self:
@@ -507,10 +507,10 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
             )
         return self._f.average()
 
-    def _given(self) -> Given:
+    def _given(self) -> EstimatorContext:
         family = GaussianFourier() if self.features is None else self.features
-        draws = Draws(self.draws, self.variance, self.min_draws, self.max_draws)
-        return Given(family, draws, self.budget, self.policy, self._key)
+        draws = DrawPolicy(self.draws, self.variance, self.min_draws, self.max_draws)
+        return EstimatorContext(family, draws, self.budget, self.policy, self._key)
 
 
 def _key_of(seed: int | None) -> NDArray[np.uint64]:

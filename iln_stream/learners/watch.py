@@ -6,10 +6,10 @@ from typing import Self
 
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.estimators import Estimate, Iterate
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 from iln_stream.theory import SATURATED_NOISE
 
-_FORM = Form("Watch", 1)
+_FORM = StateSchema("Watch", 1)
 
 _SETTLED_FROM = 10
 """Number of targets after which their root mean square is taken as settled."""
@@ -46,7 +46,7 @@ class Watch:
             self._capped(f_t, wanted)
         self._diverging(y_t, f_t.noise(E_t.draws))
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the counts."""
         return _FORM.write(
             counts=[self.n_outside, self.n_capped, self.n_diverging, self._n],
@@ -54,7 +54,7 @@ class Watch:
             mean_square=self._mean_square,
         )
 
-    def continued(self, state: Tree) -> Self:
+    def continued(self, state: StateDict) -> Self:
         """Resume from this state."""
         counts, self.noise, self._mean_square = _FORM.read(state, "counts", "noise", "mean_square")
         self.n_outside, self.n_capped, self.n_diverging, self._n = counts

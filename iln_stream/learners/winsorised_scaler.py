@@ -10,9 +10,9 @@ from iln_stream.learners.columns import warn_of_overflow
 from iln_stream.learners.moments import Moments
 from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.restoring import restorable
-from iln_stream.state import Form, Tree, name_of, text_of
+from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
-_FORM = Form("WinsorisedScaler", 1)
+_FORM = StateSchema("WinsorisedScaler", 1)
 
 
 @restorable
@@ -92,7 +92,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
                 scaled[name] = max(-self.clip, min(z, self.clip))
         return scaled
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the statistics of all names, in arrays."""
         with self._turn:
             names, moments = list(self._moments), list(self._moments.values())
@@ -101,7 +101,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         return _FORM.write(
             clip=self.clip,
             max_columns=self.max_columns,
-            names=[text_of(name) for name in names],
+            names=[encode_name(name) for name in names],
             n=np.array([m.n for m in moments], np.int64),
             mean=np.array([m.mean for m in moments], np.float64),
             variance=np.array([m.variance for m in moments], np.float64),
@@ -109,7 +109,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         )
 
     @classmethod
-    def from_state(cls, state: Tree) -> Self:
+    def from_state(cls, state: StateDict) -> Self:
         """Return the scaler that has this state."""
         state = {"n_overflowed": 0, **state}
         n_overflowed, clip, max_columns, names, *statistics = _FORM.read(
@@ -119,7 +119,7 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         scaler._n_overflowed = n_overflowed
         rows = zip(*(array.tolist() for array in statistics), strict=True)
         scaler._moments = {
-            name_of(text): Moments(*row) for text, row in zip(names, rows, strict=True)
+            decode_name(text): Moments(*row) for text, row in zip(names, rows, strict=True)
         }
         return scaler
 

@@ -9,7 +9,7 @@ from typing import Any
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, Scores, Step, Task
 from iln_stream.reporting import MetricSpec, find_reporter
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 from iln_stream.streams import Source
 
 SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2.5, 5.0))
@@ -144,7 +144,7 @@ class ModelMetrics(Listener):
             ),
         )
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return what was counted since the model's birth."""
         return {
             "scores": self.scores.state(),
@@ -152,7 +152,7 @@ class ModelMetrics(Listener):
             "n_repeats": self.n_repeats,
         }
 
-    def restore(self, state: Tree) -> None:
+    def restore(self, state: StateDict) -> None:
         """Go on counting from a `state()`."""
         self.scores.restore(state["scores"])
         self.n_dead_letters = state["n_dead_letters"]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from iln_stream.prequential.step import Prediction
 from iln_stream.reporting import MetricSpec
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 @runtime_checkable
@@ -15,11 +15,11 @@ class LearnsLate(Protocol):
     A token is plain values and arrays (see `iln_stream.state`), as it is stored in checkpoints.
     """
 
-    def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, Tree]:
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, StateDict]:
         """Return the prediction, and a token of what it was made of."""
         ...
 
-    def learn_token(self, token: Tree, y: Any) -> None:
+    def learn_token(self, token: StateDict, y: Any) -> None:
         """Learn the label of the prediction that the token is of."""
         ...
 
@@ -30,7 +30,7 @@ class Pending(NamedTuple):
     x: dict[str, float]
     y_pred: Prediction
     time: float | None
-    token: Tree | None
+    token: StateDict | None
 
 
 class PendingEvents:
@@ -73,7 +73,7 @@ class PendingEvents:
         x: dict[str, float],
         predict: Callable[[Mapping[Any, float]], Prediction],
         checked: Callable[[Any], Prediction],
-    ) -> tuple[Prediction, Tree | None]:
+    ) -> tuple[Prediction, StateDict | None]:
         """Return the prediction for x, with a token if the learner gives one."""
         if not self._learns_late:
             return predict(x), None
@@ -113,7 +113,7 @@ class PendingEvents:
             ),
         )
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the events that wait, oldest first."""
         return {
             "n_expired": self.n_expired,
@@ -121,14 +121,14 @@ class PendingEvents:
             "events": [_stored(event) for event in self._waiting.values()],
         }
 
-    def restore(self, state: Tree) -> None:
+    def restore(self, state: StateDict) -> None:
         """Let the events of a `state()` wait."""
         self.n_expired = state["n_expired"]
         events = map(_restored, state["events"])
         self._waiting = dict(zip(state["ids"], events, strict=True))
 
 
-def _stored(event: Pending) -> Tree:
+def _stored(event: Pending) -> StateDict:
     # Classes may be of any type, and names of a tree are texts: hence two lists.
     stored = event._asdict()
     if isinstance(y_pred := event.y_pred, Mapping):
@@ -136,7 +136,7 @@ def _stored(event: Pending) -> Tree:
     return stored
 
 
-def _restored(state: Tree) -> Pending:
+def _restored(state: StateDict) -> Pending:
     event = Pending(**state)
     if isinstance(event.y_pred, dict):
         classes = zip(event.y_pred["classes"], event.y_pred["probabilities"], strict=True)

@@ -283,11 +283,15 @@ class PrequentialLoop:
 
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
-        letter = self._first_failed
-        remedy = "" if letter.reason.startswith(_LEARNER_FAILED) else proposal(letter.payload)
+        letter, n = self._first_failed, self._n_failed_first
+        if letter.reason.startswith(_LEARNER_FAILED):
+            return NothingLearnedError(
+                f"{self.source.stream}: nothing was learned of the first {n} records; of the first "
+                f"one, {letter.reason}"
+            )
         return NothingLearnedError(
-            f"{self.source.stream}: none of the first {self._n_failed_first} records could be "
-            f"learned. The first: {letter.reason}. {remedy}".rstrip()
+            f"{self.source.stream}: none of the first {n} records could be learned. The first: "
+            f"{letter.reason}. {proposal(letter.payload)}"
         )
 
 

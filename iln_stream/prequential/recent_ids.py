@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 class RecentIds:
@@ -46,11 +46,11 @@ class RecentIds:
                 if len(ids) > self._size:
                     del ids[next(iter(ids))]
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the ids, oldest first."""
         return {"ids": list(self._events), "labels": list(self._labels)}
 
-    def restore(self, state: Tree) -> None:
+    def restore(self, state: StateDict) -> None:
         """Remember the ids of a `state()`; of release 0.1.0 it has one kind, which was both."""
         self._events = self._latest(state["ids"])
         self._labels = self._latest(state["labels"] if "labels" in state else state["ids"])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from iln_stream.prequential.step import Step
 from iln_stream.reporting import FlagSpec, MetricSpec
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 class Window:
@@ -147,7 +147,7 @@ class Scores:
         """Return the windowed error in a few words."""
         raise NotImplementedError
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the scores as plain values."""
         totals = self._totals._asdict()
         totals[f"total_{self.error_name}"] = totals.pop("total_error")
@@ -158,7 +158,7 @@ class Scores:
             **{f"window_{name}": window.values() for name, window in self.window_flags.items()},
         }
 
-    def restore(self, state: Tree) -> None:
+    def restore(self, state: StateDict) -> None:
         """Go on from a `state()`, whose windows may have been longer or shorter."""
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
         self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])

@@ -16,15 +16,15 @@ from iln_stream.service.wiring import build_learner
 from iln_stream.snapshots import (
     Checkpoint,
     Header,
-    Place,
     Positions,
     Saver,
     SnapshotFolder,
+    SnapshotId,
     learner_of,
     learner_state,
     versions,
 )
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 from iln_stream.streams import (
     Log,
     Resume,
@@ -125,13 +125,13 @@ class Recovery:
             reached = {partition: max([offset, *unread])}
         return reached
 
-    def _readable(self, place: Place) -> Header | None:
+    def _readable(self, place: SnapshotId) -> Header | None:
         try:
             return self._from.read(place).header
         except SnapshotError:
             return None
 
-    def _furthest_unread(self, places: Sequence[Place]) -> Positions:
+    def _furthest_unread(self, places: Sequence[SnapshotId]) -> Positions:
         """Return how far snapshots had come that can't be read, by their names and the journal."""
         if len(self._reader.partitions) == 1:
             furthest = max(place.next_offset for place in places)
@@ -171,7 +171,7 @@ class Recovery:
             return build_learner(self._settings, self._reader.seed)
         return learner_of(self._snapshot.state["learner"], self._settings.snapshot_pickle)
 
-    def part(self, name: str) -> Tree | None:
+    def part(self, name: str) -> StateDict | None:
         """Return the state of another part, None if there is none yet."""
         return None if self._snapshot is None else self._snapshot.state.get(name)
 
@@ -179,7 +179,7 @@ class Recovery:
         self,
         source: Log,
         learner: Any,
-        parts: Mapping[str, Callable[[], Tree | None]],
+        parts: Mapping[str, Callable[[], StateDict | None]],
         flushes: Sequence[Callable[[], None]],
     ) -> Checkpoint:
         """Return what makes the progress of this reader durable.

@@ -21,7 +21,7 @@ from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
 from iln_stream.service.wiring import build_learner, task_of
 from iln_stream.snapshots import Checkpoint
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 from iln_stream.streams import Log, Scheme, Sequencer, Source
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Worker:
                 metrics.export(self.watched.labels, pending.metrics())
             if recovery is not None:
                 kept = {"counts": self.watched, "recent_ids": recent_ids, "pending": pending}
-                parts: dict[str, Callable[[], Tree | None]] = {}
+                parts: dict[str, Callable[[], StateDict | None]] = {}
                 for name, part in kept.items():
                     if part is not None and (state := recovery.part(name)) is not None:
                         part.restore(state)

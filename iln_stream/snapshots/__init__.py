@@ -2,7 +2,7 @@
 
 from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions
-from iln_stream.snapshots.folder import Place, SnapshotFolder, read_snapshot
+from iln_stream.snapshots.folder import SnapshotFolder, SnapshotId, read_snapshot
 from iln_stream.snapshots.learner import learner_of, learner_state
 from iln_stream.snapshots.loading import load, snapshot_at
 from iln_stream.snapshots.saver import Saver
@@ -11,11 +11,11 @@ __all__ = [
     "Checkpoint",
     "CorruptSnapshotError",
     "Header",
-    "Place",
     "Positions",
     "Saver",
     "Snapshot",
     "SnapshotFolder",
+    "SnapshotId",
     "learner_of",
     "learner_state",
     "load",

@@ -7,7 +7,7 @@ from time import perf_counter
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.file import Header, Snapshot
 from iln_stream.snapshots.saver import Saver
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 Positions = Mapping[int, int]
 """Next offset by partition."""
@@ -50,7 +50,7 @@ class Checkpoint:
         self,
         saver: Saver,
         header: Callable[[Positions], Header],
-        parts: Mapping[str, Callable[[], Tree | None]],
+        parts: Mapping[str, Callable[[], StateDict | None]],
         every_events: int,
         every_seconds: float,
         positions: Positions,

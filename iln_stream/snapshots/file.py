@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.state import Tree, pack, unpack
+from iln_stream.state import StateDict, pack, unpack
 
 MAJOR, MINOR = 1, 0
 """Of the format. A reader takes any minor version of its own major version, and no other."""
@@ -88,7 +88,7 @@ class Snapshot(NamedTuple):
     """A header, and the state it tells of."""
 
     header: Header
-    state: Tree
+    state: StateDict
 
     def write(self, file: BinaryIO) -> None:
         """Write the file's contents, at no time holding all of them."""

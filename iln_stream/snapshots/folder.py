@@ -21,7 +21,7 @@ _CLAIMS_KEPT = 100
 Result = TypeVar("Result")
 
 
-class Place(NamedTuple):
+class SnapshotId(NamedTuple):
     """What a snapshot's name tells; of two, the greater is the newer."""
 
     epoch: int
@@ -96,9 +96,9 @@ class SnapshotFolder:
                 (self.path / f"epoch-{old:06}").unlink()
         return epoch
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[SnapshotId]:
         """Return what the snapshots' names tell, newest first."""
-        found = (Place(int(name[1]), int(name[2])) for name in self._matching(_NAME))
+        found = (SnapshotId(int(name[1]), int(name[2])) for name in self._matching(_NAME))
         return sorted(found, reverse=True)
 
     def write(self, snapshot: Snapshot) -> int:
@@ -110,7 +110,7 @@ class SnapshotFolder:
             When the disk doesn't take it; earlier snapshots are still there then.
 
         """
-        place = Place(snapshot.header.epoch, snapshot.header.next_offset)
+        place = SnapshotId(snapshot.header.epoch, snapshot.header.next_offset)
         partial = self.path / f"{place.name}.partial"
         try:
             size = self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
@@ -146,7 +146,7 @@ class SnapshotFolder:
             )
         return None
 
-    def read(self, place: Place) -> Snapshot:
+    def read(self, place: SnapshotId) -> Snapshot:
         """Return the snapshot at a place."""
         return read_snapshot(self.path / place.name)
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.learners import model_of, state_of, untold_parts
-from iln_stream.state import Tree
+from iln_stream.learners import model_of, state_of, unserializable_parameters
+from iln_stream.state import StateDict
 
 _PICKLE = "pickle"
 
 
-def learner_state(learner: Any, allow_pickle: bool) -> Tree:
+def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
     """Return a learner's state, of which nothing changes when the learner goes on.
 
     Parameters
@@ -30,7 +30,7 @@ def learner_state(learner: Any, allow_pickle: bool) -> Tree:
     """
     try:
         state = state_of(learner)
-        for parameter, name in untold_parts(state):
+        for parameter, name in unserializable_parameters(state):
             raise StateError(
                 f"{parameter} is a {name}, of which a state tells nothing, so that it could not be "
                 "restored: make that class @restorable (iln_stream.learners)"
@@ -45,7 +45,7 @@ def learner_state(learner: Any, allow_pickle: bool) -> Tree:
     return {_PICKLE: np.frombuffer(pickle.dumps(learner), np.uint8)}
 
 
-def learner_of(state: Tree, allow_pickle: bool) -> Any:
+def learner_of(state: StateDict, allow_pickle: bool) -> Any:
     """Return the learner that told this state.
 
     Raises

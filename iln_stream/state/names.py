@@ -7,7 +7,7 @@ from typing import Any
 from iln_stream.errors import StateError
 
 
-def text_of(name: Any) -> str:
+def encode_name(name: Any) -> str:
     """Return a name as JSON, in which a tuple is an array.
 
     Raises
@@ -17,10 +17,10 @@ def text_of(name: Any) -> str:
 
     Examples
     --------
-    >>> from iln_stream.state import name_of, text_of
-    >>> [text_of(name) for name in ("a", 1, 1.0, True, None, ("sky", 2))]
+    >>> from iln_stream.state import decode_name, encode_name
+    >>> [encode_name(name) for name in ("a", 1, 1.0, True, None, ("sky", 2))]
     ['"a"', '1', '1.0', 'true', 'null', '["sky", 2]']
-    >>> name_of('["sky", 2]')
+    >>> decode_name('["sky", 2]')
     ('sky', 2)
 
     """
@@ -28,8 +28,8 @@ def text_of(name: Any) -> str:
     return json.dumps(name)
 
 
-def name_of(text: str) -> Any:
-    """Return the name from the text that `text_of` returned."""
+def decode_name(text: str) -> Any:
+    """Return the name from the text that `encode_name` returned."""
     try:
         return _with_tuples(json.loads(text))
     except (TypeError, ValueError) as error:

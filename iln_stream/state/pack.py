@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
-from iln_stream.state.tree import Tree
+from iln_stream.state.state_dict import StateDict
 
 _ARRAY, _FLOAT = "$array", "$float"
 """A JSON object with only one of these fields is an array, or a number that JSON lacks."""
 
 
-def pack(tree: Tree) -> tuple[dict[str, NDArray[Any]], str]:
+def pack(tree: StateDict) -> tuple[dict[str, NDArray[Any]], str]:
     """Return a tree's arrays by their paths in it, and the rest as JSON that refers to them.
 
     The arrays hold numbers only, so `numpy.savez` and `numpy.load(allow_pickle=False)` can store
@@ -44,7 +44,7 @@ def pack(tree: Tree) -> tuple[dict[str, NDArray[Any]], str]:
     return arrays, json.dumps(_packed(tree, "", arrays), allow_nan=False)
 
 
-def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> Tree:
+def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> StateDict:
     """Return the tree from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 
     Raises

@@ -189,7 +189,8 @@ def test_ailing_learner(run, tmp_path):
     done = run("--source", "synthetic:Friedman", "--learner", "ailing:Bad")
     assert done.code == 2
     assert done.err.endswith(
-        "error: the learner failed on 100 events in a row, the last at offset 99: 'oh'\n"
+        "error: Friedman: nothing was learned of the first 100 records; of the first one, the "
+        "learner failed: KeyError: 'oh'\n"
     )
     assert len((tmp_path / "dead-letters.jsonl").read_text().splitlines()) == 100
 

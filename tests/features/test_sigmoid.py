@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from iln_stream.features import Ridges, Sigmoid, Tanh
+from iln_stream.features import AffineWeights, Sigmoid, Tanh
 
 
 def test_psi_is_the_logistic_function():
     """1 / (1 + exp(-z)) from one far end to the other, values in [0, 1]."""
     z = np.linspace(-800.0, 800.0, 10_001)
-    psi = Sigmoid().psi(np.zeros(0), Ridges(np.zeros((len(z), 0)), z))
+    psi = Sigmoid().psi(np.zeros(0), AffineWeights(np.zeros((len(z), 0)), z))
     np.testing.assert_allclose(psi, special.expit(z), rtol=0, atol=1e-15)
     assert psi.min() == 0.0
     assert psi.max() == 1.0

@@ -6,7 +6,7 @@ from time import perf_counter
 import pytest
 
 from iln_stream.errors import SnapshotError
-from iln_stream.snapshots import Checkpoint, Header, Place, Saver, SnapshotFolder
+from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder, SnapshotId
 
 NOON = "2026-01-31T12:00:00.000+00:00"
 NOON_POSIX = 1769860800
@@ -138,7 +138,7 @@ def test_only_what_is_stored_is_exported(tmp_path):
     assert value(made, "lag") == 2
     assert value(made, "offset") == 10
     assert value(made, "last_success_timestamp_seconds") == NOON_POSIX
-    assert value(made, "size_bytes") == (tmp_path / Place(1, 10).name).stat().st_size
+    assert value(made, "size_bytes") == (tmp_path / SnapshotId(1, 10).name).stat().st_size
     assert value(made, "duration_seconds") > 0
     assert reported == [header({0: 10})]
 

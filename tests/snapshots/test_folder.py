@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from iln_stream.errors import SnapshotError
-from iln_stream.snapshots import CorruptSnapshotError, Place, SnapshotFolder
+from iln_stream.snapshots import CorruptSnapshotError, SnapshotFolder, SnapshotId
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_last_ones_are_kept(folder, make):
     """The newest stay, the others go, and nothing half-written is left."""
     for offset in range(10, 60, 10):
         folder.write(make(epoch=1, next_offset=offset))
-    assert files(folder) == [Place(1, offset).name for offset in (30, 40, 50)]
+    assert files(folder) == [SnapshotId(1, offset).name for offset in (30, 40, 50)]
 
 
 def test_an_old_run_deletes_nothing_newer(folder, make):
@@ -47,7 +47,7 @@ def test_an_old_run_deletes_nothing_newer(folder, make):
     for offset in (10, 20, 30):
         folder.write(make(epoch=5, next_offset=offset))
     folder.write(make(epoch=4, next_offset=99))
-    assert folder.places() == [Place(5, offset) for offset in (30, 20, 10)]
+    assert folder.places() == [SnapshotId(5, offset) for offset in (30, 20, 10)]
 
 
 def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monkeypatch):
@@ -66,7 +66,7 @@ def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monke
     monkeypatch.setattr(Path, "rename", sweep_first)
     folder.write(make(epoch=1, next_offset=10))
     assert swept
-    assert files(folder) == [Place(1, 10).name]
+    assert files(folder) == [SnapshotId(1, 10).name]
     assert folder.newest().header.next_offset == 10
 
 
@@ -93,7 +93,7 @@ def test_a_snapshot_is_durable_before_it_counts(folder, make, disk):
     """The whole file is on the disk before it gets its name, and its name before it is said to be
     stored: a power cut leaves no name without its content, and takes back nothing that was told."""
     folder.write(make(epoch=1, next_offset=10))
-    final = folder.path / Place(1, 10).name
+    final = folder.path / SnapshotId(1, 10).name
     assert disk == [
         ("fsync", Path(f"{final}.partial"), final.read_bytes()),
         ("rename", final, final.read_bytes()),
@@ -111,7 +111,7 @@ def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
     """A damaged file costs what was learned after the one before, and it is said."""
     folder.write(make(epoch=1, next_offset=10))
     folder.write(make(epoch=1, next_offset=20))
-    damaged = folder.path / Place(1, 20).name
+    damaged = folder.path / SnapshotId(1, 20).name
     damaged.write_bytes(damaged.read_bytes()[:-1])
     assert folder.newest().header.next_offset == 10
     (message,) = caplog.messages
@@ -122,7 +122,7 @@ def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
 def test_nothing_but_corrupt_ones(folder, make):
     """Without any good snapshot nothing begins anew by itself; the remedy is named."""
     folder.write(make(epoch=1, next_offset=10))
-    (folder.path / Place(1, 10).name).write_bytes(b"")
+    (folder.path / SnapshotId(1, 10).name).write_bytes(b"")
     with pytest.raises(SnapshotError, match=r"no snapshot in .* can be read: .*iln-stream rebuild"):
         folder.newest()
 
@@ -131,7 +131,7 @@ def test_newest_of_another_major_version(folder, make):
     """A snapshot of a later release isn't passed over for an older one."""
     folder.write(make(epoch=1, next_offset=10))
     folder.write(make(epoch=1, next_offset=20))
-    file = folder.path / Place(1, 20).name
+    file = folder.path / SnapshotId(1, 20).name
     file.write_bytes(file.read_bytes().replace(b"snapshot 1.", b"snapshot 9.", 1))
     with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
         folder.newest()
@@ -141,7 +141,7 @@ def test_newest_of_another_major_version(folder, make):
 def test_epochs_are_claimed_once(tmp_path):
     """Of many processes at once each gets an epoch of its own, above all that were seen."""
     folder = SnapshotFolder(tmp_path)
-    (tmp_path / Place(41, 0).name).write_bytes(b"")
+    (tmp_path / SnapshotId(41, 0).name).write_bytes(b"")
     context = multiprocessing.get_context("fork")
     with context.Pool(4) as pool:
         claimed = pool.map(_claim, [folder] * 40)
@@ -177,7 +177,7 @@ def test_one_process_at_a_time(folder, tmp_path, make):
 
 def test_what_a_killed_process_left_is_swept(folder, make):
     """A half-written file is never taken for a snapshot, and goes at the next start."""
-    half = folder.path / f"{Place(1, 10).name}.partial"
+    half = folder.path / f"{SnapshotId(1, 10).name}.partial"
     half.write_bytes(b"iln-stream snapshot 1.0 sha")
     assert folder.newest() is None
     folder.unlock()
@@ -196,7 +196,7 @@ def test_full_disk(folder, make, monkeypatch):
     with pytest.raises(SnapshotError, match=f"can't keep them in {folder.path}: No space left"):
         folder.write(make(epoch=1, next_offset=20))
     monkeypatch.undo()
-    assert files(folder) == [Place(1, 10).name]
+    assert files(folder) == [SnapshotId(1, 10).name]
     assert folder.newest().header.next_offset == 10
 
 

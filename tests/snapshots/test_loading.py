@@ -10,7 +10,7 @@ from river import linear_model
 
 import iln_stream
 from iln_stream.errors import SnapshotError
-from iln_stream.snapshots import Place, SnapshotFolder, learner_state
+from iln_stream.snapshots import SnapshotFolder, SnapshotId, learner_state
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted(FOLDER.glob("*.snapshot"))
@@ -51,7 +51,7 @@ def test_predicts_as_the_saved_learner(kind, save, tmp_path):
     model = taught()
     folder = save(model)
     path = {
-        "file": folder / Place(1, 60).name,
+        "file": folder / SnapshotId(1, 60).name,
         "folder": folder,
         "folder above": folder.parent,
         "text": str(folder),
@@ -79,7 +79,7 @@ def test_newest_readable(save, caplog):
     save(taught(50), next_offset=50)
     folder = save(taught(60), next_offset=60)
     assert predictions(iln_stream.load(folder)) == predictions(taught(60))
-    newest = folder / Place(1, 60).name
+    newest = folder / SnapshotId(1, 60).name
     newest.write_bytes(newest.read_bytes()[:-1])
     with caplog.at_level(logging.ERROR):
         assert predictions(iln_stream.load(folder)) == predictions(taught(50))
@@ -130,7 +130,7 @@ def test_no_snapshot(tmp_path):
 
 def test_all_damaged(tmp_path):
     """A folder whose only snapshot is damaged raises, and does not search for ever."""
-    (tmp_path / Place(1, 60).name).write_bytes(b"?")
+    (tmp_path / SnapshotId(1, 60).name).write_bytes(b"?")
     with pytest.raises(SnapshotError, match=r"no snapshot in .* can be read"):
         iln_stream.load(tmp_path)
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from iln_stream.errors import SinkError
-from iln_stream.snapshots import Place, Saver, SnapshotFolder
+from iln_stream.snapshots import Saver, SnapshotFolder, SnapshotId
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_waits_for_what_came_before(folder, make):
     assert folder.places() == []
     stored.set()
     saver.finish()
-    assert folder.places() == [Place(1, 10)]
+    assert folder.places() == [SnapshotId(1, 10)]
     assert saver.newest == make(epoch=1, next_offset=10).header
     assert saver.n_saved == 1
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iln_stream.errors import StateError
-from iln_stream.state import name_of, text_of
+from iln_stream.state import decode_name, encode_name
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.text()
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -15,7 +15,7 @@ NAMES = st.recursive(SIMPLE | NUMBERS, lambda names: st.lists(names, max_size=3)
 @given(NAMES)
 def test_names_come_back(name):
     """Any name that River's models allow is restored unchanged, its type included."""
-    back = name_of(text_of(name))
+    back = decode_name(encode_name(name))
     assert back == name
     assert repr(back) == repr(name)
 
@@ -23,18 +23,18 @@ def test_names_come_back(name):
 @given(NAMES, NAMES)
 def test_different_names_have_different_texts(a, b):
     """No two names collide, for example 1 and "1"."""
-    assert (text_of(a) == text_of(b)) == (repr(a) == repr(b))
+    assert (encode_name(a) == encode_name(b)) == (repr(a) == repr(b))
 
 
 @pytest.mark.parametrize("name", [object(), b"a", ("a", {1}), math.nan, (math.inf,)])
 def test_unsavable_names_are_refused(name):
     """A name that could not be restored unchanged raises an error that shows it."""
     with pytest.raises(StateError, match="an input is named"):
-        text_of(name)
+        encode_name(name)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[[{}]]", None])
 def test_what_is_no_name_is_refused(text):
     """A damaged name raises an error, and never becomes another name."""
     with pytest.raises(StateError, match="is not the name of an input"):
-        name_of(text)
+        decode_name(text)

@@ -1,21 +1,21 @@
 """Ways to store f_t and to estimate it at a point."""
 
-from iln_stream.learners.estimators.abilities import (
-    Averages,
-    EstimatesWithin,
-    Layered,
-    Reweighs,
-)
 from iln_stream.learners.estimators.averaged import Averaged
 from iln_stream.learners.estimators.base import (
-    Draws,
+    DrawPolicy,
     Estimate,
     Estimator,
-    Given,
+    EstimatorContext,
     Iterate,
     Policy,
 )
 from iln_stream.learners.estimators.block import Block
+from iln_stream.learners.estimators.capabilities import (
+    Averages,
+    EstimatesWithin,
+    HasFiniteLayer,
+    Reweighs,
+)
 from iln_stream.learners.estimators.exact import Exact
 from iln_stream.learners.estimators.full import Full
 from iln_stream.learners.estimators.growing_pool import GrowingPool
@@ -56,17 +56,17 @@ __all__ = [
     "Averaged",
     "Averages",
     "Block",
-    "Draws",
+    "DrawPolicy",
     "Estimate",
     "EstimatesWithin",
     "Estimator",
+    "EstimatorContext",
     "Exact",
     "Full",
-    "Given",
     "GrowingPool",
+    "HasFiniteLayer",
     "HiddenLayer",
     "Iterate",
-    "Layered",
     "Policy",
     "Pool",
     "Reweighs",

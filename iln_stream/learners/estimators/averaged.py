@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.estimators.abilities import Reweighs
-from iln_stream.learners.estimators.base import Estimate, Estimator, Given, Iterate
+from iln_stream.learners.estimators.base import Estimate, Estimator, EstimatorContext, Iterate
+from iln_stream.learners.estimators.capabilities import Reweighs
 from iln_stream.learners.estimators.sampled import Sampled
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_FORM = Form("AveragedIterate", 1)
+_FORM = StateSchema("AveragedIterate", 1)
 
 _SETTLE_ABOVE = 2.0**50
 """S / s at which the sums are reset: up to 2^53, S is an exact sum of powers of 1/4."""
@@ -53,18 +53,18 @@ class Averaged:
 
     estimator: Estimator = _SAMPLED
 
-    def start(self, given: Given) -> "AveragedIterate":
+    def start(self, given: EstimatorContext) -> "AveragedIterate":
         """Return f_1 = 0."""
         return AveragedIterate(self._asked(self.estimator.start(given), given))
 
-    def restore(self, given: Given, state: Tree) -> "AveragedIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "AveragedIterate":
         """Return the iterate that has this state."""
         f, *numbers = _FORM.read(state, "f", "events", "scale", "total", "a", "since", "settled")
         iterate = AveragedIterate(self._asked(self.estimator.restore(given, f), given))
         iterate._continue(*numbers)
         return iterate
 
-    def _asked(self, f: Iterate, given: Given) -> "Reweighs":
+    def _asked(self, f: Iterate, given: EstimatorContext) -> "Reweighs":
         if given.budget is not None:
             raise ValueError(
                 f"budget = {given.budget} must be None for the average of all f_t: "
@@ -141,7 +141,7 @@ class AveragedIterate:
         """Return f_S over the events so far, in O(n) time; it shares the points of f_t."""
         return self._f.reweighed(self._sums() / max(self._events, 1))
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return f_t's state and the sums."""
         return _FORM.write(
             f=self._f.state(),

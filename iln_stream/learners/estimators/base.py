@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import Features
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 class Estimate(NamedTuple):
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
     draws: int
 
 
-class Draws(NamedTuple):
+class DrawPolicy(NamedTuple):
     """How many draws an estimate takes: `fixed`, or enough to keep its variance in bounds."""
 
     fixed: int | None
@@ -53,7 +53,7 @@ Policy: TypeAlias = Literal["oldest", "smallest", "compress"]
 """Eviction policy of a full support."""
 
 
-class Given(NamedTuple):
+class EstimatorContext(NamedTuple):
     """The parameters of ShrinkingGradient that concern f_t.
 
     Parameters
@@ -72,7 +72,7 @@ class Given(NamedTuple):
     """
 
     features: Features[Any]
-    draws: Draws
+    draws: DrawPolicy
     budget: int | None
     policy: Policy
     key: NDArray[np.uint64]
@@ -119,7 +119,7 @@ class Iterate(Protocol):
         """Multiply every alpha_i by `factor`."""
         ...
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return what `Estimator.restore` needs besides `given`; it shares no memory."""
         ...
 
@@ -127,10 +127,10 @@ class Iterate(Protocol):
 class Estimator(Protocol):
     """A way to store and estimate f_t; holds only parameters, as River expects."""
 
-    def start(self, given: Given) -> Iterate:
+    def start(self, given: EstimatorContext) -> Iterate:
         """Return f_1 = 0."""
         ...
 
-    def restore(self, given: Given, state: Tree) -> Iterate:
+    def restore(self, given: EstimatorContext, state: StateDict) -> Iterate:
         """Return the iterate that has this state; it resumes bit for bit."""
         ...

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import GaussianRidgeFeatures
-from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.features import GaussianAffineFeatures
+from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.estimate_of import estimate_of
-from iln_stream.learners.estimators.ridge_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Block:
         if self.points < 1:
             raise ValueError(f"points = {self.points} must be at least 1")
 
-    def start(self, given: Given) -> "BlockIterate":
+    def start(self, given: EstimatorContext) -> "BlockIterate":
         """Return f_1 = 0."""
         family = compilable(given.features)
         if family is None:
             return BlockIterate(given, self)
         return BlockRidgesIterate(given, self, family)
 
-    def restore(self, given: Given, state: Tree) -> "BlockIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "BlockIterate":
         """Return the iterate that has this state."""
         return self.start(given).continued(state)
 
@@ -68,7 +68,7 @@ class Block:
 class BlockIterate(Supported):
     """Support points with their alphas, estimated by numpy for any family."""
 
-    def __init__(self, given: Given, sizes: Block) -> None:
+    def __init__(self, given: EstimatorContext, sizes: Block) -> None:
         super().__init__(given)
         self._R, self._S = sizes.features, sizes.points
 
@@ -89,14 +89,16 @@ class BlockIterate(Supported):
 class BlockRidgesIterate(BlockIterate):
     """Support points with their alphas, estimated by compiled code."""
 
-    def __init__(self, given: Given, sizes: Block, family: GaussianRidgeFeatures) -> None:
+    def __init__(
+        self, given: EstimatorContext, sizes: Block, family: GaussianAffineFeatures
+    ) -> None:
         super().__init__(given, sizes)
         self._law = LawOfColumns(family)
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
-        from iln_stream.kernels import sampled_ridges
+        from iln_stream.compiled import sampled_ridges
 
         alpha_l1 = self.alpha_l1
         if alpha_l1 == 0.0:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import closed_form
-from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Exact:
 
     """
 
-    def start(self, given: Given) -> "ExactIterate":
+    def start(self, given: EstimatorContext) -> "ExactIterate":
         """Return f_1 = 0."""
         return ExactIterate(given)
 
-    def restore(self, given: Given, state: Tree) -> "ExactIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "ExactIterate":
         """Return the iterate that has this state."""
         return self.start(given).continued(state)
 
@@ -41,7 +41,7 @@ class Exact:
 class ExactIterate(Supported):
     """Support points with their alphas, and a kernel."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: EstimatorContext) -> None:
         super().__init__(given)
         kernel = closed_form(given.features)
         if kernel is None:

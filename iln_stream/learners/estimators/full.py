@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import RidgeFeatures, as_ridges
-from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.features import AffineFeatures, as_ridges
+from iln_stream.learners.estimators.affine_law import code, unit
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.estimate_of import estimate_of
-from iln_stream.learners.estimators.ridge_law import code, unit
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 
 _PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products use threads, without gain
 _FEWEST_POINTS, _MOST_POINTS = 64, 2048
@@ -54,14 +54,14 @@ class Full:
         if self.features < 2:
             raise ValueError(f"features = {self.features} must be at least 2 units")
 
-    def start(self, given: Given) -> "FullIterate":
+    def start(self, given: EstimatorContext) -> "FullIterate":
         """Return f_1 = 0."""
         family = as_ridges(given.features)
         if family is None:
             return FullIterate(given, self.features)
         return FullRidgesIterate(given, self.features, family)
 
-    def restore(self, given: Given, state: Tree) -> "FullIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "FullIterate":
         """Return the iterate that has this state."""
         return self.start(given).continued(state)
 
@@ -69,7 +69,7 @@ class Full:
 class FullIterate(Supported):
     """Support points with their alphas, evaluated one by one for any family."""
 
-    def __init__(self, given: Given, features: int) -> None:
+    def __init__(self, given: EstimatorContext, features: int) -> None:
         super().__init__(given)
         self._size = features
 
@@ -88,14 +88,14 @@ class FullIterate(Supported):
 class FullRidgesIterate(FullIterate):
     """Support points with their alphas, evaluated by matrix products."""
 
-    def __init__(self, given: Given, features: int, family: RidgeFeatures) -> None:
+    def __init__(self, given: EstimatorContext, features: int, family: AffineFeatures) -> None:
         super().__init__(given, features)
         self._family = family
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
-        from iln_stream.kernels import ridge_sums
+        from iln_stream.compiled import ridge_sums
 
         if self.alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
@@ -118,7 +118,7 @@ class FullRidgesIterate(FullIterate):
         Oldest first, not in memory order: sums are then the same in a restored learner.
         """
         support = self.support
-        if type(self._family).inputs is not RidgeFeatures.inputs:
+        if type(self._family).inputs is not AffineFeatures.inputs:
             rows = self._family.inputs(support.rows(d)).astype(np.float32)
         else:
             rows = support.stored(d)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import RidgeFeatures
-from iln_stream.learners.estimators.base import Given
+from iln_stream.features import AffineFeatures
+from iln_stream.learners.estimators.base import EstimatorContext
 from iln_stream.learners.estimators.pool import FORM as POOL_FORM
 from iln_stream.learners.estimators.pool import PoolIterate, ridges_for
 from iln_stream.learners.estimators.support import Support
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_FORM = Form("GrowingPoolIterate", 1)
+_FORM = StateSchema("GrowingPoolIterate", 1)
 
 _TOGETHER = 8
 """Number of units added at once: one pass over the support serves them all."""
@@ -93,14 +93,14 @@ class GrowingPool:
         wanted = math.ceil(self.growth * math.sqrt(t) * math.log(t)) if t > 1 else 0
         return min(max(self.size, wanted), self.max_features)
 
-    def start(self, given: Given) -> "GrowingPoolIterate":
+    def start(self, given: EstimatorContext) -> "GrowingPoolIterate":
         """Return f_1 = 0."""
         family = ridges_for("GrowingPool", given)
         return GrowingPoolIterate(
             self, family, given.key, Support(given.budget, given.policy, int(given.key[1]))
         )
 
-    def restore(self, given: Given, state: Tree) -> "GrowingPoolIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "GrowingPoolIterate":
         """Return the iterate that has this state; its units are drawn again."""
         pool, t, support = _FORM.read(state, "pool", "t", "support")
         iterate = self.start(given)
@@ -116,7 +116,7 @@ class GrowingPoolIterate(PoolIterate):
     def __init__(
         self,
         schedule: GrowingPool,
-        family: RidgeFeatures,
+        family: AffineFeatures,
         key: NDArray[np.uint64],
         support: Support,
     ) -> None:
@@ -145,7 +145,7 @@ class GrowingPoolIterate(PoolIterate):
         if self._support is not None:
             self._support.shrink(factor)
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the pool's state, the number of events, and the support while it is needed."""
         support = None if self._support is None else self._support.state()
         return _FORM.write(pool=super().state(), t=self._t, support=support)

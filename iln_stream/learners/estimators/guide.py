@@ -21,7 +21,7 @@ class Guide:
 
     def __init__(self) -> None:
         # Imported on the first draw: numba takes a moment to import.
-        from iln_stream.kernels import guide
+        from iln_stream.compiled import guide
 
         self._kernels = guide
         self.table = np.empty(0, np.int32)

@@ -7,13 +7,13 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, RidgeFeatures, Ridges, as_ridges
-from iln_stream.learners.estimators.base import Estimate, Given
+from iln_stream.features import Activation, AffineFeatures, AffineWeights, as_ridges
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.hidden_layer import HiddenLayer
-from iln_stream.learners.estimators.units import RidgeNetwork, RidgeUnits, ridge_units
-from iln_stream.state import Form, Tree
+from iln_stream.learners.estimators.units import AffineUnits, RidgeNetwork, ridge_units
+from iln_stream.state import StateDict, StateSchema
 
-FORM = Form("PoolIterate", 1)
+FORM = StateSchema("PoolIterate", 1)
 """Format of a pool's state."""
 
 
@@ -29,7 +29,7 @@ class Pool:
     most ||f||^2 / R; its standard error, estimated from the R terms, refers to that case.
 
     It needs a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
-    `Tanh`, `Sigmoid`, `ArcCosine`, or a `RidgeFeatures` of your own. Parameters that the family
+    `Tanh`, `Sigmoid`, `ArcCosine`, or a `AffineFeatures` of your own. Parameters that the family
     derives from the number of columns, such as gamma = 1/d, are fixed by the first learned event.
 
     Parameters
@@ -55,18 +55,18 @@ class Pool:
         if self.size < 2:
             raise ValueError(f"size = {self.size} must be at least 2 units")
 
-    def start(self, given: Given) -> "PoolIterate":
+    def start(self, given: EstimatorContext) -> "PoolIterate":
         """Return f_1 = 0."""
         return PoolIterate(self.size, ridges_for("Pool", given), given.key)
 
-    def restore(self, given: Given, state: Tree) -> "PoolIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "PoolIterate":
         """Return the iterate that has this state; its units are drawn again."""
         iterate = self.start(given)
         iterate._continue(*FORM.read(state, "theta", "alpha_l1", "d_first"))
         return iterate
 
 
-def ridges_for(asking: str, given: Given) -> RidgeFeatures:
+def ridges_for(asking: str, given: EstimatorContext) -> AffineFeatures:
     """Return the family, if a pool can keep its units.
 
     Raises
@@ -80,7 +80,7 @@ def ridges_for(asking: str, given: Given) -> RidgeFeatures:
         raise ValueError(
             f"{asking} needs ridge units sigma(omega.x + b), not {given.features!r}: use "
             "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or a "
-            f"RidgeFeatures whose activation is one of {', '.join(get_args(Activation))}"
+            f"AffineFeatures whose activation is one of {', '.join(get_args(Activation))}"
         )
     return family
 
@@ -90,11 +90,11 @@ class PoolIterate:
 
     draws_wanted = None
 
-    def __init__(self, size: int, family: RidgeFeatures, key: NDArray[np.uint64]) -> None:
+    def __init__(self, size: int, family: AffineFeatures, key: NDArray[np.uint64]) -> None:
         self._family = family
         self._key = key
         self._theta = np.zeros(size)
-        self._units: RidgeUnits | None = None  # drawn for the first point's number of columns
+        self._units: AffineUnits | None = None  # drawn for the first point's number of columns
         self.alpha_l1 = 0.0
 
     @property
@@ -139,7 +139,7 @@ class PoolIterate:
                 "leave size out"
             )
         network = self.network(d)
-        units, theta = Ridges(network.omega, network.b), self.n_units * network.weights
+        units, theta = AffineWeights(network.omega, network.b), self.n_units * network.weights
         return HiddenLayer(network.features, units, theta, False, np.empty((0, d)))
 
     def network(self, d: int) -> RidgeNetwork:
@@ -148,7 +148,7 @@ class PoolIterate:
             return RidgeNetwork(self._family, np.zeros((0, d)), np.zeros(0), np.zeros(0))
         return self._units.network(self._theta, d)
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return theta, and the first point's number of columns, on which the units depend."""
         d_first = None if self._units is None else self._units.d_first
         return FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, d_first=d_first)

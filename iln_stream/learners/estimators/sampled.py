@@ -10,13 +10,13 @@ from typing import Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import GaussianRidgeFeatures
-from iln_stream.features.ridge import PHASE
-from iln_stream.learners.estimators.base import Estimate, Given
-from iln_stream.learners.estimators.ridge_law import LawOfColumns, compilable
+from iln_stream.features import GaussianAffineFeatures
+from iln_stream.features.affine import PHASE
+from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import Tree
+from iln_stream.state import StateDict
 from iln_stream.theory import draws_for
 
 Units: TypeAlias = Literal["two normals", "direct", "phase integrated"]
@@ -59,7 +59,7 @@ class Sampled:
                 f"units = {self.units!r} must be 'two normals', 'direct' or 'phase integrated'"
             )
 
-    def start(self, given: Given) -> "SampledIterate":
+    def start(self, given: EstimatorContext) -> "SampledIterate":
         """Return f_1 = 0."""
         family = compilable(given.features)
         if self.units == "phase integrated" and (family is None or family.b_law != PHASE):
@@ -74,7 +74,7 @@ class Sampled:
             return SampledIterate(given)
         return SampledRidgesIterate(given, family, self.units or "two normals")
 
-    def restore(self, given: Given, state: Tree) -> "SampledIterate":
+    def restore(self, given: EstimatorContext, state: StateDict) -> "SampledIterate":
         """Return the iterate that has this state."""
         return self.start(given).continued(state)
 
@@ -82,7 +82,7 @@ class Sampled:
 class SampledIterate(Supported):
     """Support points with their alphas, estimated by numpy for any family."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: EstimatorContext) -> None:
         super().__init__(given)
         self._draws = given.draws
         self._q = given.features.q
@@ -121,7 +121,9 @@ class SampledIterate(Supported):
 class SampledRidgesIterate(SampledIterate):
     """Support points with their alphas, estimated by compiled code."""
 
-    def __init__(self, given: Given, family: GaussianRidgeFeatures, units: Units) -> None:
+    def __init__(
+        self, given: EstimatorContext, family: GaussianAffineFeatures, units: Units
+    ) -> None:
         super().__init__(given)
         self._law = LawOfColumns(family)
         self._units = units
@@ -147,6 +149,6 @@ class SampledRidgesIterate(SampledIterate):
 @cache
 def _kernels() -> ModuleType:
     # Imported on the first draw: numba takes a moment to import.
-    from iln_stream.kernels import sampled_ridges
+    from iln_stream.compiled import sampled_ridges
 
     return sampled_ridges

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from iln_stream.learners.estimators.base import Policy
 from iln_stream.learners.estimators.guide import Guide
 from iln_stream.learners.estimators.thinning import thin_out
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_FORM = Form("Support", 1)
+_FORM = StateSchema("Support", 1)
 _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
 _SCALES = 2.0**-200, 2.0**200
@@ -166,7 +166,7 @@ class Support:
         support._rebase()
         return support
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the contents, without spare capacity."""
         window = slice(self.first, self.last)
         slots = self._slots_at(window)
@@ -183,7 +183,7 @@ class Support:
         )
 
     @classmethod
-    def from_state(cls, state: Tree) -> Self:
+    def from_state(cls, state: StateDict) -> Self:
         """Return the support that has this state."""
         budget, policy, key, *content = _FORM.read(
             state,
@@ -304,7 +304,7 @@ class Support:
     def _thin_out(self) -> None:
         assert self.budget is not None
         # Imported when a support is first full: numba takes a moment to import.
-        from iln_stream.kernels import thinning
+        from iln_stream.compiled import thinning
 
         raw = self.raw[self.first : self.last]
         stay = thin_out(raw, (self.budget + 1) // 2, self.policy, self.key, self.n_joined)

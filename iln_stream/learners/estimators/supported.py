@@ -5,18 +5,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.estimators.base import Given
+from iln_stream.learners.estimators.base import EstimatorContext
 from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
 from iln_stream.learners.estimators.support import Support
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
-_FORM = Form("Supported", 1)
+_FORM = StateSchema("Supported", 1)
 
 
 class Supported:
     """Support points with their alphas; a subclass estimates."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: EstimatorContext) -> None:
         self.support = Support(given.budget, given.policy, int(given.key[1]))
         self._features = given.features
         self._key = given.key
@@ -52,11 +52,11 @@ class Supported:
         """Return f over fresh units."""
         return of_support(self.support, self._features, size, d, rng)
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the support's state."""
         return _FORM.write(support=self.support.state())
 
-    def continued(self, state: Tree) -> Self:
+    def continued(self, state: StateDict) -> Self:
         """Resume from this state."""
         (support,) = _FORM.read(state, "support")
         self.support = Support.from_state(support)

@@ -41,7 +41,7 @@ def _largest(raw: NDArray[np.float64], target: int) -> NDArray[np.bool_]:
 
 def _compress(raw: NDArray[np.float64], target: int, bits: np.random.Philox) -> NDArray[np.bool_]:
     # Imported when a support is first full: numba takes a moment to import.
-    from iln_stream.kernels import thinning
+    from iln_stream.compiled import thinning
 
     stay: NDArray[np.bool_] = raw != 0.0
     if np.count_nonzero(stay) > target:

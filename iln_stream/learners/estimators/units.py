@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, ArcCosine, RidgeFeatures, Ridges
-from iln_stream.features.ridge import activate
+from iln_stream.features import Activation, AffineFeatures, AffineWeights, ArcCosine
+from iln_stream.features.affine import activate
 
 _LOT = 256
 """Number of units drawn together."""
@@ -32,7 +32,7 @@ class RidgeNetwork(NamedTuple):
 
     """
 
-    features: RidgeFeatures
+    features: AffineFeatures
     omega: NDArray[np.float64]
     b: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -49,7 +49,7 @@ class RidgeNetwork(NamedTuple):
         return psi @ self.weights
 
 
-class RidgeUnits:
+class AffineUnits:
     """Units psi(x; w_r) = sigma(omega_r . inputs(x) + b_r), r = 1, 2, .., R for any R.
 
     Parameters that depend on the number of columns, such as gamma = 1/d, are set by the first
@@ -74,9 +74,9 @@ class RidgeUnits:
 
     """
 
-    def __init__(self, family: RidgeFeatures, d_first: int, key: NDArray[np.uint64]) -> None:
+    def __init__(self, family: AffineFeatures, d_first: int, key: NDArray[np.uint64]) -> None:
         # Imported with the first pool: numba takes a moment to import.
-        from iln_stream.kernels import activations, pool
+        from iln_stream.compiled import activations, pool
 
         self._kernels = pool
         self._code = activations.CODES[family.activation]
@@ -84,7 +84,7 @@ class RidgeUnits:
         self._arguments = family, d_first, key
         self.d_first = d_first
         self._family = family.for_columns(d_first)
-        self._sees_x_itself = type(family).inputs is RidgeFeatures.inputs
+        self._sees_x_itself = type(family).inputs is AffineFeatures.inputs
         self._width = max(d_first, 1)
         self._lots = 0, 0  # of units and of columns, drawn so far
         self._omega = np.zeros((0, 0), np.float32)  # (d, R) at least, times _per_radian
@@ -169,7 +169,7 @@ class RidgeUnits:
                     self._b[units] = b * self._per_radian
         self._lots = lots
 
-    def _draw(self, rng: np.random.Generator) -> Ridges:
+    def _draw(self, rng: np.random.Generator) -> AffineWeights:
         return self._family.draw(_LOT, self._width, rng)
 
     def _make_room(self, d: int, R: int) -> None:
@@ -183,7 +183,7 @@ class RidgeUnits:
             self._omega[:d_old, :R_old], self._b[:R_old] = old
 
 
-class SphereUnits(RidgeUnits):
+class SphereUnits(AffineUnits):
     """Units of `ArcCosine`, whose directions stay uniform on the sphere when columns are added.
 
     Directions on spheres of d + 1 and of d + 2 dimensions can't agree in all of the first d + 1
@@ -194,9 +194,9 @@ class SphereUnits(RidgeUnits):
     like 1 / (d + 1), so does f when a column is added, here as with every other estimator.
     """
 
-    def _draw(self, rng: np.random.Generator) -> Ridges:
+    def _draw(self, rng: np.random.Generator) -> AffineWeights:
         g = rng.standard_normal((_LOT, self._width + 1))
-        return Ridges(g[:, :-1], g[:, -1] * math.sqrt(0.5))
+        return AffineWeights(g[:, :-1], g[:, -1] * math.sqrt(0.5))
 
     def _shares(self, R: int, d: int) -> NDArray[np.float64]:
         """1 / ||g_r||^2."""
@@ -205,7 +205,7 @@ class SphereUnits(RidgeUnits):
         return shares
 
 
-def ridge_units(family: RidgeFeatures, d_first: int, key: NDArray[np.uint64]) -> RidgeUnits:
+def ridge_units(family: AffineFeatures, d_first: int, key: NDArray[np.uint64]) -> AffineUnits:
     """Return the units that suit the family."""
     on_sphere = isinstance(family, ArcCosine) and type(family).draw is ArcCosine.draw
-    return (SphereUnits if on_sphere else RidgeUnits)(family, d_first, key)
+    return (SphereUnits if on_sphere else AffineUnits)(family, d_first, key)

@@ -7,24 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.class_ridges import ClassRidges
+from iln_stream.learners.infinite_layer.feature_resampler import FeatureResampler
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixture import BayesMixture
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.prior import Prior
-from iln_stream.learners.infinite_layer.redraws import Redraws
-from iln_stream.learners.infinite_layer.ridges import RidgeExpert
+from iln_stream.learners.infinite_layer.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.target import Target
-from iln_stream.state import name_of, text_of
+from iln_stream.learners.infinite_layer.weight_distribution import WeightDistribution
+from iln_stream.state import decode_name, encode_name
 
 SIZE = 256
 MEMORY = 2048
 RANDOM = (
-    RidgeExpert("dense", Prior("cos", 0.7, sparse=False)),
-    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True)),
-    RidgeExpert("sharp", Prior("cos", 3.0, sparse=True)),
+    RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
+    RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True)),
+    RLSSpec("sharp", WeightDistribution("cos", 3.0, sparse=True)),
 )
-LINEAR = (RidgeExpert("linear", None),)
+LINEAR = (RLSSpec("linear", None),)
 SHARPNESS = np.array([3.0, 6.0, 12.0, 24.0])
 LEAST = 1e-4
 """Share of a prediction that is spread evenly, so that no class is impossible."""
@@ -46,7 +46,7 @@ class ClassEngine(Part):
         self.ridges = ClassRidges(RANDOM, SIZE)
         self.linear = ClassRidges(LINEAR, 0)
         self.memory = Memory(MEMORY, 0, len(RANDOM))
-        self.redraws = Redraws(key, len(RANDOM))
+        self.redraws = FeatureResampler(key, len(RANDOM))
         n_scored = len(RANDOM + LINEAR) * len(SHARPNESS)
         self.mixture = BayesMixture(n_scored + 1)
         self.classes: list[Any] = []
@@ -144,7 +144,7 @@ class ClassEngine(Part):
 
     def state(self) -> dict[str, Any]:
         """Return the state of all parts."""
-        classes = {"classes": [text_of(label) for label in self.classes]}
+        classes = {"classes": [encode_name(label) for label in self.classes]}
         return super().state() | classes | {name: getattr(self, name).state() for name in PARTS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -153,7 +153,7 @@ class ClassEngine(Part):
         for part in (self.ridges, self.linear, self.memory):
             part.widen(d)
         super().restore(state)
-        self.classes = [name_of(text) for text in state["classes"]]
+        self.classes = [decode_name(text) for text in state["classes"]]
         for name in PARTS:
             getattr(self, name).restore(state[name])
         self._make_scratch()

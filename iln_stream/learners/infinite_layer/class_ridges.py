@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import class_ridges as kernels
+from iln_stream.compiled import class_ridges as kernels
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.ridges import Frame, RidgeExpert, Ridges, Solution
+from iln_stream.learners.infinite_layer.rls_bank import Frame, RLSBank, RLSSpec, RLSState
 
 
-class ClassRidges(Ridges):
+class ClassRidges(RLSBank):
     """Experts f_kc(v) = theta_kc.phi_k(v), fitted to 1 where the class is c and 0 elsewhere.
 
     All classes share the units and the covariance of an expert, so one more class costs O(D). A
@@ -23,7 +23,7 @@ class ClassRidges(Ridges):
 
     """
 
-    def __init__(self, experts: tuple[RidgeExpert, ...], size: int) -> None:
+    def __init__(self, experts: tuple[RLSSpec, ...], size: int) -> None:
         super().__init__(experts, size, n_lags=0)
         self.theta = np.zeros((len(experts), 0, self.phi.shape[1]))
 
@@ -50,7 +50,7 @@ class ClassRidges(Ridges):
         )
 
     def replay(
-        self, k: int, new: Solution, memory: Memory, first: int, last: int, frame: Frame
+        self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
     ) -> float:
         """Train candidate expert k on events first..last - 1; return 0, as it is not scored."""
         kernels.replay_classes(

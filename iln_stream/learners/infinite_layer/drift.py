@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import drift as kernels
+from iln_stream.compiled import drift as kernels
 from iln_stream.learners.infinite_layer.part import Part
 
 

@@ -6,33 +6,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import accurate_event as kernels
+from iln_stream.compiled import accurate_event as kernels
 from iln_stream.learners.infinite_layer.drift import Drift
+from iln_stream.learners.infinite_layer.feature_resampler import FeatureResampler
 from iln_stream.learners.infinite_layer.first_order import FirstOrder
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.neighbours import Neighbours
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.prior import Prior, blended
-from iln_stream.learners.infinite_layer.redraws import Redraws
-from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
-from iln_stream.learners.infinite_layer.rule import ExpertRule
+from iln_stream.learners.infinite_layer.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.infinite_layer.tracker import Tracker
+from iln_stream.learners.infinite_layer.weight_distribution import WeightDistribution, blended
 
 SIZE = 320
 N_LAGS = 2
 MEMORY = 2048
 RANDOM = (
-    RidgeExpert("dense", Prior("cos", 0.7, sparse=False)),
-    RidgeExpert("sparse", Prior("relu", 3.0, sparse=True), renewed=True),
-    RidgeExpert("recent", Prior("cos", 1.0, sparse=True, recent=True), recent=True),
+    RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
+    RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True), renewed=True),
+    RLSSpec("recent", WeightDistribution("cos", 1.0, sparse=True, recent=True), recent=True),
 )
 LINEAR = (
-    RidgeExpert("linear", None),
-    RidgeExpert("linear-fast", None, forgetting=0.97),
-    RidgeExpert("linear-recent", None, recent=True, forgetting=0.995),
+    RLSSpec("linear", None),
+    RLSSpec("linear-fast", None, forgetting=0.97),
+    RLSSpec("linear-recent", None, recent=True, forgetting=0.995),
 )
 RIDGES = tuple(expert.name for expert in RANDOM + LINEAR)
 FIRST_LEVEL = (*RIDGES, "tracker", "first-order", "level", "last")
@@ -67,15 +67,15 @@ class Engine(Part):
         K = len(RANDOM)
         self.inputs = Inputs(max_columns)
         self.target = Target()
-        self.ridges = Ridges(RANDOM, SIZE, N_LAGS)
-        self.linear = Ridges(LINEAR, 0, N_LAGS)
+        self.ridges = RLSBank(RANDOM, SIZE, N_LAGS)
+        self.linear = RLSBank(LINEAR, 0, N_LAGS)
         self.tracker = Tracker(SIZE + 1 + N_LAGS, 0.999)
         self.first_order = FirstOrder(SIZE, int(key[1]))
-        self.mean = ExpertRule(len(FIRST_LEVEL))
-        self.final = ExpertRule(len(SECOND_LEVEL))
+        self.mean = MLPoly(len(FIRST_LEVEL))
+        self.final = MLPoly(len(SECOND_LEVEL))
         self.memory = Memory(MEMORY, N_LAGS, K)
         self.neighbours = Neighbours(MEMORY)
-        self.redraws = Redraws(key, K)
+        self.redraws = FeatureResampler(key, K)
         self.intervals = Intervals()
         self.drift_means = Drift()
         self.lags = np.zeros(N_LAGS)

@@ -7,7 +7,7 @@ from river import base
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.one_at_a_time import OneAtATime
 from iln_stream.learners.parameters import parameters_of, state_of_parameters
-from iln_stream.state import Form, Tree
+from iln_stream.state import StateDict, StateSchema
 
 _VERSION = 2
 """Version of the format of an engine's state."""
@@ -18,7 +18,7 @@ class Engined(OneAtATime, base.Estimator):
 
     _engine: Part
 
-    def state(self) -> Tree:
+    def state(self) -> StateDict:
         """Return the learner's state, as nested dicts of arrays and plain values."""
         with self._turn:
             return self._form().write(
@@ -26,7 +26,7 @@ class Engined(OneAtATime, base.Estimator):
             )
 
     @classmethod
-    def from_state(cls, state: Tree) -> Self:
+    def from_state(cls, state: StateDict) -> Self:
         """Return a learner that resumes from this state, bit for bit.
 
         Raises
@@ -41,5 +41,5 @@ class Engined(OneAtATime, base.Estimator):
         return model
 
     @classmethod
-    def _form(cls) -> Form:
-        return Form(cls.__name__, _VERSION)
+    def _form(cls) -> StateSchema:
+        return StateSchema(cls.__name__, _VERSION)

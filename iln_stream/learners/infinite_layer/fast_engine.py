@@ -6,26 +6,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import fast_event as kernels
-from iln_stream.kernels.fast_event import N_LAGS, RIDGE
-from iln_stream.kernels.standardise import ABSENT
-from iln_stream.kernels.target import center_and_unit
+from iln_stream.compiled import fast_event as kernels
+from iln_stream.compiled.fast_event import N_LAGS, RIDGE
+from iln_stream.compiled.standardise import ABSENT
+from iln_stream.compiled.target import center_and_unit
 from iln_stream.learners.infinite_layer.drift import signal
 from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.prior import Prior
+from iln_stream.learners.infinite_layer.weight_distribution import WeightDistribution
 
 SIZE = 64
 BLOCK = 16
 MEMORY = 1024
 FIRST, SLICE = 64, 64
-PRIOR = Prior("cos", 1.5, sparse=True)
+PRIOR = WeightDistribution("cos", 1.5, sparse=True)
 EXPERTS = ("ridge", "level", "last", "stretched-2", "stretched-4")
 NEVER = 2**62
 
 
-class Newborn(NamedTuple):
+class Candidate(NamedTuple):
     """A candidate ridge that is being trained on the memory."""
 
     units: NDArray[np.float32]
@@ -33,11 +33,11 @@ class Newborn(NamedTuple):
     P: NDArray[np.float64]
     record: NDArray[np.float64]
 
-    def widened(self, d: int) -> "Newborn":
+    def widened(self, d: int) -> "Candidate":
         """Return it for d lags and inputs; new ones enter linearly only, not through units."""
         L = len(self.units) - 1
         more = _blocks(d) - len(self.P)
-        return Newborn(
+        return Candidate(
             np.insert(self.units, (d - L) * [L], 0.0, axis=0),
             np.pad(self.theta, (0, more * BLOCK)),
             np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))]),
@@ -87,7 +87,7 @@ class FastEngine(Part):
         self.redrawn = 0  # number of events after which the units were last drawn
         self.frame_stats = np.zeros((5, 0))
         self.frame_scale = np.zeros(2)
-        self._newborn: Newborn | None = None
+        self._newborn: Candidate | None = None
         self._take(self._drawn(0))
         self._look_anew()
 
@@ -148,15 +148,15 @@ class FastEngine(Part):
         if self._newborn is not None or n >= self.next_at:
             self._redraw()
 
-    def _drawn(self, n: int) -> Newborn:
+    def _drawn(self, n: int) -> Candidate:
         counter = np.array([0, 0, n, 0], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
         omega, b = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
         n_blocks = _blocks(len(self.outer))
         P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
-        return Newborn(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
+        return Candidate(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
 
-    def _take(self, ridge: Newborn) -> None:
+    def _take(self, ridge: Candidate) -> None:
         self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :] = ridge
 
     def _redraw(self) -> None:
@@ -188,7 +188,7 @@ class FastEngine(Part):
         if self.n == 0:
             self._take(self._drawn(0))
         else:
-            now = Newborn(self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :])
+            now = Candidate(self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :])
             self._take(now.widened(len(outer)))
             if self._newborn is not None:
                 self._newborn = self._newborn.widened(len(outer))
@@ -230,5 +230,5 @@ class FastEngine(Part):
         self.inputs.restore(state["inputs"])
         self.intervals.restore(state["intervals"])
         new = state["newborn"]
-        self._newborn = None if new is None else Newborn(**{k: v.copy() for k, v in new.items()})
+        self._newborn = None if new is None else Candidate(**{k: v.copy() for k, v in new.items()})
         self._look_anew()

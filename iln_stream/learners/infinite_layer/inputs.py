@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import standardise as kernels
-from iln_stream.kernels.standardise import ABSENT
+from iln_stream.compiled import standardise as kernels
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.infinite_layer.part import Part
 
@@ -82,7 +82,7 @@ class Inputs(Part):
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:
-    """Return the statistics (5, d) of columns without values: see kernels/standardise.py."""
+    """Return the statistics (5, d) of columns without values: see compiled/standardise.py."""
     stats = np.zeros((5, d))
     stats[3], stats[4] = ABSENT, -ABSENT
     return stats

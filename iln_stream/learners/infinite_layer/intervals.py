@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from iln_stream.kernels import mixed_intervals as kernels
+from iln_stream.compiled import mixed_intervals as kernels
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -13,7 +13,7 @@ class Intervals(Part):
     of the last 500, 100 and 20 errors, either symmetric, from |error|, or with a separate quantile
     of the error for each end. Three steps combine them into one interval:
 
-    1. **Mixing.** ML-Poly, as in `ExpertRule`, on the interval score [^1], width +
+    1. **Mixing.** ML-Poly, as in `MLPoly`, on the interval score [^1], width +
        2 / (1 - level) for each unit by which the target is missed; a discount of .999. The
        rule's regret bound holds against the best mixture of the six, and so against a rolling
        quantile of the last 500, which is one of them.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels.standardise import ABSENT
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.part import Part
 
 

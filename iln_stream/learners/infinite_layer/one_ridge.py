@@ -6,13 +6,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.learners.infinite_layer.feature_resampler import NEVER, FeatureResampler
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.prior import Prior
-from iln_stream.learners.infinite_layer.redraws import NEVER, Redraws
-from iln_stream.learners.infinite_layer.ridges import RidgeExpert, Ridges
+from iln_stream.learners.infinite_layer.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.weight_distribution import WeightDistribution
 
 MEMORY = 2048
 PARTS = ("inputs", "target", "ridge", "memory", "redraws")
@@ -36,13 +36,13 @@ class OneRidge(Part):
         max_columns: int,
     ) -> None:
         key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-        prior = Prior(activation, bandwidth, sparse=False)
-        expert = RidgeExpert("ridge", prior, forgetting=forgetting)
+        prior = WeightDistribution(activation, bandwidth, sparse=False)
+        expert = RLSSpec("ridge", prior, forgetting=forgetting)
         self.inputs = Inputs(max_columns)
         self.target = Target()
-        self.ridge = Ridges((expert,), n_features, 0, regularization, huber)
+        self.ridge = RLSBank((expert,), n_features, 0, regularization, huber)
         self.memory = Memory(MEMORY if redrawn else 1, 0, 1)
-        self.redraws = Redraws(key, 1)
+        self.redraws = FeatureResampler(key, 1)
         self.redrawn = redrawn
         if not redrawn:
             self.redraws.next_at = NEVER

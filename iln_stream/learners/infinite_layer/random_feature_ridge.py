@@ -103,7 +103,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.one_ridge import OneRidge
-        from iln_stream.learners.infinite_layer.prior import ACTIVATIONS
+        from iln_stream.learners.infinite_layer.weight_distribution import ACTIVATIONS
 
         _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
         if n_features < 1:

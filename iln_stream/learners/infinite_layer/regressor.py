@@ -28,7 +28,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
        4 inputs; `recent`, cosines of these that also see the last two targets. Then `tracker`,
        which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of cosines; `linear`,
        `linear-fast` and `linear-recent`; the running mean, `level`; and the `last` target.
-    3. A **rule** weighs them by their regrets (`ExpertRule`): the mixture is not much worse than
+    3. A **rule** weighs them by their regrets (`MLPoly`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
        errors, weighs that mean; `median`, the median target of events with about the same
        predicted mean; `neighbours`, the median target of the events nearest in the relevant inputs;

@@ -1,6 +1,6 @@
 """The target's scale."""
 
-from iln_stream.kernels.target import FENCE, center_and_unit, join_target
+from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.inputs import no_statistics
 from iln_stream.learners.infinite_layer.part import Part

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels import block_ridge as kernels
-from iln_stream.kernels.recursive_ridge import dot
-from iln_stream.kernels.target import FENCE
+from iln_stream.compiled import block_ridge as kernels
+from iln_stream.compiled.recursive_ridge import dot
+from iln_stream.compiled.target import FENCE
 from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE
+from iln_stream.learners.infinite_layer.rls_bank import HUBER, RIDGE
 
 BLOCK = 32
 

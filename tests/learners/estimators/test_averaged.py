@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import Averaged, Draws, Given, Sampled
+from iln_stream.learners.estimators import Averaged, DrawPolicy, EstimatorContext, Sampled
 
 FAMILY = GaussianFourier(gamma=0.5)
 
 
 def started():
-    given = Given(FAMILY, Draws(50, 0.01, 16, 100), None, "oldest", np.zeros(2, np.uint64))
+    given = EstimatorContext(
+        FAMILY, DrawPolicy(50, 0.01, 16, 100), None, "oldest", np.zeros(2, np.uint64)
+    )
     return Averaged().start(given)
 
 

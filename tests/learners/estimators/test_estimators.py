@@ -21,7 +21,7 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
-from iln_stream.learners.estimators import ESTIMATORS, Draws, Given, Pool
+from iln_stream.learners.estimators import ESTIMATORS, DrawPolicy, EstimatorContext, Pool
 
 KEY = np.array([11, 12], dtype=np.uint64)
 WITH_KERNEL = (
@@ -52,8 +52,8 @@ def suits(estimator, family) -> bool:
 CASES = [(e, f) for e in ESTIMATES for f in WITH_KERNEL if suits(e, f)]
 
 
-def given(family, m=200, budget=None, policy="oldest", key=KEY) -> Given:
-    return Given(family, Draws(m, 0.01, 1, 10**9), budget, policy, key)
+def given(family, m=200, budget=None, policy="oldest", key=KEY) -> EstimatorContext:
+    return EstimatorContext(family, DrawPolicy(m, 0.01, 1, 10**9), budget, policy, key)
 
 
 def filled(estimator, family, n=30, d=4, **kwargs):
@@ -239,7 +239,7 @@ def test_the_bound_on_the_noise_of_a_cosine_with_its_phase_integrated():
     f.append(x, -3.0)
     assert f.estimate(x, 0).value == pytest.approx(-math.sqrt(50) * f.noise(50), rel=1e-6)
     f = Sampled("phase integrated").start(
-        Given(GaussianFourier(), Draws(None, 0.01, 1, 10**9), None, "oldest", KEY)
+        EstimatorContext(GaussianFourier(), DrawPolicy(None, 0.01, 1, 10**9), None, "oldest", KEY)
     )
     f.append(x, -3.0)
     assert f.estimate(x, 0).draws == 0.25 * 3.0**2 / 0.01

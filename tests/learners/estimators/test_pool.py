@@ -7,6 +7,7 @@ import pytest
 
 from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import (
+    AffineFeatures,
     ArcCosine,
     CauchyFourier,
     DecisionStumps,
@@ -14,7 +15,6 @@ from iln_stream.features import (
     GaussianFourier,
     LaplacianFourier,
     Mixture,
-    RidgeFeatures,
     Sigmoid,
     Tanh,
     closed_form,
@@ -174,8 +174,8 @@ def test_memory_does_not_grow():
     assert sizes[1] - sizes[0] < 100
 
 
-class Unknown(RidgeFeatures):
-    """Ridges with an unknown activation."""
+class Unknown(AffineFeatures):
+    """Affine units with an unknown activation."""
 
     activation = "swish"
     q = 1.0

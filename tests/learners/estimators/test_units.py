@@ -8,30 +8,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.features import (
+    AffineFeatures,
+    AffineWeights,
     ArcCosine,
     CauchyFourier,
     Erf,
     GaussianFourier,
     LaplacianFourier,
-    RidgeFeatures,
-    Ridges,
     Sigmoid,
     Tanh,
     closed_form,
 )
-from iln_stream.learners.estimators.units import RidgeUnits, SphereUnits, ridge_units
+from iln_stream.learners.estimators.units import AffineUnits, SphereUnits, ridge_units
 
 KEY = np.array([3, 4], dtype=np.uint64)
 
 
-class SignedSums(RidgeFeatures):
+class SignedSums(AffineFeatures):
     """A family of a user's own: tanh(omega.x + b), the entries of omega +-1, b ~ U[-1, 1)."""
 
     activation = "tanh"
     q = 1.0
 
     def draw(self, n, d, rng):
-        return Ridges(rng.choice([-1.0, 1.0], (n, d)), rng.uniform(-1.0, 1.0, n))
+        return AffineWeights(rng.choice([-1.0, 1.0], (n, d)), rng.uniform(-1.0, 1.0, n))
 
 
 FAMILIES = [
@@ -186,8 +186,8 @@ def test_a_sphere_of_ones_own_is_drawn_by_its_draw():
     class Upwards(ArcCosine):
         def draw(self, n, d, rng):
             omega, b = super().draw(n, d, rng)
-            return Ridges(omega, abs(b))
+            return AffineWeights(omega, abs(b))
 
     units = ridge_units(Upwards(), 2, KEY)
-    assert type(units) is RidgeUnits
+    assert type(units) is AffineUnits
     assert (units.network(np.ones(100), 2).b >= 0).all()

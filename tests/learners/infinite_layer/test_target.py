@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.target import scaled
+from iln_stream.compiled.target import scaled
 from iln_stream.learners.infinite_layer.target import Target
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.recursive_ridge import WAITING, learn
-from iln_stream.learners.infinite_layer.ridges import HUBER, RIDGE, covariance, nothing_learned
+from iln_stream.compiled.recursive_ridge import WAITING, learn
+from iln_stream.learners.infinite_layer.rls_bank import HUBER, RIDGE, covariance, nothing_learned
 from iln_stream.learners.infinite_layer.tracker import BLOCK, Tracker
 
 

@@ -1,0 +1,170 @@
+"""Intervals around a prediction, mixed from rolling quantiles of past errors."""
+
+import numpy as np
+
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, regret
+from iln_stream.compiled.sorted_window import (
+    ROUNDING,
+    lower_quantile,
+    replace,
+    upper_quantile,
+)
+
+LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
+WINDOWS = (500, 100, 20)
+N_EXPERTS = 2 * len(WINDOWS)
+N_RULES = len(LEVELS) * N_EXPERTS
+"""Number of experts of all levels, laid out along one axis so that loops over all vectorise."""
+
+LARGEST_ERROR = 1e100
+"""Beyond this a square would overflow."""
+
+EVENTS, LOWEST, HIGHEST = range(3)
+"""Indices into `record`, shape (3,): events learned, and the smallest and the largest target."""
+
+EXCESS, COUNTED, LOW_GAIN, HIGH_GAIN = range(4)
+"""Indices into a level's `tally`, shape (4,): misses in excess of those expected, the number of
+events counted, and the gain from clipping the low and the high end to the targets' range."""
+
+COVERAGE_DISCOUNT = 0.9999
+FIRM = 10.0
+"""Misses added to those expected, so that the first ones don't weigh too much."""
+GAIN, POWER, LARGEST_EXPONENT = 0.2, 4, 2.0
+
+
+@compiled
+def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
+    """Each expert's interval as offsets (levels K,) from the prediction, from n > 0 errors.
+
+    Row 0 of `errors` (1 + K, 500) is a ring buffer of errors y - yhat; the others are sorted: for
+    each window the absolute errors, for the symmetric expert, and the errors, for the other.
+    """
+    for i in range(len(WINDOWS)):
+        m = min(n, WINDOWS[i])
+        for j in range(LEVELS.shape[0]):
+            tail = (1.0 - LEVELS[j]) / 2.0
+            k = j * N_EXPERTS + 2 * i
+            high[k] = upper_quantile(errors[1 + 2 * i], m, LEVELS[j])
+            low[k] = -high[k]
+            high[k + 1] = upper_quantile(errors[2 + 2 * i], m, 1.0 - tail)
+            low[k + 1] = lower_quantile(errors[2 + 2 * i], m, tail)
+
+
+@compiled
+def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
+    """Level j's mixture of the experts' offsets; their mean where no expert has positive regret."""
+    first = j * N_EXPERTS
+    total = 0.0
+    for k in range(first, first + N_EXPERTS):
+        total += rules[WEIGHT, k]
+    a = b = 0.0
+    for k in range(first, first + N_EXPERTS):
+        weight = rules[WEIGHT, k] / total if total > 0.0 else 1.0 / N_EXPERTS
+        a += weight * low[k]
+        b += weight * high[k]
+    return a, b
+
+
+@compiled
+def stretch(tally, level):  # type: ignore[no-untyped-def]
+    """Factor that stretches the mixture: exp(.2 z^4), z the excess misses in standard errors."""
+    variance = level * ((1.0 - level) * tally[COUNTED] + FIRM)
+    z = tally[EXCESS] / np.sqrt(variance)
+    exponent = min(GAIN * np.abs(z) ** POWER, LARGEST_EXPONENT)
+    return np.exp(exponent if z > 0.0 else -exponent)
+
+
+@compiled
+def within(end, record):  # type: ignore[no-untyped-def]
+    """The end of an interval, clipped to the range of the targets so far."""
+    return min(max(end, record[LOWEST]), record[HIGHEST])
+
+
+@compiled
+def ends(low, high, level, tally, record, center, inner):  # type: ignore[no-untyped-def]
+    """The ends of this level's interval, which contains `inner`, that of the next lower level."""
+    factor = stretch(tally, level)
+    first, last = center + factor * low, center + factor * high
+    # A select, not a branch, so that all levels are computed at once.
+    first = within(first, record) if tally[LOW_GAIN] > 0.0 else first
+    last = within(last, record) if tally[HIGH_GAIN] > 0.0 else last
+    return min(inner[0], first), max(inner[1], last)
+
+
+@compiled
+def intervals(errors, rules, tallies, record, center, out):  # type: ignore[no-untyped-def]
+    """Write each level's interval around the prediction to `out` (levels, 2)."""
+    n = min(int(record[EVENTS]) - 1, errors.shape[1])
+    low, high, inner = np.empty(N_RULES), np.empty(N_RULES), (center, center)
+    offsets(errors, n, low, high)
+    for j in range(LEVELS.shape[0]):
+        a, b = mixed(rules, low, high, j)
+        inner = ends(a, b, LEVELS[j], tallies[j], record, center, inner)
+        out[j, 0], out[j, 1] = inner
+
+
+@compiled
+def shortfall(end, y, outward, price):  # type: ignore[no-untyped-def]
+    """The interval score's share of one end; `outward` is -1 for the low end and 1 for the high."""
+    return outward * end + price * max(outward * (y - end), 0.0)
+
+
+@compiled
+def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
+    """Gain from clipping an end to the targets' range; exactly 0 if it lies within."""
+    held = within(end, record)
+    gain = shortfall(end, y, outward, price) - shortfall(held, y, outward, price)
+    return gain if held != end else 0.0
+
+
+@compiled
+def judge_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
+    """Score level j's coverage and range by y; fill r with the regrets to its experts.
+
+    Returns the ends of its interval.
+    """
+    level = LEVELS[j]
+    price = 2.0 / (1.0 - level)
+    a, b = mixed(rules, low, high, j)
+    inner = ends(a, b, level, tally, record, center, inner)
+    if (n + 1) * (1.0 - level) > 1.0 - ROUNDING:  # fewer errors have no such quantile
+        missed = 1.0 if y < inner[0] or y > inner[1] else 0.0
+        tally[EXCESS] = COVERAGE_DISCOUNT * tally[EXCESS] + missed - (1.0 - level)
+        tally[COUNTED] = COVERAGE_DISCOUNT**2 * tally[COUNTED] + 1.0
+    first, last = center + a, center + b
+    tally[LOW_GAIN] = DISCOUNT * tally[LOW_GAIN] + gained(first, y, record, -1.0, price)
+    tally[HIGH_GAIN] = DISCOUNT * tally[HIGH_GAIN] + gained(last, y, record, 1.0, price)
+    # The score's slope in either end of the mixture.
+    low_slope = (price if y < first else 0.0) - 1.0
+    high_slope = 1.0 - (price if y > last else 0.0)
+    for k in range(j * N_EXPERTS, (j + 1) * N_EXPERTS):
+        r[k] = low_slope * (a - low[k]) + high_slope * (b - high[k])
+    return inner
+
+
+@compiled
+def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[no-untyped-def]
+    """Score the intervals around the prediction by y, then add its error to the windows."""
+    size, n = errors.shape[1], int(record[EVENTS]) - 1  # the first event had no prediction
+    if n < 0:
+        record[LOWEST] = record[HIGHEST] = y
+    if n > 0:
+        low, high, r = np.empty(N_RULES), np.empty(N_RULES), np.empty(N_RULES)
+        inner = (center, center)
+        offsets(errors, min(n, size), low, high)
+        for j in range(LEVELS.shape[0]):
+            inner = judge_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
+        for k in range(N_RULES):
+            regret(rules, k, r[k], DISCOUNT)
+    if n >= 0:
+        error = min(max(y - center, -LARGEST_ERROR), LARGEST_ERROR)
+        for i in range(len(WINDOWS)):
+            m = WINDOWS[i]
+            old = errors[0, (n - m) % size]
+            replace(errors[1 + 2 * i, :m], min(n, m), np.abs(old), np.abs(error))
+            replace(errors[2 + 2 * i, :m], min(n, m), old, error)
+        errors[0, n % size] = error
+    record[LOWEST] = min(record[LOWEST], y)
+    record[HIGHEST] = max(record[HIGHEST], y)
+    record[EVENTS] += 1.0

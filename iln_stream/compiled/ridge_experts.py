@@ -1,0 +1,42 @@
+"""A bank of ridge experts on one row: all predict, all learn."""
+
+import numpy as np
+
+from iln_stream.compiled.hidden_units import features, gradient
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.recursive_ridge import dot, learn
+from iln_stream.compiled.target import FENCE
+from iln_stream.compiled.wide import widest_vectors
+
+
+@compiled
+def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ignore[no-untyped-def]
+    """p_k = theta_k.phi_k(v) within +-2; keeps phi (K, D) and u (K, R) for learning."""
+    for k in range(p.shape[0]):
+        features(omega[k], b[k], activation[k], linear[k], v, u[k], phi[k])
+        p[k] = min(max(dot(theta[k], phi[k]), -FENCE), FENCE)
+
+
+@compiled
+def learn_all(  # type: ignore[no-untyped-def]
+    P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
+):
+    """Train every expert on t."""
+    widest_vectors()
+    for k in range(p.shape[0]):
+        learn(
+            P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k],
+            forgetting[k], ridge, huber,
+        )  # fmt: skip
+
+
+@compiled
+def relevance_all(omega, activation, linear, theta, u, rate, outer):  # type: ignore[no-untyped-def]
+    """outer_k <- (1 - rate) outer_k + rate grad f_k grad f_k', at the last row predicted."""
+    d, R = omega.shape[1], omega.shape[2]
+    g, a = np.empty(d), np.empty(R, np.float32)
+    for k in range(outer.shape[0]):
+        gradient(omega[k], activation[k], linear[k], theta[k], u[k], a, g)
+        for j in range(d):
+            for m in range(d):
+                outer[k, j, m] += rate * (g[j] * g[m] - outer[k, j, m])

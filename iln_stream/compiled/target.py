@@ -1,0 +1,37 @@
+"""The target's scale."""
+
+import numpy as np
+
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.standardise import COUNT, HIGH, LOW, MEAN, SQUARES, moments_with
+
+WIDTH = 3.0
+"""Standard deviations in one unit of the scale."""
+
+FENCE = 2.0
+"""Scaled targets are clipped here, at 6 sd."""
+
+
+@compiled
+def center_and_unit(target):  # type: ignore[no-untyped-def]
+    """The target's mean and unit from its statistics (5, 1): 3 sd, or 1 while all targets agree."""
+    n, mean, squares = target[COUNT, 0], target[MEAN, 0], target[SQUARES, 0]
+    if squares <= 1e-26 * n * mean * mean or n == 0.0:
+        return mean, 1.0
+    unit = WIDTH * np.sqrt(squares / n)  # 0 where the quotient underflows
+    return mean, unit if unit > 0.0 else 1.0
+
+
+@compiled
+def scaled(y, center, unit):  # type: ignore[no-untyped-def]
+    """A scaled target, clipped to +-2."""
+    return min(max((y - center) / unit, -FENCE), FENCE)
+
+
+@compiled
+def join_target(y, target):  # type: ignore[no-untyped-def]
+    """Add y to the target's statistics."""
+    target[MEAN, 0], target[SQUARES, 0] = moments_with(y, target, 0)
+    target[COUNT, 0] += 1.0
+    target[LOW, 0] = min(target[LOW, 0], y)
+    target[HIGH, 0] = max(target[HIGH, 0], y)

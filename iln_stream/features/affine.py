@@ -1,0 +1,181 @@
+"""Ridge families: units that depend on x only by a product, psi(x; w) = sigma(omega.x + b).
+
+Such units are arrays and the name of an activation, so compiled code can evaluate any of these
+families without special support. A family takes a few lines:
+
+>>> import numpy as np
+>>> from iln_stream.features import AffineFeatures, AffineWeights, check_features
+>>> class SignedSums(AffineFeatures):
+...     '''psi(x; w) = tanh(omega.x + b), the entries of omega +-1, b ~ U[-1, 1).'''
+...
+...     activation = "tanh"
+...     q = 1.0
+...
+...     def draw(self, n, d, rng):
+...         return AffineWeights(rng.choice([-1.0, 1.0], (n, d)), rng.uniform(-1.0, 1.0, n))
+>>> check_features(SignedSums())
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.features.base import Features
+
+Activation: TypeAlias = Literal["cos", "erf", "tanh", "sigmoid", "relu"]
+
+
+class AffineWeights(NamedTuple):
+    """n draws of (omega, b): shapes (n, d) and (n,)."""
+
+    omega: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+
+class BiasLaw(NamedTuple):
+    """The law of b: N(0, scale^2) or U[0, scale)."""
+
+    name: Literal["normal", "uniform"]
+    scale: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw n values."""
+        if self.name == "normal":
+            return rng.normal(scale=self.scale, size=n)
+        return rng.uniform(0.0, self.scale, n)
+
+
+PHASE = BiasLaw("uniform", 2.0 * math.pi)
+"""The phase of a cosine, uniform over a whole turn."""
+
+
+class AffineFeatures(ABC):
+    """A family of units psi(x; w) = sigma(omega.x + b); subclasses set activation, q and draw."""
+
+    activation: ClassVar[Activation]
+    """The name of sigma."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """As in `Features`."""
+
+    @abstractmethod
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
+        """Draw n units for inputs of d columns."""
+
+    def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the units' inputs for x, (d,) or (n, d), in the same shape: by default x itself.
+
+        If overridden, psi(x; w) = sigma(omega.inputs(x) + b).
+        """
+        return x
+
+    def for_columns(self, d: int) -> "AffineFeatures":
+        """Return a family whose `inputs` is fixed to that for d columns: by default itself.
+
+        Override it where `inputs` depends on the number of columns.
+        """
+        return self
+
+    def psi(self, x: NDArray[np.float64], w: AffineWeights) -> NDArray[np.float64]:
+        """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
+        z: NDArray[np.float64] = np.vecdot(w.omega, self.inputs(x))
+        z += w.b
+        return activate(self.activation, z)
+
+
+class GaussianAffineFeatures(AffineFeatures):
+    """Ridge units with omega ~ N(0, scale(d)^2 I), independent of b ~ b_law.
+
+    Then (omega.x, omega.x') is bivariate normal with covariances scale(d)^2 <x, x'>, so a unit
+    can be sampled at two points from two normals instead of d.
+    """
+
+    @abstractmethod
+    def scale(self, d: int) -> float:
+        """Return the standard deviation of omega's entries for inputs of d columns."""
+
+    @property
+    @abstractmethod
+    def b_law(self) -> BiasLaw:
+        """The law of b."""
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
+        """Draw n units for inputs of d columns."""
+        omega = rng.normal(scale=self.scale(d), size=(n, d))
+        return AffineWeights(omega, self.b_law.draw(n, rng))
+
+
+def as_ridges(family: Features[Any]) -> AffineFeatures | None:
+    """Return a family whose units are ridges, else None.
+
+    Also None for a subclass that overrides psi: its activation does not define its units.
+
+    Examples
+    --------
+    >>> from iln_stream.features import ArcCosine, DecisionStumps, as_ridges
+    >>> as_ridges(ArcCosine()).activation
+    'relu'
+    >>> as_ridges(DecisionStumps()) is None
+    True
+
+    """
+    if isinstance(family, AffineFeatures) and type(family).psi is AffineFeatures.psi:
+        return family
+    return None
+
+
+def as_gaussian_ridges(family: Features[Any]) -> GaussianAffineFeatures | None:
+    """Return a family whose units are ridges with Gaussian omega, else None.
+
+    Also None for a subclass that overrides psi or draw. Where `inputs` is overridden, the
+    covariances are those of inputs(x).
+
+    Examples
+    --------
+    >>> from iln_stream.features import GaussianFourier, LaplacianFourier, as_gaussian_ridges
+    >>> family = as_gaussian_ridges(GaussianFourier(gamma=0.5))
+    >>> family.scale(d=3), family.b_law
+    (1.0, BiasLaw(name='uniform', scale=6.283185307179586))
+    >>> as_gaussian_ridges(LaplacianFourier()) is None
+    True
+
+    """
+    if (
+        as_ridges(family) is not None
+        and isinstance(family, GaussianAffineFeatures)
+        and type(family).draw is GaussianAffineFeatures.draw
+    ):
+        return family
+    return None
+
+
+def activate(activation: Activation, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sigma(z) for z of shape (n,), by the activation's name."""
+    return _ACTIVATIONS[activation](z)
+
+
+def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.fromiter(map(math.erf, z.tolist()), np.float64, len(z))  # numpy has none
+
+
+def _sigmoid(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 + 0.5 * np.tanh(0.5 * z)  # 1 / (1 + exp(-z)), without its overflow
+
+
+def _relu(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(z, 0.0)
+
+
+_ACTIVATIONS: dict[Activation, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "cos": np.cos,
+    "erf": _erf,
+    "tanh": np.tanh,
+    "sigmoid": _sigmoid,
+    "relu": _relu,
+}

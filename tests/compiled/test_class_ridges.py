@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from kernels import plain
+
+from iln_stream.compiled.activations import COS, RELU
+from iln_stream.compiled.class_ridges import (
+    class_relevance_all,
+    learn_class_all,
+    predict_classes,
+    replay_classes,
+)
+from iln_stream.compiled.recursive_ridge import WAITING
+from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.learners.infinite_layer.inputs import no_statistics
+from iln_stream.learners.infinite_layer.rls_bank import covariance, nothing_learned
+
+d, R, D = 3, 9, 16
+ACTIVATION = np.array([COS, RELU])
+LINEAR = np.array([[1.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
+K = len(ACTIVATION)
+
+
+def some(C):
+    """omega and b of K experts, and weights for C classes."""
+    rng = np.random.default_rng(C)
+    omega = rng.normal(size=(K, d, R)).astype(np.float32)
+    return omega, rng.normal(size=(K, R)).astype(np.float32), rng.normal(size=(K, C, D)) / 4
+
+
+@pytest.mark.parametrize("C", [0, 1, 4])
+def test_scores_and_relevance_are_sums_over_classes(C):
+    """p[k, c] = theta[k, c].phi_k, unbounded, and all classes' gradients join an expert's mean."""
+    omega, b, theta = some(C)
+    phi, u, p = np.zeros((K, D)), np.empty((K, R), np.float32), np.empty((K, C))
+    outer = np.tile(np.eye(d), (K, 1, 1))
+    expected = outer.copy()
+    for v in np.random.default_rng(0).normal(size=(10, d)):
+        predict_classes(omega, b, ACTIVATION, LINEAR, theta, v, u, phi, p)
+        class_relevance_all(omega, ACTIVATION, LINEAR, theta, u, 0.3, outer)
+        for k in range(K):
+            expert = omega[k], b[k], ACTIVATION[k] == COS, LINEAR[k]
+            assert phi[k] == pytest.approx(plain.features(*expert, v, D), abs=2e-5)
+            assert p[k] == pytest.approx(theta[k] @ plain.features(*expert, v, D), abs=1e-4)
+            expected[k] *= 0.7
+            for of_class in theta[k]:
+                g = plain.gradient(*expert, of_class, v)
+                expected[k] += 0.3 * np.outer(g, g)
+    assert outer == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
+
+
+def test_all_classes_solve_their_normal_equations():
+    """The targets are 1 for the class that came and 0 for the others, of each expert's features."""
+    C, rng = 3, np.random.default_rng(1)
+    P, pending = np.tile(covariance(D), (K, 1)), np.zeros((K, WAITING, D))
+    theta, record = np.zeros((K, C, D)), np.tile(nothing_learned(), (K, 1))
+    experts = [plain.Normal(D, n_targets=C) for _ in range(K)]
+    for n in range(100):
+        phi, label = rng.normal(size=(K, D)), int(rng.integers(C))
+        learn_class_all(P, pending, theta, record, phi, label, np.empty(D))
+        for k, expert in enumerate(experts):
+            expert.learn(phi[k], np.eye(C)[label])
+            if n in (0, 6, 7, 8, 99):
+                assert theta[k] == pytest.approx(expert.theta.T, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(5, 5), (0, 25), (20, 55)], ids=["none", "some", "ring"]
+)
+@pytest.mark.parametrize("k", range(K))
+def test_replay_learns_the_kept_events(k, first, last):
+    """A newborn expert has then learned events first..last - 1, by today's statistics."""
+    C, size, rng = 2, 40, np.random.default_rng(2)
+    columns, labels = rng.normal(size=(d, size)), rng.integers(0, C, size).astype(float)
+    columns[1] += 1000.0
+    columns[1, ::3] = ABSENT
+    stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
+    for row in columns.T:
+        join(row.copy(), stats)
+        plain.joined(known, row)
+    omega, b, _ = some(C)
+    theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)
+    replay_classes(
+        columns, labels, first, last, stats, omega[k], b[k], ACTIVATION[k], LINEAR[k],
+        covariance(D), np.zeros((WAITING, D)), theta, nothing_learned(),
+    )  # fmt: skip
+    for i in range(first, last):
+        row = columns[:, i % size]
+        z = np.array([c.deviation(x, c.joined) for c, x in zip(known, row, strict=True)])
+        phi = plain.features(omega[k], b[k], ACTIVATION[k] == COS, LINEAR[k], z, D)
+        normal.learn(phi, np.eye(C)[int(labels[i % size])])
+    assert theta == pytest.approx(normal.theta.T, abs=1e-4)

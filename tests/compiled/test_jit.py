@@ -1,0 +1,146 @@
+"""Compiled code gives the same results whether just compiled or loaded from disk."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import iln_stream.compiled
+from iln_stream.compiled.jit import compiled
+
+PROGRAM = """
+import hashlib, math, warnings
+warnings.simplefilter("ignore")
+from iln_stream import InfiniteLayerRegressor, Pool, Sampled, ShrinkingGradient
+from iln_stream.state import pack
+
+for model in (
+    InfiniteLayerRegressor(seed=1),
+    InfiniteLayerRegressor("fast", seed=1),
+    ShrinkingGradient(estimator=Pool(64), seed=1),
+    ShrinkingGradient(estimator=Sampled("direct"), seed=1),
+    ShrinkingGradient(estimator="block", policy="compress", budget=20, seed=1),
+):
+    for t in range(140):
+        x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
+        model.predict_one(x)
+        model.learn_one(x, math.sin(2 * t))
+    arrays, text = pack(model.state())
+    digest = hashlib.sha256(text.encode())
+    for path in sorted(arrays):
+        digest.update(arrays[path].tobytes())
+    print(digest.hexdigest())
+"""
+
+
+def digests(cache: Path) -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
+    """The first process of a release compiles, later ones load: same state, to the last bit.
+
+    Called functions are inlined for that. Otherwise the linker may use any caller's copy of a
+    function, and copies differ in the order of sums.
+    """
+    cold = digests(tmp_path)
+    assert len(cold) == 5
+    assert any(tmp_path.rglob("*.nbc")), "nothing was kept on disk: there is nothing to load"
+    assert digests(tmp_path) == cold
+
+
+KERNELS = Path(iln_stream.compiled.__file__).parent
+CALL = """
+import numpy as np
+from iln_stream.compiled.target import join_target  # it calls moments_with, of standardise.py
+stats = np.zeros((5, 1))
+join_target(8.0, stats)
+print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture(params=["", "named"], ids=["beside the sources", "NUMBA_CACHE_DIR"])
+def tree(request, tmp_path):
+    """A copy of the kernels: its standardise.py, a way to call one, and the cache folder."""
+    package = tmp_path / "iln_stream"
+    shutil.copytree(KERNELS, package / "compiled", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").touch()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    place = package / "compiled" / "__pycache__"
+    if request.param:
+        place = tmp_path / request.param
+        environment["NUMBA_CACHE_DIR"] = str(place)
+
+    def call(before=""):
+        command = [sys.executable, "-c", CALL.replace("stats =", f"{before}\nstats =")]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        mean, hits = done.stdout.split()
+        return float(mean), int(hits)
+
+    return package / "compiled" / "standardise.py", call, place
+
+
+def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
+    """Machine code of unchanged sources is loaded; an edit in another file forces recompilation."""
+    source, call, place = tree
+    assert call() == (8.0, 0)
+    kept = {path: path.stat().st_mtime_ns for path in place.rglob("*.nb?")}
+    assert kept
+    assert call() == (8.0, 1)
+    assert {path: path.stat().st_mtime_ns for path in place.rglob("*.nb?")} == kept
+    text = source.read_text()
+    source.write_text(text.replace("stats[MEAN, j] + step", "stats[MEAN, j] + 0.5 * step"))
+    assert call() == (4.0, 0)
+    source.write_text(text)
+    assert call() == (8.0, 1)
+
+
+def test_old_machine_code_is_removed(tree):
+    """When sources change, only code of other sources that is unused for a day is removed."""
+    source, call, place = tree
+    call()
+    (old,) = place.rglob("iln_stream-*")
+    recent, users = old.with_name("iln_stream-recent"), old.with_name("users")
+    for folder in (recent, users):
+        shutil.copytree(old, folder)
+    days_ago = time.time() - 3 * 86_400
+    for folder in (old, users):
+        os.utime(folder, (days_ago, days_ago))
+    source.write_text(source.read_text() + "\n")
+    call()
+    assert (old.exists(), recent.exists(), users.exists()) == (False, True, True)
+
+
+def test_a_day_counts_from_the_last_use(tree):
+    """A process that loads machine code keeps it from being removed."""
+    source, call, place = tree
+    call()
+    (used,) = place.rglob("iln_stream-*")
+    os.utime(used, (0.0, 0.0))
+    call()
+    source.write_text(source.read_text() + "\n")
+    call()
+    assert used.exists()
+
+
+def test_removing_it_harms_no_process(tree):
+    """A process whose folder is removed before it compiles continues without it."""
+    _, call, place = tree
+    assert call(before=f"import shutil; shutil.rmtree({str(place)!r})") == (8.0, 0)
+
+
+def test_compiles_where_nothing_can_be_kept():
+    """A function is compiled even if no cache folder is writable."""
+    scope = {}
+    exec(compile("def twice(x):\n    return 2.0 * x", "<nowhere>", "exec"), scope)
+    assert compiled(scope["twice"])(3.0) == 6.0

@@ -1,0 +1,158 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernels import plain
+
+from iln_stream.compiled import mixed_intervals as kernels
+from iln_stream.compiled.mixed_intervals import (
+    COUNTED,
+    EVENTS,
+    EXCESS,
+    HIGH_GAIN,
+    HIGHEST,
+    LARGEST_ERROR,
+    LEVELS,
+    LOW_GAIN,
+    LOWEST,
+    gained,
+    intervals,
+    learn_interval,
+    offsets,
+    shortfall,
+    stretch,
+    within,
+)
+from iln_stream.learners.infinite_layer.intervals import Intervals
+
+
+def stream(kind, n):
+    """Predictions and targets."""
+    rng = np.random.default_rng(0)
+    centers, noise = rng.normal(size=n), rng.normal(size=n)
+    if kind == "wild":
+        noise = rng.standard_t(1.2, size=n)
+    elif kind == "skewed":
+        noise = rng.exponential(size=n) ** 2 - 0.5
+    elif kind == "growing":
+        noise *= np.exp(np.arange(n) / 60)
+    elif kind == "bounded":  # the range tells more than the errors do
+        return 3.0 * centers, rng.random(n)
+    elif kind == "right":
+        noise[:] = 0.0
+    return centers, centers + noise
+
+
+def check(part, reference):
+    """What is kept is what all that came before says."""
+    for j in range(len(LEVELS)):
+        excess, counted = reference.excess(j)
+        gains = plain.faded(reference.gains[j], 0.999).sum(axis=0)
+        tally = part.tallies[j]
+        assert tally[[EXCESS, COUNTED]] == pytest.approx([excess, counted.sum()], abs=1e-9)
+        assert tally[[LOW_GAIN, HIGH_GAIN]] == pytest.approx(gains, rel=1e-6, abs=1e-6)
+    ys = reference.ys
+    assert part.record[[EVENTS, LOWEST, HIGHEST]].tolist() == [len(ys), min(ys), max(ys)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [("normal", 620), ("wild", 150), ("skewed", 150), ("growing", 150), ("bounded", 150)],
+)
+def test_intervals_are_those_of_all_that_came_before(kind, n):
+    """At each event every level's interval, and what was learned of it, is as recomputed.
+
+    From the first event on, while windows fill and once they move.
+    """
+    part, reference = Intervals(), plain.Intervals()
+    out = np.empty((5, 2))
+    for i, (center, y) in enumerate(zip(*stream(kind, n), strict=True)):
+        if i > 1 and (i < 150 or i % 10 == 0):
+            intervals(part.errors, part.rules, part.tallies, part.record, center, out)
+            said = reference.said(center)
+            assert out == pytest.approx(said, rel=1e-6, abs=1e-6 * np.abs(said).max())
+        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
+        reference.learn(center, y)
+    check(part, reference)
+
+
+def test_offsets_are_quantiles_of_each_window():
+    """Each expert's are the conformal quantiles of its window's last errors, also of few."""
+    part, reference = Intervals(), plain.Intervals()
+    low, high = np.empty(30), np.empty(30)
+    for i, (center, y) in enumerate(zip(*stream("skewed", 530), strict=True)):
+        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
+        reference.ys.append(y)
+        if i > 0:
+            reference.errors.append(y - center)
+        if i in (1, 2, 19, 20, 21, 99, 101, 499, 529):
+            offsets(part.errors, min(i, 500), low, high)
+            expected = reference.offsets().reshape(30, 2)
+            assert np.column_stack([low, high]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_no_error_is_no_width():
+    """Where all predictions are right intervals are points, and nothing is divided by 0."""
+    part, out = Intervals(), np.empty((5, 2))
+    for center, y in zip(*stream("right", 60), strict=True):
+        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
+    intervals(part.errors, part.rules, part.tallies, part.record, 7.0, out)
+    assert (out == 7.0).all()
+
+
+def test_an_error_too_large_to_square():
+    """It is kept as one of 1e100, and all that is kept stays finite."""
+    part = Intervals()
+    for y in (0.0, 1.0, 1e150, -1e150, 2.0, 1.0):
+        learn_interval(part.errors, part.rules, part.tallies, part.record, 0.0, y)
+    assert part.errors[0, :5].tolist() == [1.0, LARGEST_ERROR, -LARGEST_ERROR, 2.0, 1.0]
+    assert np.isfinite(part.rules).all()
+    assert np.isfinite(part.tallies).all()
+
+
+@settings(deadline=None, max_examples=50)  # the first call compiles
+@given(st.floats(-50.0, 50.0), st.floats(0.0, 5_000.0), st.sampled_from(LEVELS.tolist()))
+def test_stretch_is_by_standard_errors_of_the_excess(excess, counted, level):
+    """exp(.2 z^4), within e^+-2: wider after too many misses, narrower after too few."""
+    tally = np.array([excess, counted, 0.0, 0.0])
+    z = excess / math.sqrt(level * (1 - level) * counted + 10.0 * level)
+    expected = math.exp(math.copysign(min(0.2 * z**4, 2.0), z))
+    assert stretch(tally, level) == pytest.approx(expected)
+    assert math.exp(-2.0) - 1e-9 <= stretch(tally, level) <= math.exp(2.0) + 1e-9
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(-9, 9), st.integers(-9, 9), st.sampled_from([(-3.0, 4.0), (2.0, 2.0)]),
+    st.sampled_from([4.0, 200.0]), st.sampled_from([-1.0, 1.0]),
+)  # fmt: skip
+def test_what_holding_an_end_would_have_gained(end, y, targets, price, outward):
+    """The difference of interval scores, which charge width and, at its price, what is missed."""
+
+    def score(end):
+        missed = max(0.0, y - end) if outward > 0 else max(0.0, end - y)
+        return outward * end + price * missed
+
+    record = np.array([5.0, *targets])
+    held = min(max(float(end), targets[0]), targets[1])
+    assert within(float(end), record) == held
+    assert shortfall(float(end), float(y), outward, price) == pytest.approx(score(end))
+    gain = gained(float(end), float(y), record, outward, price)
+    assert gain == pytest.approx(score(end) - score(held))
+    for inside in np.linspace(*targets, 7).tolist():
+        assert gained(inside, 0.1 * y, record, outward, price) == 0.0  # not by a rounding more
+
+
+@pytest.mark.parametrize("weights", [[0.0] * 6, [1.0, 0.0, 3.0, 0.0, 0.0, 0.0]])
+def test_mixed_offsets(weights):
+    """Weighted as regretted, and plain means where no expert is; of the level's own six."""
+    low, high = -np.arange(30.0), np.arange(30.0) ** 2
+    rules = np.full((4, 30), 5.0)
+    rules[3, 12:18] = weights
+    expected = (
+        np.average(low[12:18], weights=weights if any(weights) else None),
+        np.average(high[12:18], weights=weights if any(weights) else None),
+    )
+    assert kernels.mixed(rules, low, high, 2) == pytest.approx(expected)

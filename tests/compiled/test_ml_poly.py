@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from compiled.plain import Rule, faded, rule_weights
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream.compiled.ml_poly import (
+    DISCOUNT,
+    EVENTS,
+    LARGEST,
+    ORDINARY_ERROR,
+    REGRET,
+    VARIATION,
+    WEIGHT,
+    judge,
+    judge_next,
+    mixed,
+    normalise,
+    regret,
+)
+
+LIFETIME = int(60 / (1 - DISCOUNT))
+
+
+def fresh(K):
+    """The state of a rule that has judged nothing."""
+    state = np.zeros((4, K))
+    state[WEIGHT] = 1.0 / K
+    return state
+
+
+@settings(deadline=None, max_examples=50)  # the first call compiles
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.floats(-1e6, 1e6)), min_size=1, max_size=9).filter(
+        lambda experts: any(weight for weight, _ in experts)
+    )
+)
+def test_mixed_is_the_weighted_mean(experts):
+    """Weights need not sum to one, and may be 0."""
+    weights, p = np.array(experts, float).T
+    state = fresh(len(p))
+    state[WEIGHT] = weights
+    assert mixed(state, p) == pytest.approx(np.average(p, weights=weights), abs=1e-8)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(*[st.sampled_from([-2.0, -0.3, 0.0, 1e-9, 0.7, 2.0])] * 3), max_size=30),
+    st.sampled_from([1.0, 0.9, 0.0]),
+)
+def test_weights_are_a_function_of_all_regrets(rs, discount):
+    """Regret, variation, the largest square and so the weights are what sums over all give.
+
+    All weigh the same where nobody is regretted.
+    """
+    state = fresh(3)
+    for r in rs:
+        for i in range(3):
+            regret(state, i, r[i], discount)
+        normalise(state)
+    r = np.array(rs).reshape(-1, 3)
+    assert state[REGRET] == pytest.approx(faded(r, discount).sum(axis=0), abs=1e-12)
+    assert state[VARIATION] == pytest.approx(faded(r**2, discount).sum(axis=0), abs=1e-12)
+    assert state[LARGEST] == pytest.approx(faded(r**2, discount).max(axis=0, initial=0.0))
+    if (np.abs(state[REGRET]) > 1e-12).all():  # else rounding decides
+        assert state[WEIGHT] == pytest.approx(rule_weights(r, discount))
+    assert state[WEIGHT].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_judge_regrets_by_the_slope_of_the_loss(squared):
+    """r is the loss's slope at the mixture times the way to the expert, within two units."""
+    rng = np.random.default_rng(0)
+    for unit in (0.01, 1.0, 30.0):
+        state, p = fresh(6), 3.0 * rng.normal(size=6)
+        mixture, t = rng.normal(size=2).tolist()
+        judge(state, p, mixture, t, unit, squared, 1.0)
+        slope = (mixture - t) / unit if squared else np.sign(mixture - t)
+        r = np.clip(slope * (mixture - p) / unit, -2.0, 2.0)
+        assert state[REGRET] == pytest.approx(r)
+        assert state[WEIGHT] == pytest.approx(rule_weights([r]))
+
+
+@pytest.mark.parametrize("squared", [True, False])
+@pytest.mark.parametrize("kind", ["normal", "wild", "none right at first"])
+def test_judge_next_is_in_units_of_ordinary_errors(squared, kind):
+    """The unit is the mean of the mixture's errors with this one; without any nothing is judged."""
+    rng = np.random.default_rng(1)
+    state, record, rule = fresh(4), np.zeros(2), Rule(4, squared)
+    for n in range(150):
+        p, t = rng.normal(size=4), rng.normal()
+        if kind == "wild":
+            t = rng.standard_t(1.1) ** 3
+        if kind == "none right at first" and n < 3:
+            p[:] = t = 0.0
+        mixture = mixed(state, p)
+        assert mixture == pytest.approx(rule.weights @ p, abs=1e-9)
+        judge_next(state, record, p, mixture, t, squared, DISCOUNT)
+        rule.judge(p, mixture, t)
+        assert state[WEIGHT] == pytest.approx(rule.weights, abs=1e-9)
+    assert record[EVENTS] == 150
+    assert record[ORDINARY_ERROR] == pytest.approx(np.mean(rule.errors))
+
+
+def test_outlives_its_discount():
+    """After 60 / (1 - DISCOUNT) events the state is the faded sums over all, to 1e-9.
+
+    And the ordinary error is about that of the last thousand.
+    """
+    rng = np.random.default_rng(2)
+    K = 3
+    state, record = fresh(K), np.zeros(2)
+    p, mixtures, ts = rng.normal(size=(LIFETIME, K)), *rng.normal(size=(2, LIFETIME))
+    ts *= 1.0 + np.arange(LIFETIME) / 10_000
+    for n in range(LIFETIME):
+        judge_next(state, record, p[n], mixtures[n], ts[n], True, DISCOUNT)
+    errors = mixtures - ts
+    sizes = np.abs(errors)
+    unit, units = 0.0, np.empty(LIFETIME)
+    for n, size in enumerate(sizes.tolist(), 1):
+        units[n - 1] = unit = unit + (size - unit) / min(n, 1000)
+    assert record[ORDINARY_ERROR] == pytest.approx(unit)
+    r = np.clip((errors / units)[:, None] * (mixtures[:, None] - p) / units[:, None], -2.0, 2.0)
+    assert state[REGRET] == pytest.approx(faded(r, DISCOUNT).sum(axis=0), rel=1e-9)
+    assert state[VARIATION] == pytest.approx(faded(r**2, DISCOUNT).sum(axis=0), rel=1e-9)
+    assert state[LARGEST] == pytest.approx(faded(r**2, DISCOUNT).max(axis=0), rel=1e-9)
+    assert state[WEIGHT] == pytest.approx(rule_weights(r), rel=1e-9)

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iln_stream.compiled.nearest import median, median_where, most_alike, nearest, put_in_order
+from iln_stream.compiled.standardise import ABSENT
+
+
+@pytest.mark.parametrize("n", [3, 256, 700])
+def test_nearest_are_those_of_a_sort(n):
+    """The five nearest in scaled columns are those from sorting all distances."""
+    rng = np.random.default_rng(n)
+    columns, row, scale = rng.normal(size=(3, 1_000)), np.array([0.3, -0.2, 9.0]), [1.0, 2.0, 0.0]
+    distances, which = np.empty(5), np.full(5, -1)
+    nearest(columns, n, row, np.array(scale), distances, which)
+    squares = (((columns[:, :n].T - row) * scale) ** 2).sum(axis=1)
+    assert which[:n].tolist() == np.argsort(squares)[:5].tolist()[:n]
+
+
+def test_what_is_absent_is_far_away_and_no_further():
+    """An event that lacks a column is found if all others are further away in the rest."""
+    columns = np.array([[ABSENT, 0.0], [0.0, 100.0]])
+    which = np.empty(1, np.int64)
+    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.05]), np.empty(1), which)
+    assert which[0] == 1  # at 5, and the other at 10
+    columns[:, 1] = 5.0, 1_000.0
+    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.5]), np.empty(1), which)
+    assert which[0] == 0
+
+
+@pytest.mark.parametrize("n", [1, 255, 600])
+def test_most_alike_is_the_least_distance(n):
+    """In single precision, too, the event found is at least as near as any other."""
+    rng = np.random.default_rng(n)
+    columns, row = rng.normal(size=(4, 600)).astype(np.float32), rng.normal(size=4)
+    squares = ((columns[:, :n].T - row) ** 2).sum(axis=1)
+    assert squares[most_alike(columns, n, row)] == pytest.approx(squares.min(), rel=1e-5)
+
+
+@settings(deadline=None)  # compiles at the first
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
+def test_median(values):
+    """It is numpy's."""
+    assert median(np.array(values)) == pytest.approx(np.median(values))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=31, max_size=200),
+    st.integers(-6, 6),
+)
+def test_ring_in_order(events, key):
+    """After any events the window is the last ones by key; the median is of the nearest keys."""
+    size = 30
+    ring = np.zeros((size, 2))
+    keys, carried = np.zeros(size), np.zeros(size)
+    for i, (k, y) in enumerate(events):
+        old = ring[i % size].copy()
+        put_in_order(keys, carried, min(i, size), k, y, *old)
+        ring[i % size] = k, y
+    last = sorted(map(tuple, ring.tolist()))
+    assert sorted(zip(keys.tolist(), carried.tolist(), strict=True)) == last
+    assert (np.diff(keys) >= 0).all()
+    found = median_where(keys, carried, size, key, np.empty(7))
+    gaps = np.sort(np.abs(keys - key))
+    # Ties may go either way: no median lies outside that of the surely and the possibly nearest.
+    possible = np.sort(carried[np.abs(keys - key) <= gaps[6]])
+    assert possible[0] <= found <= possible[-1]
+    if gaps[6] < gaps[7]:
+        assert found == np.median(possible)

@@ -1,0 +1,147 @@
+"""The attributes of ridge families are enough to evaluate them without special support."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from iln_stream.features import (
+    AffineWeights,
+    ArcCosine,
+    BiasLaw,
+    CauchyFourier,
+    DecisionStumps,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    Mixture,
+    RandomNetwork,
+    Sigmoid,
+    Tanh,
+    UniformCoordinates,
+    as_gaussian_ridges,
+    as_ridges,
+)
+
+GAUSSIAN = [GaussianFourier(0.3), Erf(), Tanh(0.7, 2.0), Sigmoid()]
+OTHERS = [LaplacianFourier(), CauchyFourier(), ArcCosine()]
+
+SIGMA = {
+    "cos": np.cos,
+    "erf": special.erf,
+    "tanh": np.tanh,
+    "sigmoid": special.expit,
+    "relu": lambda z: np.maximum(z, 0.0),
+}
+
+
+@pytest.mark.parametrize("family", GAUSSIAN + OTHERS, ids=repr)
+@pytest.mark.parametrize("d", [0, 1, 5])
+def test_psi_is_the_activation_of_the_ridge(family, d):
+    """A kernel that knows the activation's name computes the same psi, row by row and at once."""
+    ridges = as_ridges(family)
+    assert ridges is family
+    w = family.draw(50, d, np.random.default_rng(0))
+    assert isinstance(w, AffineWeights)
+    assert w.omega.shape == (50, d)
+    assert w.omega.flags.c_contiguous
+    assert w.b.shape == (50,)
+    assert w.omega.dtype == w.b.dtype == np.float64
+    X = 3.0 * np.random.default_rng(1).standard_normal((50, d))
+    sigma = SIGMA[ridges.activation]
+    expected = sigma((w.omega * ridges.inputs(X)).sum(axis=1) + w.b)
+    np.testing.assert_allclose(family.psi(X, w), expected, rtol=0, atol=1e-12)
+    expected = sigma(w.omega @ ridges.inputs(X[0]) + w.b)
+    np.testing.assert_allclose(family.psi(X[0], w), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", GAUSSIAN, ids=repr)
+@pytest.mark.parametrize("d", [1, 7])
+def test_draws_follow_the_law_that_is_told(family, d):
+    """omega ~ N(0, scale(d)^2 I) and b ~ b_law, each by a test at the 1e-6 level."""
+    gaussian = as_gaussian_ridges(family)
+    w = family.draw(20_000, d, np.random.default_rng(0))
+    entries = stats.norm(scale=gaussian.scale(d))
+    assert stats.kstest(w.omega.ravel(), entries.cdf).pvalue > 1e-6
+    if d > 1:
+        correlations = np.corrcoef(np.column_stack([w.omega, w.b]), rowvar=False)
+        assert np.abs(correlations - np.eye(d + 1)).max() < 5 / math.sqrt(20_000)
+    name, scale = gaussian.b_law
+    law = {"normal": stats.norm(scale=scale), "uniform": stats.uniform(scale=scale)}[name]
+    assert stats.kstest(w.b, law.cdf).pvalue > 1e-6
+    assert (
+        stats.kstest(gaussian.b_law.draw(20_000, np.random.default_rng(1)), law.cdf).pvalue > 1e-6
+    )
+
+
+@pytest.mark.parametrize("family", GAUSSIAN, ids=repr)
+def test_two_normals_stand_for_omega(mean_product, family):
+    """Sampling (omega.x, omega.x') by its covariance gives the mean product that draws give."""
+    x, x_prime = np.array([1.0, -0.5, 2.0]), np.array([0.3, 0.8, -1.0])
+    gaussian = as_gaussian_ridges(family)
+    n, rng = 100_000, np.random.default_rng(3)
+    points = np.array([x, x_prime])
+    covariance = gaussian.scale(3) ** 2 * points @ points.T
+    z = rng.multivariate_normal(np.zeros(2), covariance, n) + gaussian.b_law.draw(n, rng)[:, None]
+    products = SIGMA[gaussian.activation](z).prod(axis=1)
+    mean, standard_error = mean_product(family, x, x_prime)
+    error = math.hypot(standard_error, products.std() / math.sqrt(n))
+    assert abs(products.mean() - mean) < 5 * error
+
+
+def test_scales_by_hand():
+    """sqrt(2 gamma) for the Gaussian kernel, slope / sqrt(d) for S-shaped units."""
+    assert math.isclose(GaussianFourier(0.5).scale(9), 1.0)
+    assert math.isclose(GaussianFourier().scale(8), 0.5)
+    assert math.isclose(Erf(slope=3.0).scale(9), 1.0)
+    assert Erf(bias=0.5).b_law == BiasLaw("normal", 0.5)
+    assert [family.scale(0) for family in (GaussianFourier(), Erf())] == [math.sqrt(2.0), 2.0]
+
+
+@pytest.mark.parametrize("family", OTHERS, ids=repr)
+def test_frequencies_of_other_laws_are_not_called_gaussian(family):
+    """These families are not sampled by their covariances."""
+    assert as_gaussian_ridges(family) is None
+
+
+@pytest.mark.parametrize(
+    "family",
+    [DecisionStumps(), UniformCoordinates(), RandomNetwork(), Mixture((GaussianFourier(),))],
+    ids=repr,
+)
+def test_other_families_are_no_ridges(family):
+    """A family whose units are not single ridges is evaluated by its own psi."""
+    assert as_ridges(family) is None
+    assert as_gaussian_ridges(family) is None
+
+
+def test_a_psi_of_ones_own_is_no_ridge():
+    """A subclass that changes psi is not evaluated by its inherited activation."""
+
+    class Squared(GaussianFourier):
+        def psi(self, x, w):
+            return super().psi(x, w) ** 2
+
+    assert as_ridges(Squared()) is None
+    assert as_gaussian_ridges(Squared()) is None
+
+
+def test_a_draw_of_ones_own_is_not_gaussian():
+    """A subclass that changes the law keeps the ridges, but is not sampled by the old law."""
+
+    class Grid(GaussianFourier):
+        def draw(self, n, d, rng):
+            return super().draw(n, d, rng)._replace(b=np.zeros(n))
+
+    assert as_ridges(Grid()) is not None
+    assert as_gaussian_ridges(Grid()) is None
+
+
+@pytest.mark.parametrize("family", [Erf(), Tanh(), Sigmoid()], ids=repr)
+def test_activations_saturate_without_warnings(family):
+    """The far ends are reached exactly, with no overflow on the way."""
+    w = AffineWeights(np.array([[1e30], [-1e30]]), np.zeros(2))
+    with np.errstate(all="raise"):
+        low = 0.0 if isinstance(family, Sigmoid) else -1.0
+        np.testing.assert_array_equal(family.psi(np.array([1e15]), w), [1.0, low])

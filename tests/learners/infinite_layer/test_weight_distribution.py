@@ -1,0 +1,73 @@
+import math
+
+import numpy as np
+import pytest
+
+from iln_stream.learners.infinite_layer.weight_distribution import (
+    FLOOR,
+    WeightDistribution,
+    blended,
+)
+
+SIZE = 20_000
+
+
+def drawn(activation, scale, size, outer, *, sparse):
+    """Units drawn from the distribution, with a fixed seed."""
+    law = WeightDistribution(activation, scale, sparse=sparse)
+    return law.draw(size, outer, 0, np.random.default_rng(0))
+
+
+def test_dense_units_have_the_covariance_that_was_learned():
+    """Over 20,000 units the covariance of w is 2 g C / d, to 5 standard errors."""
+    outer = np.array([[4.0, 1.0], [1.0, 1.0]])
+    units = WeightDistribution("relu", 0.7, sparse=False).draw(
+        SIZE, outer, 0, np.random.default_rng(0)
+    )
+    wanted = 2 * 0.7 / 2 * blended(outer)
+    error = 5.0 * math.sqrt(2.0 / SIZE) * wanted.max()
+    assert np.cov(units.omega) == pytest.approx(wanted, abs=error)
+
+
+def test_sparse_units_look_at_few_inputs_by_their_relevance():
+    """Units look at 2 and 4 inputs in turn; an input that matters a hundred times more, at most."""
+    outer = np.diag([100.0, *[1.0] * 9])
+    units = WeightDistribution("cos", 3.0, sparse=True).draw(
+        SIZE, outer, 0, np.random.default_rng(0)
+    )
+    looks = units.omega != 0.0
+    assert set(looks[:, ::2].sum(axis=0)) == {2}
+    assert set(looks[:, 1::2].sum(axis=0)) == {4}
+    shares = looks.mean(axis=1)
+    assert shares[0] > 0.6 > 0.4 > shares[1:].max()
+
+
+def test_few_inputs_are_all_looked_at():
+    """With one input every unit looks at it."""
+    units = WeightDistribution("cos", 3.0, sparse=True).draw(
+        10, np.eye(1), 0, np.random.default_rng(0)
+    )
+    assert (units.omega != 0.0).all()
+
+
+@pytest.mark.parametrize("recent", [False, True])
+def test_only_a_recent_prior_looks_at_lags(recent):
+    """The first entries of v are last targets, and only a prior with `recent` uses them."""
+    prior = WeightDistribution("relu", 1.0, sparse=False, recent=recent)
+    units = prior.draw(50, np.eye(5), 2, np.random.default_rng(0))
+    assert (units.omega[:2] != 0.0).all() == recent
+    assert (units.omega[2:] != 0.0).all()
+
+
+def test_no_inputs():
+    """Units of no input are constants."""
+    units = WeightDistribution("cos", 1.0, sparse=True).draw(
+        5, np.eye(0), 0, np.random.default_rng(0)
+    )
+    assert units.omega.shape == (0, 5)
+
+
+def test_no_input_is_ever_lost():
+    """An input without gradient keeps the floor; without any gradient all inputs are alike."""
+    assert np.diag(blended(np.diag([1.0, 0.0])))[1] == FLOOR
+    assert (blended(np.zeros((3, 3))) == np.eye(3)).all()
