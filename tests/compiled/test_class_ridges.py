@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from kernels import plain
+from compiled import plain
 
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.class_ridges import (

@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
+from compiled import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import plain
 
 from iln_stream.compiled import mixed_intervals as kernels
 from iln_stream.compiled.mixed_intervals import (

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from kernels import plain
+from compiled import plain
 
 from iln_stream.compiled.target import center_and_unit, join_target, scaled
 from iln_stream.learners.infinite_layer.inputs import no_statistics
