@@ -1,12 +1,14 @@
 """From settings to the objects they name. Only here and in the worker are they wired."""
 
 import copy
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
 from river import base
 
+from iln_stream.errors import IlnWarning
 from iln_stream.imports import imported
 from iln_stream.learners import (
     InfiniteLayerRegressor,
@@ -27,6 +29,10 @@ LEARNERS = "iln_stream.learners"
 LISTENERS = "iln_stream.listeners"
 FEATURES = "iln_stream.features"
 """Entry points by which other packages add learners, listeners and feature families."""
+
+
+_OF_LOGS = ("start", "stop_at_end", "partitions", "learner_per", "accept_loss")
+"""Settings that have no effect on other sources."""
 
 
 def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
@@ -168,6 +174,13 @@ def check(settings: Settings) -> None:
         )
     check_addresses(settings)
     source.check()
+    ignored = [name for name in _OF_LOGS if name in settings.model_fields_set]
+    if ignored and not source.is_log:
+        warnings.warn(
+            f"{', '.join(ignored)}: ignored, as {source.address} is not a log such as kafka:TOPIC",
+            IlnWarning,
+            stacklevel=2,
+        )
     build_learner(settings)
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)

@@ -6,7 +6,7 @@ import sys
 import pytest
 from river import datasets, linear_model
 
-from iln_stream.errors import SinkError, SourceError
+from iln_stream.errors import IlnWarning, SinkError, SourceError
 from iln_stream.events import decode
 from iln_stream.learners import InfiniteLayerRegressor, ScaledTarget, find_shrinking_gradient
 from iln_stream.service import (
@@ -225,6 +225,12 @@ def test_target_of_kafka():
     """A target that could not take effect is refused, not ignored."""
     with pytest.raises(SourceError, match="target: only CSV files have columns"):
         check(settings(source="kafka", start="earliest", target="price"))
+
+
+def test_settings_that_only_a_log_has():
+    """Where to start and which partitions mean nothing for a file: that is not passed over."""
+    with pytest.warns(IlnWarning, match="start, learner_per: ignored, as e.jsonl is not a log"):
+        check(settings(source="e.jsonl", start="earliest", learner_per="partition"))
 
 
 def test_two_topics():
