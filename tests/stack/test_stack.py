@@ -49,7 +49,7 @@ def test_prometheus_sees_the_learner(stack: Compose) -> None:
 
     for name in LEARNING:
         found = eventually(lambda name=name: query(stack, name), bool)  # type: ignore[misc]
-        assert found[0]["metric"]["model"] == "iln"
+        assert found[0]["metric"]["model"] == "iln-events/infinite-layer"
 
 
 def test_every_event_has_its_prediction(stack: Compose) -> None:
