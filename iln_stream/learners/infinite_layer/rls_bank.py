@@ -232,7 +232,7 @@ def room(n_features: int) -> int:
 
 
 def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
-    """Return the inverse of the penalty on D weights, as `kernels.row_start` lays it out."""
+    """Return the inverse of the penalty on D weights, as `row_start` lays it out."""
     P = np.zeros(row_start(D))
     for i in range(D):
         P[row_start(i) + i] = 1.0 / ridge
