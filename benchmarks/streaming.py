@@ -63,6 +63,9 @@ class Nowhere:
     def write(self, key: str | None, value: bytes) -> None:
         pass
 
+    def send_queued(self) -> None:
+        pass
+
     def flush(self) -> None:
         pass
 

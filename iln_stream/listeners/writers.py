@@ -22,8 +22,8 @@ class PredictionWriter(Listener):
             self._sink.write(step.event_id, self._encoded(step))
 
     def on_idle(self) -> None:
-        """Let waiting predictions out."""
-        self.flush()
+        """Send waiting predictions. Waiting until they are stored would hide an outage."""
+        self._sink.send_queued()
 
     def flush(self) -> None:
         """Return when what was sent is stored; raise SinkError otherwise."""
@@ -72,8 +72,8 @@ class DeadLetterWriter(Listener):
         log.warning("%s is a dead letter: %s", key, letter.reason)
 
     def on_idle(self) -> None:
-        """Let waiting letters out."""
-        self.flush()
+        """Send waiting letters."""
+        self._sink.send_queued()
 
     def flush(self) -> None:
         """Return when what was sent is stored; raise SinkError otherwise."""

@@ -18,6 +18,10 @@ class Sink(Protocol):
         """
         ...
 
+    def send_queued(self) -> None:
+        """Send what waits, without waiting until it is stored; raise SinkError if that failed."""
+        ...
+
     def flush(self) -> None:
         """Return when everything written so far is stored durably; raise SinkError otherwise."""
         ...

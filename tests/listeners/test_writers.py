@@ -9,17 +9,22 @@ from iln_stream.prequential import Step
 
 
 class ListSink:
-    """Keeps what it is given; what is flushed is safe."""
+    """Keeps what it is given, and moves it on when asked to."""
 
     def __init__(self):
-        self.waiting, self.stored = [], []
+        self.waiting, self.sent, self.stored = [], [], []
 
     def write(self, key, value):
         self.waiting.append((key, value))
 
-    def flush(self):
-        self.stored += self.waiting
+    def send_queued(self):
+        self.sent += self.waiting
         self.waiting = []
+
+    def flush(self):
+        self.send_queued()
+        self.stored += self.sent
+        self.sent = []
 
 
 def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1):
@@ -42,16 +47,17 @@ def test_prediction(event_id, y):
 
 
 def test_messages_wait_for_a_pause():
-    """Messages are sent in bulk, and let out as soon as the stream pauses."""
+    """Messages are sent in bulk, and when the stream pauses; nobody waits until they are stored."""
     predictions, letters = ListSink(), ListSink()
     writers = PredictionWriter(predictions, "s"), DeadLetterWriter(letters)
     for writer in writers:
         writer.on_step(step(0))
         writer.on_dead_letter(LETTER)
-    assert predictions.stored == letters.stored == []
+    assert predictions.sent == letters.sent == []
     for writer in writers:
         writer.on_idle()
-    assert len(predictions.stored) == len(letters.stored) == 1
+    assert len(predictions.sent) == len(letters.sent) == 1
+    assert predictions.stored == letters.stored == []
 
 
 def test_dead_letters_are_no_predictions():

@@ -33,6 +33,10 @@ class JsonLinesSink:
         """Append one line; a file has no keys."""
         self._attempt(lambda: self._file.write(value + b"\n"))
 
+    def send_queued(self) -> None:
+        """Hand everything to the operating system, so that readers see it."""
+        self._attempt(self._file.flush)
+
     def flush(self) -> None:
         """Hand everything to the operating system and, of a file, to the disk."""
         self._attempt(self._file.flush)

@@ -101,6 +101,10 @@ class KafkaSink:
             self._remember(error)
             self._raise_if_failed()
 
+    def send_queued(self) -> None:
+        """Do nothing but raise what failed: the producer's own thread sends within `linger_ms`."""
+        self._raise_if_failed()
+
     def flush(self) -> None:
         """Return when the brokers have stored everything written so far."""
         self._raise_if_failed()

@@ -143,6 +143,10 @@ class TransactionalSink(KafkaSink):
         if self._n_open and monotonic() - self._opened_at > _LONGEST:
             self.flush()
 
+    def send_queued(self) -> None:
+        """Commit what was written, since readers see nothing before."""
+        self.flush()
+
     def flush(self) -> None:
         """Commit what was written, and up to where its source was read."""
         with self._lock:

@@ -50,6 +50,21 @@ def n_partitions(bootstrap: str, topic: str) -> int:
         return len(found["partitions"])
 
 
+def test_sending_does_not_wait_for_the_broker(stoppable: KafkaBroker, open_sink: Open) -> None:
+    """While the broker is silent, `send_queued` returns at once: the loop must notice the outage."""
+    topic = unique_topic()
+    sink = open_sink(topic, bootstrap=stoppable.bootstrap)
+    sink.write(None, b"before")
+    sink.flush()
+    with stoppable.paused():
+        sink.write(None, b"meanwhile")
+        began = monotonic()
+        sink.send_queued()
+        assert monotonic() - began < 1
+    sink.flush()
+    assert values(stoppable.bootstrap, topic) == [b"before", b"meanwhile"]
+
+
 def test_stored_in_order_when_flush_returns(
     broker: KafkaBroker, topic: str, open_sink: Open
 ) -> None:
