@@ -51,7 +51,7 @@ def n_partitions(bootstrap: str, topic: str) -> int:
 
 
 def test_sending_does_not_wait_for_the_broker(stoppable: KafkaBroker, open_sink: Open) -> None:
-    """While the broker is silent, `send_queued` returns at once: the loop must notice the outage."""
+    """While the broker is silent `send_queued` returns at once, so the loop notices the outage."""
     topic = unique_topic()
     sink = open_sink(topic, bootstrap=stoppable.bootstrap)
     sink.write(None, b"before")
