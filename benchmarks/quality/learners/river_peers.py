@@ -93,7 +93,7 @@ RIVER = (
                 ]
             )
         ),
-        "of LinearRegression, HoeffdingAdaptiveTreeRegressor, KNNRegressor, AMFRegressor",
+        "experts: LinearRegression, HoeffdingAdaptiveTreeRegressor, KNNRegressor, AMFRegressor",
     ),
 )
 

@@ -92,7 +92,7 @@ SCIKIT_LEARN = (
         "scikit-learn MLP, 31 replayed",
         "online",
         scaled(ReplayingNetwork),
-        "64 units, `partial_fit` of each event with 31 drawn from all before",
+        "64 units, `partial_fit` on each event and 31 random past events",
         PACKAGES,
     ),
     Contender(
@@ -108,7 +108,7 @@ SCIKIT_LEARN = (
         "kernel ridge, refitted",
         "batch",
         scaled(lambda _: Refitted(lambda d: KernelRidge(kernel="rbf", gamma=0.5 / d, alpha=0.1))),
-        "Gaussian kernel, gamma = 1/(2d), alpha = 0.1, refitted like it",
+        "Gaussian kernel, gamma = 1/(2d), alpha = 0.1, refitted at the same events",
         PACKAGES,
     ),
 )

@@ -25,7 +25,7 @@ CLASSES = (
     Stream(
         "phishing",
         "classes",
-        "Phishing sites, 1,250 of them, 9 inputs, 2 classes",
+        "1,250 phishing sites, 9 inputs, 2 classes",
         datasets.Phishing,
         checksum="842ac28d600c5a68",
     ),
@@ -39,14 +39,14 @@ CLASSES = (
     Stream(
         "image-segments",
         "classes",
-        "Patches of outdoor images, 2,310 of them, 18 inputs, 7 classes",
+        "2,310 patches of outdoor images, 18 inputs, 7 classes",
         datasets.ImageSegments,
         checksum="52ecfde8d0b089ce",
     ),
     Stream(
         "adult",
         "classes",
-        "UCI adult, the first 8,000 of the training file, 123 binary inputs, 2 classes",
+        "UCI adult, the first 8,000 rows of the training file, 123 binary inputs, 2 classes",
         _adult,
         checksum="7faa85609b5c1887",
         limit=N_ADULT,

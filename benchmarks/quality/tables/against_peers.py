@@ -49,8 +49,9 @@ def against_peers(store: Store) -> Table:
                 ratio(medians[best["batch"]]) if "batch" in best else "–",
             ]
         )
-    heads = ["stream", "ours", "SE", "best online peer", "which", "ours over it", "within"]
-    return Table("ours against the best online peer", [*heads, "best batch"], lines)
+    heads = ["stream", "ours", "SE", "best online peer", "its name"]
+    heads += ["ours relative to it", "within", "best batch"]
+    return Table("ours against the best online peer", heads, lines)
 
 
 def standard_error(values: list[float | None]) -> float:
