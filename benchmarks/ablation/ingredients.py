@@ -6,85 +6,89 @@ from typing import Any
 import numpy as np
 
 from iln_stream import InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.engine import FIRST_LEVEL, SECOND_LEVEL, Engine
-from iln_stream.learners.infinite_layer.feature_resampler import NEVER
-from iln_stream.learners.infinite_layer.ml_poly import MLPoly
+from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.experts.feature_resampler import NEVER
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
+from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
 
 
 class Lacking(InfiniteLayerRegressor):
     """The accurate profile, whose engine is spoilt at the start and after each event."""
 
-    def __init__(self, seed: int, spoil: Callable[[Engine], None]) -> None:
+    def __init__(self, seed: int, spoil: Callable[[Accurate], None]) -> None:
         super().__init__(seed=seed)
         self.spoil = spoil
-        assert isinstance(self._engine, Engine)
+        assert isinstance(self._engine, Accurate)
         spoil(self._engine)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         super().learn_one(x, y)
-        assert isinstance(self._engine, Engine)
+        assert isinstance(self._engine, Accurate)
         self.spoil(self._engine)
 
 
-def _silence(rule: MLPoly, names: tuple[str, ...], left_out: tuple[str, ...]) -> None:
-    """Take the weight of some experts, so that what they say enters no prediction."""
-    places = [names.index(name) for name in left_out]
-    rule.weights[places] = 0.0
-    if rule.weights.sum() == 0.0:
-        rule.weights[:] = 1.0
-        rule.weights[places] = 0.0
+def _silence(mixture: Mixture, left_out: tuple[str, ...]) -> None:
+    """Take the weight of some experts, so that their predictions do not count."""
+    names = [name for expert in mixture.experts.values() for name in expert.names]
+    places = [names.index(name) for name in left_out if name in names]
+    weights = mixture.rule.weights
+    weights[places] = 0.0
+    if weights.sum() == 0.0:
+        weights[:] = 1.0
+        weights[places] = 0.0
 
 
-def experts(*left_out: str) -> Callable[[Engine], None]:
-    """Return what silences experts, of either rule."""
-    first = tuple(name for name in left_out if name in FIRST_LEVEL)
-    second = tuple(name for name in left_out if name in SECOND_LEVEL)
+def experts(*left_out: str) -> Callable[[Accurate], None]:
+    """Return a function that silences experts, of either rule."""
 
-    def spoil(engine: Engine) -> None:
-        _silence(engine.mean, FIRST_LEVEL, first)
-        _silence(engine.final, SECOND_LEVEL, second)
+    def spoil(engine: Accurate) -> None:
+        _silence(engine.mean, left_out)
+        _silence(engine.mixture, left_out)
 
     return spoil
 
 
-def redraws(engine: Engine) -> None:
+def redraws(engine: Accurate) -> None:
     """Keep the first units for good."""
-    engine.redraws.next_at = NEVER
+    engine.ridges.resampler.next_at = NEVER
 
 
-def relevance(engine: Engine) -> None:
+def relevance(engine: Accurate) -> None:
     """Draw units from the first prior and one gradient; weigh inputs about alike in distances."""
-    engine.ridges.outer[:] = np.eye(engine.ridges.outer.shape[1])
+    engine.ridges.agop[:] = np.eye(engine.ridges.agop.shape[1])
 
 
-def late_redraws(engine: Engine) -> None:
+def late_redraws(engine: Accurate) -> None:
     """Draw no units once the memory has lost history."""
-    engine.ridges.experts = tuple(e._replace(renewed=False) for e in engine.ridges.experts)
+    bank = engine.ridges.bank
+    bank.specs = tuple(spec._replace(renewed=False) for spec in bank.specs)
 
 
-def huber(engine: Engine) -> None:
-    """Let errors of the ridges, but not the tracker's, count by their squares however large."""
-    engine.ridges.huber = engine.linear.huber = 1e12
+def huber(engine: Accurate) -> None:
+    """Let large errors of the exact ridges, but not of forgetting-rls, count by their squares."""
+    linear = engine.mean.experts["linear"]
+    assert isinstance(linear, RLSBank)
+    engine.ridges.bank.huber = linear.huber = 1e12
 
 
-def nothing(engine: Engine) -> None:
+def nothing(engine: Accurate) -> None:
     """Leave the learner as it is."""
 
 
-INGREDIENTS: dict[str, Callable[[Engine], None]] = {
+INGREDIENTS: dict[str, Callable[[Accurate], None]] = {
     "nothing": nothing,
     "redraws": redraws,
     "relevance": relevance,
     "redraws after 2,048 events": late_redraws,
     "Huber weights": huber,
-    "dense, tracker": experts("dense", "tracker"),
-    "tracker": experts("tracker"),
+    "dense, forgetting-rls": experts("dense", "forgetting-rls"),
+    "forgetting-rls": experts("forgetting-rls"),
     "sparse": experts("sparse"),
     "recent": experts("recent"),
-    "linear-recent, last": experts("linear-recent", "last"),
+    "linear-recent, persistence": experts("linear-recent", "persistence"),
     "linear, linear-fast": experts("linear", "linear-fast"),
     "first-order": experts("first-order"),
     "median": experts("median"),
     "neighbours": experts("neighbours"),
-    "standing": experts("standing"),
+    "nearest-as-of": experts("nearest-as-of"),
 }

@@ -38,30 +38,31 @@ def learn_class_all(P, pending, theta, record, phi, label, scratch):  # type: ig
 
 
 @compiled
-def class_relevance_all(omega, activation, linear, theta, u, rate, outer):  # type: ignore[no-untyped-def]
-    """outer_k <- (1 - rate) outer_k + rate sum_c grad f_kc grad f_kc', at the last row."""
+def update_class_agop(omega, activation, linear, theta, u, rate, agop):  # type: ignore[no-untyped-def]
+    """agop_k <- (1 - rate) agop_k + rate sum_c grad f_kc grad f_kc', at the last row."""
     d, R = omega.shape[1], omega.shape[2]
     g, a = np.empty(d), np.empty(R, np.float32)
-    for k in range(outer.shape[0]):
+    for k in range(agop.shape[0]):
         for j in range(d):
             for m in range(d):
-                outer[k, j, m] *= 1.0 - rate
+                agop[k, j, m] *= 1.0 - rate
         for c in range(theta.shape[1]):
             gradient(omega[k], activation[k], linear[k], theta[k, c], u[k], a, g)
             for j in range(d):
                 for m in range(d):
-                    outer[k, j, m] += rate * g[j] * g[m]
+                    agop[k, j, m] += rate * g[j] * g[m]
 
 
 @compiled
-def replay_classes(  # type: ignore[no-untyped-def]
-    columns, labels, first, last, stats, omega, b, activation, linear, P, pending, theta, record
-):
-    """Train an expert on events first..last - 1 of the memory, a ring buffer."""
-    size = labels.shape[0]
-    z, u = np.empty(omega.shape[0]), np.empty(b.shape[0], np.float32)
-    phi, k = np.zeros(theta.shape[1]), np.empty(theta.shape[1])
+def replay_classes(stored, first, last, stats, new, activation, linear):  # type: ignore[no-untyped-def]
+    """Train a candidate expert on events first..last - 1 of the memory, whose targets are classes.
+
+    `stored` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
+    """
+    size = stored.y.shape[0]
+    z, u = np.empty(new.omega.shape[0]), np.empty(new.b.shape[0], np.float32)
+    phi, k = np.zeros(new.theta.shape[1]), np.empty(new.theta.shape[1])
     for i in range(first, last):
-        standardise_again(columns[:, i % size], stats, z)
-        features(omega, b, activation, linear, z, u, phi)
-        learn_class(P, pending, theta, record, phi, k, labels[i % size])
+        standardise_again(stored.columns[:, i % size], stats, z)
+        features(new.omega, new.b, activation, linear, z, u, phi)
+        learn_class(new.P, new.pending, new.theta, new.record, phi, k, stored.y[i % size])

@@ -1,7 +1,7 @@
 """One event of the fast profile in two calls: one predicts, one learns.
 
-Each array passed from Python costs some 40 ns, so related values share one array, with named
-indices.
+Each array passed from Python costs some 40 ns, twice that in a named tuple, and an event takes 7
+us in all. So related values share one array, with named indices, and arrays are passed one by one.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from iln_stream.compiled.drift import join_drift
 from iln_stream.compiled.hidden_units import features, gradient, preactivations
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.mixed_intervals import learn_interval
-from iln_stream.compiled.ml_poly import DISCOUNT, judge_next, mixed
+from iln_stream.compiled.ml_poly import DISCOUNT, mixed, update_rule
 from iln_stream.compiled.recursive_ridge import dot
 from iln_stream.compiled.standardise import HIGH, LOW, join, standardise, standardise_again
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target, scaled
 
 EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD = 0, 0, 2, 5, 7
-"""Indices into `record`, shape (9,), and offsets of its parts: the record of `judge_next`, whose
+"""Indices into `record`, shape (9,), and offsets of its parts: the record of `update_rule`, whose
 first entry is the number of events learned; that of `join_drift`; the last two targets; and that of
 `learn_blocks`."""
 
@@ -30,7 +30,7 @@ targets, deviations], phi, the experts' predictions; and scratch."""
 
 SQUARED = False
 STRETCHES = (2.0, 4.0)
-SENSED = 8
+AGOP_EVERY = 8
 """Gradients are computed at every such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
@@ -66,7 +66,7 @@ def predict_event(x, stats, target, record, table, units, theta, look):  # type:
 
 @compiled
 def learn_event(  # type: ignore[no-untyped-def]
-    x, y, stats, target, record, table, units, theta, P, outer, memory, look,
+    x, y, stats, target, record, table, units, theta, P, agop, memory, look,
     errors, rules, tallies, interval_record,
 ):  # fmt: skip
     """Train everything on y at the row last predicted, and store the event in the memory.
@@ -88,11 +88,11 @@ def learn_event(  # type: ignore[no-untyped-def]
     join_target(y, target)
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
-    judge_next(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)
+    update_rule(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)
     n = record[EVENTS]
-    if n % SENSED == 0:
-        rate = 1.0 / min(1.0 + n / (4.0 * SENSED), 500.0 / SENSED)
-        sense(units, theta, look[INPUTS, :L], rate, outer)
+    if n % AGOP_EVERY == 0:
+        rate = 1.0 / min(1.0 + n / (4.0 * AGOP_EVERY), 500.0 / AGOP_EVERY)
+        update_agop(units, theta, look[INPUTS, :L], rate, agop)
     learn_blocks(
         P, theta, record[HUBER_RECORD:], phi, look[GAINS], t, p[0], FORGETTING, RIDGE, HUBER
     )
@@ -102,7 +102,7 @@ def learn_event(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def sense(units, theta, v, rate, outer):  # type: ignore[no-untyped-def]
+def update_agop(units, theta, v, rate, agop):  # type: ignore[no-untyped-def]
     """Add the gradient at v to the average outer product of gradients, (L, L)."""
     L, R = units.shape[0] - 1, units.shape[1]
     u, a, g = np.empty(R, np.float32), np.empty(R, np.float32), np.empty(L)
@@ -110,7 +110,7 @@ def sense(units, theta, v, rate, outer):  # type: ignore[no-untyped-def]
     gradient(units[:L], COS, np.ones(L), theta, u, a, g)
     for j in range(L):
         for m in range(L):
-            outer[j, m] += rate * (g[j] * g[m] - outer[j, m])
+            agop[j, m] += rate * (g[j] * g[m] - agop[j, m])
 
 
 @compiled

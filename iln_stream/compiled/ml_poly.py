@@ -48,7 +48,7 @@ def normalise(state):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def judge(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-untyped-def]
+def update_regrets(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-untyped-def]
     """Score the experts by t: r_k = loss'(mixture) (mixture - p_k), clipped to +-2.
 
     `unit` is the size of an ordinary error, the unit of regrets.
@@ -66,10 +66,10 @@ EVENTS, ORDINARY_ERROR = 0, 1
 
 
 @compiled
-def judge_next(state, record, p, mixture, t, squared, discount):  # type: ignore[no-untyped-def]
-    """`judge`, in units of the mixture's mean |error| so far, this event's included."""
+def update_rule(state, record, p, mixture, t, squared, discount):  # type: ignore[no-untyped-def]
+    """`update_regrets`, in units of the mixture's mean |error| so far, this event's included."""
     record[EVENTS] += 1.0
     error = abs(t - mixture)
     record[ORDINARY_ERROR] += (error - record[ORDINARY_ERROR]) / min(record[EVENTS], 1000.0)
     if record[ORDINARY_ERROR] > 0.0:
-        judge(state, p, mixture, t, max(record[ORDINARY_ERROR], 1e-12), squared, discount)
+        update_regrets(state, p, mixture, t, max(record[ORDINARY_ERROR], 1e-12), squared, discount)

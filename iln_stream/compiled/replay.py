@@ -1,6 +1,9 @@
 """Training a ridge expert on stored events."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.compiled.hidden_units import features
 from iln_stream.compiled.jit import compiled
@@ -10,33 +13,49 @@ from iln_stream.compiled.target import FENCE, scaled
 from iln_stream.compiled.wide import widest_vectors
 
 
+class Frame(NamedTuple):
+    """The statistics by which stored events are standardised when they are replayed.
+
+    Parameters
+    ----------
+    stats
+        Of the inputs, (5, d).
+    scale
+        Center and unit of the target, (2,).
+
+    """
+
+    stats: NDArray[Any]
+    scale: NDArray[Any]
+
+
 @compiled
-def place(columns, lags, i, stats, scale, v):  # type: ignore[no-untyped-def]
-    """v = [lags, z]: a stored event and the targets before it, by the given statistics."""
-    n_lags = lags.shape[1]
-    center, unit = scale
+def describe_stored(stored, i, frame, v):  # type: ignore[no-untyped-def]
+    """v = [lags, z]: the event in slot i and the targets before it, by the frame's statistics."""
+    n_lags = stored.lags.shape[1]
+    center, unit = frame.scale
     for j in range(n_lags):
-        v[j] = 3.0 * scaled(lags[i, j], center, unit)
-    standardise_again(columns[:, i], stats, v[n_lags:])
+        v[j] = 3.0 * scaled(stored.lags[i, j], center, unit)
+    standardise_again(stored.columns[:, i], frame.stats, v[n_lags:])
 
 
 @compiled
-def replay(  # type: ignore[no-untyped-def]
-    columns, lags, y, first, last, stats, scale, omega, b, activation, linear,
-    P, pending, theta, record, forgetting, ridge, huber,
-):  # fmt: skip
-    """Train an expert on rows first..last - 1 of the buffer; return the sum of its |errors|."""
+def replay(stored, first, last, frame, new, activation, linear, forgetting, ridge, huber):  # type: ignore[no-untyped-def]
+    """Train a candidate expert on events first..last - 1; return the sum of its |errors|.
+
+    `stored` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
+    """
     widest_vectors()
-    size, R = y.shape[0], b.shape[0]
-    center, unit = scale
-    v, u = np.empty(omega.shape[0]), np.empty(R, np.float32)
-    phi, k = np.zeros(theta.shape[0]), np.empty(theta.shape[0])
+    size, R = stored.y.shape[0], new.b.shape[0]
+    center, unit = frame.scale
+    v, u = np.empty(new.omega.shape[0]), np.empty(R, np.float32)
+    phi, k = np.zeros(new.theta.shape[0]), np.empty(new.theta.shape[0])
     lost = 0.0
     for i in range(first, last):
-        place(columns, lags, i % size, stats, scale, v)
-        features(omega, b, activation, linear, v, u, phi)
-        t = scaled(y[i % size], center, unit)
-        p = min(max(dot(theta, phi), -FENCE), FENCE)
+        describe_stored(stored, i % size, frame, v)
+        features(new.omega, new.b, activation, linear, v, u, phi)
+        t = scaled(stored.y[i % size], center, unit)
+        p = min(max(dot(new.theta, phi), -FENCE), FENCE)
         lost += abs(t - p)
-        learn(P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber)
+        learn(new.P, new.pending, new.theta, new.record, phi, k, t, p, forgetting, ridge, huber)
     return lost

@@ -29,6 +29,13 @@ def scaled(y, center, unit):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def unscale(t, center, unit, y):  # type: ignore[no-untyped-def]
+    """Write scaled values t (K,) in units of the target to y (K,)."""
+    for k in range(t.shape[0]):
+        y[k] = center + unit * t[k]
+
+
+@compiled
 def join_target(y, target):  # type: ignore[no-untyped-def]
     """Add y to the target's statistics."""
     target[MEAN, 0], target[SQUARES, 0] = moments_with(y, target, 0)

@@ -109,8 +109,8 @@ MIXTURE = (
         "Weights of the experts",
         "What the prediction is made of, of a learner that mixes experts; they sum to "
         "one.\n\nHealthy: settles on a few. A change of leaders is a change of the stream: one "
-        "that forgets (tracker, linear-fast, last) gains when it drifts, level when nothing can "
-        "be learned.",
+        "that forgets (forgetting-rls, linear-fast, persistence) gains when it drifts, "
+        "running-mean when nothing can be learned.",
         PercentUnit,
         (Query(selected("iln_expert_weight"), f"{LEARNER} {{{{expert}}}}"),),
     ),

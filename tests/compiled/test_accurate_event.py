@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from compiled import plain
-
 from iln_stream.compiled.accurate_event import (
     MEAN,
     MEDIAN,
@@ -14,12 +13,13 @@ from iln_stream.compiled.accurate_event import (
     keep,
     mix,
 )
+
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.intervals import Intervals
-from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.ml_poly import MLPoly
-from iln_stream.learners.infinite_layer.neighbours import Neighbours
+from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.experts.neighbours import Neighbours
 
 d, K, N_KEPT, N_LAGS, SIZE, N = 3, 4, 2, 2, 60, 150
 """Columns, experts, those whose predictions are kept, last targets, places in the ring, events."""

@@ -11,8 +11,8 @@ from iln_stream.compiled.class_ridges import (
 )
 from iln_stream.compiled.recursive_ridge import WAITING
 from iln_stream.compiled.standardise import ABSENT, join
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 d, R, D = 3, 9, 16
 ACTIVATION = np.array([COS, RELU])

@@ -22,8 +22,8 @@ from iln_stream.compiled.fast_event import (
     sense,
 )
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
 d, R, B, MEMORY, N = 4, 20, 16, 50, 130
 L, n_blocks = N_LAGS + d, 2

@@ -25,7 +25,7 @@ from iln_stream.compiled.mixed_intervals import (
     stretch,
     within,
 )
-from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
 
 def stream(kind, n):

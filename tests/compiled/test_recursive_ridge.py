@@ -24,7 +24,7 @@ from iln_stream.compiled.recursive_ridge import (
     row_start,
     subtract,
 )
-from iln_stream.learners.infinite_layer.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 RIDGE, NEVER = 0.1, 1e9
 """The penalty, and a bound of errors that none reaches."""

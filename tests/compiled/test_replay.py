@@ -6,8 +6,8 @@ from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.recursive_ridge import STEPS, WAITING
 from iln_stream.compiled.replay import place, replay
 from iln_stream.compiled.standardise import ABSENT, join
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 SIZE, d, LAGS, R, D = 50, 3, 2, 11, 32
 SCALE = np.array([0.4, 3.0])

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 from compiled import plain
+from iln_stream.compiled.ridge_experts import learn_all, predict_all, relevance_all
 
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.recursive_ridge import WAITING
-from iln_stream.compiled.ridge_experts import learn_all, predict_all, relevance_all
-from iln_stream.learners.infinite_layer.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 d, R, D = 3, 9, 16
 ACTIVATION = np.array([COS, RELU, COS])

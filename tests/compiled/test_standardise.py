@@ -18,7 +18,7 @@ from iln_stream.compiled.standardise import (
     standardise_again,
     value_of,
 )
-from iln_stream.learners.infinite_layer.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
 def check(rows):

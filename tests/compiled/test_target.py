@@ -3,7 +3,7 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.target import center_and_unit, join_target, scaled
-from iln_stream.learners.infinite_layer.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
 @pytest.mark.parametrize(

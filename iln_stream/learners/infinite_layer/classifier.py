@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
@@ -50,14 +49,14 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.class_engine import ClassEngine
+        from iln_stream.learners.infinite_layer.engine.engine import random_key
+        from iln_stream.learners.infinite_layer.profiles.classes import Classes
 
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.seed = seed
         self.max_columns = max_columns
-        key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-        self._engine: ClassEngine = ClassEngine(max_columns, key)
+        self._engine: Classes = Classes(max_columns, random_key(seed))
 
     @property
     def _multiclass(self) -> bool:
@@ -91,13 +90,13 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     def n_learned(self) -> int:
         """Number of events learned."""
         with self._turn:
-            return self._engine.memory.n
+            return self._engine.n
 
     @property
     def n_overflowed(self) -> int:
         """Number of inputs of learned events that got no column."""
         with self._turn:
-            return self._engine.inputs.columns.n_overflowed
+            return self._engine.n_overflowed
 
     @property
     def expert_weights(self) -> dict[str, float]:

@@ -6,15 +6,19 @@ from typing import Any, ClassVar
 
 
 class Part:
-    """A part whose state consists of the attributes named in `kept`."""
+    """A part whose state is that of the attributes named in `kept`, and of the parts in `parts`."""
 
-    kept: ClassVar[tuple[str, ...]]
+    kept: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[tuple[str, ...]] = ()
 
     def state(self) -> dict[str, Any]:
-        """Return copies of the kept attributes: arrays, numbers, and lists and dicts of these."""
-        return {name: copy.deepcopy(getattr(self, name)) for name in self.kept}
+        """Return copies of the kept attributes, and the states of the parts, by name."""
+        kept = {name: copy.deepcopy(getattr(self, name)) for name in self.kept}
+        return kept | {name: getattr(self, name).state() for name in self.parts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         for name in self.kept:
             setattr(self, name, copy.deepcopy(state[name]))
+        for name in self.parts:
+            getattr(self, name).restore(state[name])

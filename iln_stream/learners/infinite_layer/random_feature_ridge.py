@@ -102,8 +102,13 @@ class RandomFeatureRidge(Engined, base.Regressor):
     ) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.one_ridge import OneRidge
-        from iln_stream.learners.infinite_layer.weight_distribution import ACTIVATIONS
+        from iln_stream.learners.infinite_layer.engine.engine import random_key
+        from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
+        from iln_stream.learners.infinite_layer.experts.weight_distribution import (
+            ACTIVATIONS,
+            WeightDistribution,
+        )
+        from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidge
 
         _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
         if n_features < 1:
@@ -125,10 +130,16 @@ class RandomFeatureRidge(Engined, base.Regressor):
         self.sampling = sampling
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: OneRidge = OneRidge(
-            n_features, regularization, forgetting, huber, activation, bandwidth,
-            sampling == "gradient", seed, max_columns,
-        )  # fmt: skip
+        prior = WeightDistribution(activation, bandwidth, sparse=False)
+        self._engine: SingleRidge = SingleRidge(
+            RLSSpec("ridge", prior, forgetting=forgetting),
+            n_features,
+            regularization,
+            huber,
+            resampled=sampling == "gradient",
+            max_columns=max_columns,
+            key=random_key(seed),
+        )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.
@@ -161,7 +172,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
     def n_overflowed(self) -> int:
         """Number of inputs of learned events that got no column."""
         with self._turn:
-            return self._engine.inputs.columns.n_overflowed
+            return self._engine.n_overflowed
 
     @property
     def relevance(self) -> dict[Any, float]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
@@ -25,15 +24,17 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
        outliers. They may be missing, constant or new; they only have to be finite numbers.
     2. **Experts** predict. Three are ridge regressions on 320 random hidden units each, solved
        exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
-       4 inputs; `recent`, cosines of these that also see the last two targets. Then `tracker`,
-       which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of cosines; `linear`,
-       `linear-fast` and `linear-recent`; the running mean, `level`; and the `last` target.
+       4 inputs; `recent`, cosines of these that also see the last two targets. The others are
+       `forgetting-rls`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
+       cosines; `linear`, `linear-fast` and `linear-recent`; `running-mean`; and `persistence`, the
+       last target.
     3. A **rule** weighs them by their regrets (`MLPoly`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
        errors, weighs that mean; `median`, the median target of events with about the same
-       predicted mean; `neighbours`, the median target of the events nearest in the relevant inputs;
-       and `standing`, the target of the event whose inputs had the most similar deviations, both
-       scaled as of that event. The prediction therefore tends to the conditional median.
+       predicted mean; `neighbours`, the median target of the events nearest in the relevant
+       inputs; and `nearest-as-of`, the target of the event whose inputs had the most similar
+       deviations, both scaled as of that event. The prediction therefore tends to the conditional
+       median.
     4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on all events
        so far, 64 per new event. `sparse` continues to be redrawn while the stream runs.
@@ -84,8 +85,9 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     ) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.engine import Engine
-        from iln_stream.learners.infinite_layer.fast_engine import FastEngine
+        from iln_stream.learners.infinite_layer.engine.engine import random_key
+        from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
+        from iln_stream.learners.infinite_layer.profiles.fast import Fast
 
         if profile not in ("accurate", "fast"):
             raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
@@ -94,9 +96,9 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         self.profile = profile
         self.seed = seed
         self.max_columns = max_columns
-        key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-        self._engine: Engine | FastEngine = (
-            Engine(max_columns, key) if profile == "accurate" else FastEngine(max_columns, key)
+        key = random_key(seed)
+        self._engine: Accurate | Fast = (
+            Accurate(max_columns, key) if profile == "accurate" else Fast(max_columns, key)
         )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
@@ -181,8 +183,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     def first_order(self) -> ShrinkingGradient | None:
         """The expert that is Algorithm 1, with its ||alpha||_1 and shrinks; None if "fast"."""
         with self._turn:
-            expert = self._engine.first_order
-            return None if expert is None else expert.learner
+            return self._engine.first_order
 
     @property
     def target_unit(self) -> float:
@@ -207,8 +208,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         """
         engine = self._engine  # called by the learning thread, so without the lock
         error = (y_pred - y) / engine.unit if engine.n > 1 else 0.0
-        expert = engine.first_order
-        flags = () if expert is None else algorithm_1_flags(expert.learner.last_update)
+        learner = engine.first_order
+        flags = () if learner is None else algorithm_1_flags(learner.last_update)
         return error * error / 2, flags
 
     def metrics(self) -> Sequence[MetricSpec]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.mixture import BayesMixture
+from iln_stream.learners.infinite_layer.aggregation.bayes import BayesMixture
 
 
 def test_weighs_by_what_was_given_to_what_came():

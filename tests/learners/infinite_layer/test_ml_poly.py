@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.ml_poly import DISCOUNT, judge_next, mixed
-from iln_stream.learners.infinite_layer.ml_poly import MLPoly
+from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 
 
 class Judged(MLPoly):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.recursive_ridge import BLOCK, STEPS, column, learn
-from iln_stream.learners.infinite_layer.rls_bank import (
+from iln_stream.learners.infinite_layer.experts.rls_bank import (
     HUBER,
     RIDGE,
     RLSBank,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.target import scaled
-from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.engine.target import Target
 
 
 def test_a_wild_target_counts_as_one_at_six_deviations():

@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.recursive_ridge import WAITING, learn
-from iln_stream.learners.infinite_layer.rls_bank import HUBER, RIDGE, covariance, nothing_learned
-from iln_stream.learners.infinite_layer.tracker import BLOCK, Tracker
+from iln_stream.learners.infinite_layer.experts.forgetting_rls import BLOCK, Tracker
+from iln_stream.learners.infinite_layer.experts.rls_bank import (
+    HUBER,
+    RIDGE,
+    covariance,
+    nothing_learned,
+)
 
 
 def stream(n, D, seed, weights):

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.weight_distribution import (
+from iln_stream.learners.infinite_layer.experts.weight_distribution import (
     FLOOR,
     WeightDistribution,
     blended,

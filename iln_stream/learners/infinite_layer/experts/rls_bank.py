@@ -1,21 +1,19 @@
-"""The experts that learn by recursive least squares."""
+"""Predictors that learn by recursive least squares."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled import ridge_experts as kernels
+from iln_stream.compiled import rls_bank as kernels
 from iln_stream.compiled.activations import CODES, COS
 from iln_stream.compiled.recursive_ridge import BLOCK, FACTORS, SCALE, WAITING, column, row_start
-from iln_stream.compiled.replay import replay
-from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.weight_distribution import (
-    Units,
-    WeightDistribution,
-)
+from iln_stream.compiled.replay import Frame, replay
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.experts.weight_distribution import Units, WeightDistribution
 
 RIDGE = 0.1
 HUBER = 2.0
@@ -71,34 +69,18 @@ class RLSState(NamedTuple):
         )
 
 
-class Frame(NamedTuple):
-    """The statistics by which stored events are standardised when they are replayed.
-
-    Parameters
-    ----------
-    stats
-        Statistics of the inputs, (5, d).
-    scale
-        Center and unit of the target.
-
-    """
-
-    stats: NDArray[np.float64]
-    scale: NDArray[np.float64]
-
-
-class RLSBank(Part):
-    """Experts f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v, 0..], each by exact least squares.
+class RLSBank(Expert):
+    """Predictors f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v, 0..], by exact least squares.
 
     Their arrays are stacked, so one call of a compiled loop serves all. Errors far above the mean
-    error are down-weighted (Huber). An expert that forgets has its penalty renewed (no windup).
+    error are down-weighted (Huber). One that forgets has its penalty renewed (no windup).
 
     Parameters
     ----------
-    experts
-        The K experts.
-    size
-        R, the number of hidden units of each; 0 for linear experts.
+    specs
+        Descriptions of the K predictors.
+    n_units
+        R, the number of hidden units of each; 0 for linear ones.
     n_lags
         Number of last targets, the first entries of v.
     ridge
@@ -108,46 +90,47 @@ class RLSBank(Part):
 
     """
 
-    kept = ("omega", "b", "linear", "P", "pending", "theta", "record", "outer")
+    kept = ("omega", "b", "linear", "P", "pending", "theta", "record", "drawn_at")
+    scored: ClassVar[bool] = True
+    """Whether a candidate is compared with the expert that it would replace."""
 
     def __init__(
         self,
-        experts: tuple[RLSSpec, ...],
-        size: int,
+        specs: tuple[RLSSpec, ...],
+        n_units: int,
         n_lags: int,
         ridge: float = RIDGE,
         huber: float = HUBER,
     ) -> None:
-        self.experts = experts
-        self.size = size
+        self.specs = specs
+        self.names = tuple(spec.name for spec in specs)
+        self.n_units = n_units
         self.n_lags = n_lags
         self.ridge = ridge
         self.huber = huber
-        self.n_features = size + 1 + n_lags
-        K, d, D = len(experts), n_lags, room(self.n_features)
-        self.activation = np.array([CODES[e.prior.activation] if e.prior else COS for e in experts])
-        self.forgetting = np.array([e.forgetting for e in experts])
-        self.linear = np.array([[float(e.recent)] * n_lags for e in experts]).reshape(K, d)
-        self.omega = np.zeros((K, d, size), np.float32)
-        self.b = np.zeros((K, size), np.float32)
+        K, d, D = len(specs), n_lags, room(n_units + 1 + n_lags)
+        self.activation = np.array([CODES[e.prior.activation] if e.prior else COS for e in specs])
+        self.forgetting = np.array([e.forgetting for e in specs])
+        self.linear = np.array([[float(e.recent)] * n_lags for e in specs]).reshape(K, d)
+        self.omega = np.zeros((K, d, n_units), np.float32)
+        self.b = np.zeros((K, n_units), np.float32)
         self.P = aligned(np.tile(covariance(D, self.ridge), (K, 1)))
         self.pending = np.zeros((K, WAITING, D))
         self.theta = np.zeros((K, D))
         self.record = np.tile(nothing_learned(), (K, 1))
-        self.outer = np.tile(np.eye(d), (K, 1, 1))
+        self.drawn_at = np.zeros(K, np.int64)  # number of events when the units were drawn
         self._make_scratch()
 
     def _make_scratch(self) -> None:
         K, D = len(self.theta), self.theta.shape[-1]
-        self._u = np.zeros((K, self.size), np.float32)
+        self._u = np.zeros((K, self.n_units), np.float32)
         self.phi = np.zeros((K, D))
         self._k = np.zeros(D)
 
     def widen(self, n_columns: int) -> None:
         """Append columns to v; new ones have weight 0, and no unit uses them yet."""
         K, d = self.omega.shape[:2]
-        self.n_features += n_columns
-        D = room(self.n_features)
+        D = room(self.n_units + 1 + d + n_columns)
         solutions = (RLSState(*(getattr(self, name)[k] for name in RLSState._fields))
                      for k in range(K))  # fmt: skip
         wider = [solution.widened(d + n_columns, D, self.ridge) for solution in solutions]
@@ -155,42 +138,34 @@ class RLSBank(Part):
             setattr(self, name, np.stack(arrays))
         self.P = aligned(self.P)
         self.linear = np.pad(self.linear, [(0, 0), (0, n_columns)], constant_values=1.0)
-        outer = np.tile(np.eye(d + n_columns), (K, 1, 1))
-        outer[:, :d, :d] = self.outer
-        self.outer = outer
         self._make_scratch()
 
-    def widened(self, newborn: RLSState) -> RLSState:
+    def widened(self, candidate: RLSState) -> RLSState:
         """Return a candidate begun before the last columns were added, as wide as the others."""
-        return newborn.widened(self.omega.shape[1], self.theta.shape[-1], self.ridge)
+        return candidate.widened(self.omega.shape[1], self.theta.shape[-1], self.ridge)
 
-    def predict(self, v: NDArray[np.float64], p: NDArray[np.float64]) -> None:
-        """Write the experts' predictions at v (d,) into p (K,)."""
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the predictions to p (K,)."""
         kernels.predict_all(
-            self.omega, self.b, self.activation, self.linear, self.theta, v, self._u, self.phi, p
-        )
+            self.omega, self.b, self.activation, self.linear, self.theta, event.v, self._u,
+            self.phi, p,
+        )  # fmt: skip
 
-    def learn(self, t: float, p: NDArray[np.float64]) -> None:
-        """Learn t at the row last predicted, where the predictions were p."""
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Learn t at the row last predicted."""
         kernels.learn_all(
             self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
             self.ridge, self.huber, self._k,
         )  # fmt: skip
 
-    def sense(self, rate: float) -> None:
+    def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
         """Add the gradients at the row last predicted to the average of their outer products."""
-        kernels.relevance_all(
-            self.omega, self.activation, self.linear, self.theta, self._u, rate, self.outer
+        kernels.update_agop(
+            self.omega, self.activation, self.linear, self.theta, self._u, rate, agop
         )
 
-    def drawn(self, k: int, rng: np.random.Generator) -> Units:
-        """Return units for expert k, drawn from its prior as reshaped by its gradients."""
-        prior = self.experts[k].prior
-        assert prior is not None
-        return prior.draw(self.size, self.outer[k], self.n_lags, rng)
-
-    def newborn(self, units: Units) -> RLSState:
-        """Return an untrained expert with these units."""
+    def untrained(self, units: Units) -> RLSState:
+        """Return an untrained predictor with these units."""
         D = self.theta.shape[-1]
         P, pending = aligned(covariance(D, self.ridge)), np.zeros((WAITING, D))
         return RLSState(*units, P, pending, np.zeros(self.theta.shape[1:]), nothing_learned())
@@ -201,9 +176,7 @@ class RLSBank(Part):
         """Train candidate expert k on events first..last - 1; return the sum of its |errors|."""
         return float(
             replay(
-                memory.columns, memory.lags, memory.y, first, last, frame.stats, frame.scale,
-                new.omega, new.b, self.activation[k], self.linear[k],
-                new.P, new.pending, new.theta, new.record,
+                memory.stored, first, last, frame, new, self.activation[k], self.linear[k],
                 self.forgetting[k], self.ridge, self.huber,
             )
         )  # fmt: skip
@@ -212,6 +185,7 @@ class RLSBank(Part):
         """Resume from a state that `state` returned."""
         super().restore(state)
         self.P = aligned(self.P)
+        self._make_scratch()
 
     def covariance(self, k: int) -> NDArray[np.float64]:
         """Return expert k's full covariance, (D, D)."""
@@ -220,10 +194,11 @@ class RLSBank(Part):
             column(self.P[k], self.pending[k], self.record[k], i, C[i])
         return C
 
-    def put(self, k: int, solution: RLSState) -> None:
-        """Replace expert k by a solution."""
+    def put(self, k: int, solution: RLSState, n: int) -> None:
+        """Replace predictor k by a solution on units that were drawn after n events."""
         for name, array in solution._asdict().items():
             getattr(self, name)[k] = array
+        self.drawn_at[k] = n
 
 
 def room(n_features: int) -> int:

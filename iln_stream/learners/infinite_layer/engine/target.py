@@ -2,7 +2,7 @@
 
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.clipping import clipped
-from iln_stream.learners.infinite_layer.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.part import Part
 
 

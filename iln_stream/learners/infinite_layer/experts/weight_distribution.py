@@ -54,14 +54,14 @@ class WeightDistribution:
     recent: bool = False
 
     def draw(
-        self, size: int, outer: NDArray[np.float64], n_lags: int, rng: np.random.Generator
+        self, size: int, agop: NDArray[np.float64], n_lags: int, rng: np.random.Generator
     ) -> Units:
-        """Draw units; `outer` (d, d) is the average outer product of gradients, lags first."""
-        d = len(outer)
+        """Draw units; `agop` (d, d) is the average outer product of gradients, lags first."""
+        d = len(agop)
         first = 0 if self.recent else n_lags
         weights = np.zeros((size, d))
         if d > first:
-            weights[:, first:] = self._weights(size, outer[first:, first:], rng)
+            weights[:, first:] = self._weights(size, agop[first:, first:], rng)
         if self.activation == "cos":
             b = rng.random(size)
             weights /= 2.0 * math.pi
@@ -71,10 +71,10 @@ class WeightDistribution:
         return Units(omega, b.astype(np.float32))
 
     def _weights(
-        self, size: int, outer: NDArray[np.float64], rng: np.random.Generator
+        self, size: int, agop: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        d = len(outer)
-        covariance = blended(outer)
+        d = len(agop)
+        covariance = blended(agop)
         normals = rng.standard_normal((size, d))
         if not self.sparse:
             root = np.linalg.cholesky(covariance)
@@ -90,11 +90,11 @@ class WeightDistribution:
         return weights
 
 
-def blended(outer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `outer` scaled to mean diagonal 1, with a floor of the identity under it."""
-    d = len(outer)
-    level = np.trace(outer) / max(d, 1)
+def blended(agop: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `agop` scaled to mean diagonal 1, with a floor of the identity under it."""
+    d = len(agop)
+    level = np.trace(agop) / max(d, 1)
     if not level > 1e-300:
         return np.eye(d)
-    blend: NDArray[np.float64] = (1.0 - FLOOR) * outer / level + FLOOR * np.eye(d)
+    blend: NDArray[np.float64] = (1.0 - FLOOR) * agop / level + FLOOR * np.eye(d)
     return blend

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled.ml_poly import WEIGHT
+from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, mixed, update_rule
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -22,6 +22,8 @@ class MLPoly(Part):
     ----------
     n_experts
         K.
+    squared
+        Whether to minimise squared errors; otherwise absolute ones.
 
     References
     ----------
@@ -31,7 +33,8 @@ class MLPoly(Part):
 
     kept = ("table", "record")
 
-    def __init__(self, n_experts: int) -> None:
+    def __init__(self, n_experts: int, *, squared: bool) -> None:
+        self.squared = squared
         self.table = np.zeros((4, n_experts))
         self.table[WEIGHT] = 1.0 / n_experts
         self.record = np.zeros(2)
@@ -41,3 +44,11 @@ class MLPoly(Part):
         """The experts' weights, (K,), which sum to one."""
         weights: NDArray[np.float64] = self.table[WEIGHT]
         return weights
+
+    def mixed(self, p: NDArray[np.float64]) -> float:
+        """Return the weighted mean of the experts' predictions p (K,)."""
+        return mixed(self.table, p)  # type: ignore[no-any-return]
+
+    def learn(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
+        """Score the predictions p (K,) and their mixture by the target t."""
+        update_rule(self.table, self.record, p, mixture, t, self.squared, DISCOUNT)

@@ -1,14 +1,18 @@
 """The last events."""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
+
+from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import ABSENT
+from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.part import Part
 
 
 class Memory(Part):
-    """A ring buffer of events: raw rows, targets, earlier targets, and the experts' predictions.
+    """A ring buffer of events: raw rows, targets, and earlier targets.
 
     Parameters
     ----------
@@ -16,40 +20,40 @@ class Memory(Part):
         N, the most events kept.
     n_lags
         Number of earlier targets kept with an event.
-    n_experts
-        Number of experts whose predictions are kept with it.
 
     """
 
-    kept = ("columns", "lags", "y", "predictions", "n")
+    kept = ("columns", "lags", "y", "n")
 
-    def __init__(self, size: int, n_lags: int, n_experts: int) -> None:
+    def __init__(self, size: int, n_lags: int) -> None:
         self.columns = np.zeros((0, size))
         self.lags = np.zeros((size, n_lags))
         self.y = np.zeros(size)
-        self.predictions = np.zeros((size, n_experts))
         self.n = 0  # number of events ever stored
+        self.evicted = 0.0  # target of the event that the last one replaced
+        self._group()
 
     @property
     def filled(self) -> int:
         """Number of events kept."""
         return min(self.n, len(self.y))
 
+    def _group(self) -> None:
+        self.stored = StoredEvents(self.columns, self.lags, self.y)  # for compiled code
+
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, absent in earlier events."""
         self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
+        self._group()
 
-    def put(
-        self,
-        row: NDArray[np.float64],
-        lags: NDArray[np.float64],
-        y: float,
-        predictions: NDArray[np.float64],
-    ) -> None:
-        """Store an event, replacing the oldest if full."""
+    def put(self, row: Vector, y: float) -> None:
+        """Store an event without earlier targets, replacing the oldest if full."""
         i = self.n % len(self.y)
         self.columns[:, i] = row
-        self.lags[i] = lags
         self.y[i] = y
-        self.predictions[i] = predictions
         self.n += 1
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self._group()

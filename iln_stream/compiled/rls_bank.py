@@ -1,4 +1,4 @@
-"""A bank of ridge experts on one row: all predict, all learn."""
+"""Recursive least squares of several experts on one row: all predict, all learn."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ign
 def learn_all(  # type: ignore[no-untyped-def]
     P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
 ):
-    """Train every expert on t."""
+    """Train every expert on t, where their predictions were p."""
     widest_vectors()
     for k in range(p.shape[0]):
         learn(
@@ -31,12 +31,12 @@ def learn_all(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def relevance_all(omega, activation, linear, theta, u, rate, outer):  # type: ignore[no-untyped-def]
-    """outer_k <- (1 - rate) outer_k + rate grad f_k grad f_k', at the last row predicted."""
+def update_agop(omega, activation, linear, theta, u, rate, agop):  # type: ignore[no-untyped-def]
+    """agop_k <- (1 - rate) agop_k + rate grad f_k grad f_k', at the last row predicted."""
     d, R = omega.shape[1], omega.shape[2]
     g, a = np.empty(d), np.empty(R, np.float32)
-    for k in range(outer.shape[0]):
+    for k in range(agop.shape[0]):
         gradient(omega[k], activation[k], linear[k], theta[k], u[k], a, g)
         for j in range(d):
             for m in range(d):
-                outer[k, j, m] += rate * (g[j] * g[m] - outer[k, j, m])
+                agop[k, j, m] += rate * (g[j] * g[m] - agop[k, j, m])

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from iln_stream.learners.clipping import clipped
 from iln_stream.learners.estimators import Pool
-from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
-class FirstOrder(Part):
+class ShrinkingGradientExpert(Expert):
     """SHRINKING_GRADIENT on a pool of cosines of the standardised row.
 
     The ridges solve for their weights; this expert only follows the gradient, at a constant step:
@@ -21,25 +19,25 @@ class FirstOrder(Part):
 
     Parameters
     ----------
-    size
-        R, the number of units.
+    n_units
+        R.
     seed
         Seeds the units.
 
     """
 
-    kept = ()
+    names = ("first-order",)
 
-    def __init__(self, size: int, seed: int) -> None:
-        self.learner = ShrinkingGradient(estimator=Pool(size), step=0.6, seed=seed)
+    def __init__(self, n_units: int, seed: int) -> None:
+        self.learner = ShrinkingGradient(estimator=Pool(n_units), step=0.6, seed=seed)
 
-    def predict(self, v: NDArray[np.float64]) -> float:
-        """Return Algorithm 1's estimate at v (d,), clipped to +-1."""
-        return clipped(self.learner.estimate_row(v).value, 1.0)
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write Algorithm 1's estimate, clipped to +-1."""
+        p[0] = clipped(self.learner.estimate_row(event.v).value, 1.0)
 
-    def learn(self, v: NDArray[np.float64], t: float) -> None:
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Take a step of Algorithm 1 towards t, clipped to +-1."""
-        self.learner.learn_row(v, clipped(t, 1.0))
+        self.learner.learn_row(event.v, clipped(t, 1.0))
 
     def state(self) -> dict[str, Any]:
         """Return the learner's state."""

@@ -1,4 +1,4 @@
-"""One event through the fast profile: one expert, in two compiled calls."""
+"""Profile fast of `InfiniteLayerRegressor`: a ridge and four others, in two compiled calls."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,18 +10,19 @@ from iln_stream.compiled import fast_event as kernels
 from iln_stream.compiled.fast_event import N_LAGS, RIDGE
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
-from iln_stream.learners.infinite_layer.drift import signal
-from iln_stream.learners.infinite_layer.inputs import Inputs, no_statistics
-from iln_stream.learners.infinite_layer.intervals import Intervals
-from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.weight_distribution import WeightDistribution
+from iln_stream.learners.infinite_layer.engine.drift import signal
+from iln_stream.learners.infinite_layer.engine.engine import Engine
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.observation import Vector
+from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
 
-SIZE = 64
+N_UNITS = 64
 BLOCK = 16
 MEMORY = 1024
 FIRST, SLICE = 64, 64
 PRIOR = WeightDistribution("cos", 1.5, sparse=True)
-EXPERTS = ("ridge", "level", "last", "stretched-2", "stretched-4")
+EXPERTS = ("ridge", "running-mean", "persistence", "stretched-2", "stretched-4")
 NEVER = 2**62
 
 
@@ -47,10 +48,10 @@ class Candidate(NamedTuple):
 
 def _blocks(d: int) -> int:
     """Return the number of blocks for the features: the units, 1, and d lags and inputs."""
-    return -(-(SIZE + 1 + d) // BLOCK)
+    return -(-(N_UNITS + 1 + d) // BLOCK)
 
 
-class FastEngine(Part):
+class Fast(Engine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
     The cosines see the last two targets too. They are redrawn from the gradients after 64, 128,
@@ -68,38 +69,34 @@ class FastEngine(Part):
     first_order = None
 
     kept = (
-        "key", "target", "record", "table", "units", "theta", "P", "outer", "memory", "next_at",
-        "cursor", "redrawn", "frame_stats", "frame_scale",
+        "key", "target", "record", "table", "units", "theta", "P", "agop", "memory", "next_at",
+        "cursor", "drawn_at", "frame_stats", "frame_scale",
     )  # fmt: skip
+    parts = ("inputs", "intervals")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+        super().__init__(Inputs(max_columns))
         self.key = key
-        self.inputs = Inputs(max_columns)
         self.target = no_statistics(1)
         self.record = np.zeros(9)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
-        self.outer = np.eye(N_LAGS)
+        self.agop = np.eye(N_LAGS)
         self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
         self.intervals = Intervals()
         self.next_at = FIRST
         self.cursor = 0
-        self.redrawn = 0  # number of events after which the units were last drawn
+        self.drawn_at = 0  # number of events after which the units were last drawn
         self.frame_stats = np.zeros((5, 0))
         self.frame_scale = np.zeros(2)
-        self._newborn: Candidate | None = None
+        self._candidate: Candidate | None = None
         self._take(self._drawn(0))
-        self._look_anew()
+        self._make_scratch()
 
     @property
     def n(self) -> int:
         """Events learned."""
         return int(self.record[kernels.EVENTS])
-
-    @property
-    def n_overflowed(self) -> int:
-        """Number of inputs of learned events that got no column."""
-        return self.inputs.columns.n_overflowed
 
     @property
     def unit(self) -> float:
@@ -111,48 +108,47 @@ class FastEngine(Part):
         """Mean |error| of about the last 50 events over that of about the last 1000."""
         return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
-    def _look_anew(self) -> None:
+    def _make_scratch(self) -> None:
         self._look = np.zeros((5, len(self.theta)))  # the last prediction and its row
-        self._seen: NDArray[np.float64] | None = None
+        self._row: Vector | None = None  # that row; comparing its bytes would cost more
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
-        return self._predict(self.inputs.row(x))
+        self._predict_row(self.inputs.row(x))
+        return self._prediction
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         return self.intervals.around(self.predict(x), level)
 
-    def _predict(self, row: NDArray[np.float64]) -> float:
-        self._seen = row
-        return kernels.predict_event(  # type: ignore[no-any-return]
-            row, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
+    def _predict_row(self, x: Vector) -> None:
+        self._row = x
+        self._prediction: float = kernels.predict_event(
+            x, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
             self._look,
         )  # fmt: skip
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
-        row = self.inputs.admit(x)
-        if len(row) > len(self.outer) - N_LAGS:
-            self._widen(len(row) + N_LAGS - len(self.outer))
-        seen = self._seen
-        if row is not seen and (seen is None or row.tobytes() != seen.tobytes()):
-            self._predict(row)
-        self._seen = None  # the state behind the prediction is about to change
+        row = self._admit(x)
+        last = self._row
+        if row is not last and (last is None or row.tobytes() != last.tobytes()):
+            self._predict_row(row)
+        self._row = None  # the state behind the prediction is about to change
         said = self.intervals
         n = kernels.learn_event(
             row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.outer, self.memory, self._look,
+            self.P, self.agop, self.memory, self._look,
             said.errors, said.rules, said.tallies, said.record,
         )  # fmt: skip
-        if self._newborn is not None or n >= self.next_at:
+        if self._candidate is not None or n >= self.next_at:
             self._redraw()
 
     def _drawn(self, n: int) -> Candidate:
         counter = np.array([0, 0, n, 0], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
-        omega, b = PRIOR.draw(SIZE, self.outer, N_LAGS, rng)
-        n_blocks = _blocks(len(self.outer))
+        omega, b = PRIOR.draw(N_UNITS, self.agop, N_LAGS, rng)
+        n_blocks = _blocks(len(self.agop))
         P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
         return Candidate(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
 
@@ -162,13 +158,13 @@ class FastEngine(Part):
     def _redraw(self) -> None:
         """Do an event's share of training a candidate; once it has caught up, it takes over."""
         n = self.n
-        if self._newborn is None:
-            self._newborn = self._drawn(n)
+        if self._candidate is None:
+            self._candidate = self._drawn(n)
             self.cursor = max(0, n - MEMORY)
             self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
             self.frame_stats = self.inputs.stats.copy()
             self.frame_scale = np.array(center_and_unit(self.target))
-        new = self._newborn
+        new = self._candidate
         last = min(self.cursor + SLICE, n)
         kernels.replay_blocks(
             self.memory, self.cursor, last, self.frame_stats, self.frame_scale, *new
@@ -176,28 +172,28 @@ class FastEngine(Part):
         self.cursor = last
         if last == n:
             self._take(new)
-            self._newborn = None
-            self.redrawn = n
+            self._candidate = None
+            self.drawn_at = n
 
     def _widen(self, n_columns: int) -> None:
-        d = len(self.outer)
-        outer = np.eye(d + n_columns)
-        outer[:d, :d] = self.outer
-        self.outer = outer
+        d = len(self.agop)
+        agop = np.eye(d + n_columns)
+        agop[:d, :d] = self.agop
+        self.agop = agop
         self.memory = np.insert(self.memory, n_columns * [d], ABSENT, axis=1)
         if self.n == 0:
             self._take(self._drawn(0))
         else:
             now = Candidate(self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :])
-            self._take(now.widened(len(outer)))
-            if self._newborn is not None:
-                self._newborn = self._newborn.widened(len(outer))
+            self._take(now.widened(len(agop)))
+            if self._candidate is not None:
+                self._candidate = self._candidate.widened(len(agop))
                 fresh = no_statistics(n_columns)
                 self.frame_stats = np.concatenate([self.frame_stats, fresh], axis=1)
             # Soon, but not so soon that redrawing never ends.
-            soon = max(self.n + FIRST, self.redrawn + min(self.n, MEMORY) // 4)
+            soon = max(self.n + FIRST, self.drawn_at + min(self.n, MEMORY) // 4)
             self.next_at = min(self.next_at, soon)
-        self._look_anew()
+        self._make_scratch()
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
@@ -205,30 +201,23 @@ class FastEngine(Part):
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies."""
-        diagonal = np.diag(self.outer)[N_LAGS:]
-        total = diagonal.sum()
-        shares = diagonal / total if total > 0.0 else diagonal
-        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+        return self._shares(np.diag(self.agop)[N_LAGS:])
 
     def redrawn_at(self) -> dict[str, int]:
         """Return the number of events after which the units were last drawn."""
-        return {"ridge": self.redrawn}
+        return {"ridge": self.drawn_at}
 
     def state(self) -> dict[str, Any]:
         """Return the state, including the ridge being trained."""
-        new = self._newborn
-        newborn = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
-        return super().state() | {
-            "inputs": self.inputs.state(),
-            "intervals": self.intervals.state(),
-            "newborn": newborn,
-        }
+        new = self._candidate
+        candidate = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
+        return super().state() | {"candidate": candidate}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self.inputs.restore(state["inputs"])
-        self.intervals.restore(state["intervals"])
-        new = state["newborn"]
-        self._newborn = None if new is None else Candidate(**{k: v.copy() for k, v in new.items()})
-        self._look_anew()
+        new = state["candidate"]
+        self._candidate = (
+            None if new is None else Candidate(**{k: v.copy() for k, v in new.items()})
+        )
+        self._make_scratch()

@@ -1,0 +1,79 @@
+"""Predictions from the stored events nearest to a new one, in three senses."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.nearest import median, median_where, most_alike, nearest, put_in_order
+from iln_stream.compiled.target import scaled
+from iln_stream.compiled.wide import widest_vectors
+
+N_SIMILAR = 31
+"""Number of events with about the same predicted mean, whose median target is one prediction."""
+
+N_NEAR = 5
+"""Number of nearest events in the relevant inputs, whose median target is another."""
+
+MEDIAN, NEIGHBOURS, NEAREST_AS_OF = range(3)
+"""Indices of the predictions."""
+
+
+class NeighbourTables(NamedTuple):
+    """What is kept beside the N stored events to find the nearest.
+
+    Parameters
+    ----------
+    means
+        Predicted means, (N,), by slot in the ring buffer.
+    ordered, carried
+        The same in ascending order, and the targets in that order.
+    deviations
+        Inputs (d, N) in deviations by the statistics as of each event, in single precision.
+    scaled
+        Targets (N,) scaled by the statistics as of each event.
+
+    """
+
+    means: NDArray[Any]
+    ordered: NDArray[Any]
+    carried: NDArray[Any]
+    deviations: NDArray[Any]
+    scaled: NDArray[Any]
+
+
+@compiled
+def predict_neighbours(row, z, mean, center, unit, columns, y, filled, metric, tables, p):  # type: ignore[no-untyped-def]
+    """Fill p (3,) from the first `filled` stored events; `mean` is the scaled predicted mean.
+
+    As long as there are few events, the first two predictions are the mean, and without any the
+    third is, too.
+    """
+    widest_vectors()
+    p[:] = mean
+    if filled >= N_SIMILAR:
+        distances, which = np.empty(N_NEAR), np.empty(N_NEAR, np.int64)
+        similar, near = np.empty(N_SIMILAR), np.empty(N_NEAR)
+        middle = median_where(tables.ordered, tables.carried, filled, center + unit * mean, similar)
+        p[MEDIAN] = scaled(middle, center, unit)
+        nearest(columns, filled, row, metric, distances, which)
+        for i in range(N_NEAR):
+            near[i] = y[which[i]]
+        p[NEIGHBOURS] = scaled(median(near), center, unit)
+    if filled > 0:
+        p[NEAREST_AS_OF] = tables.scaled[most_alike(tables.deviations, filled, z)]
+
+
+@compiled
+def remember_neighbour(i, filled, z, mean, y, old_y, t, tables):  # type: ignore[no-untyped-def]
+    """Store an event in slot i, where `filled` slots were in use and the target was old_y.
+
+    `mean` is the predicted mean in units of y, t the scaled target.
+    """
+    means = tables.means
+    put_in_order(tables.ordered, tables.carried, filled, mean, y, means[i], old_y)
+    means[i] = mean
+    for j in range(z.shape[0]):
+        tables.deviations[j, i] = z[j]
+    tables.scaled[i] = t

@@ -1,0 +1,1 @@
+"""How the predictions of several experts become one."""

@@ -1,0 +1,73 @@
+"""Experts under one rule, which are an expert again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
+from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+
+
+class Mixture(Expert):
+    """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
+
+    Experts predict, and learn, in the order given; one may use what another before it computed.
+
+    Parameters
+    ----------
+    experts
+        By the names under which their states are kept.
+    squared
+        Whether the rule minimises squared errors; otherwise absolute ones.
+
+    """
+
+    names = ("mixture",)
+
+    def __init__(self, experts: Mapping[str, Expert], *, squared: bool) -> None:
+        self.experts = dict(experts)
+        members = list(self.experts.values())
+        self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
+        self.value = 0.0  # the last prediction
+        self._p, slices = no_predictions(members)
+        self._members = list(zip(members, slices, strict=True))
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns in every expert."""
+        for expert, _ in self._members:
+            expert.widen(n_columns)
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the mixture of the experts' predictions to p."""
+        for expert, own in self._members:
+            expert.predict(event, own)
+        self.value = p[0] = self.rule.mixed(self._p)
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Score the experts' predictions by t, then let each learn it."""
+        self.rule.learn(self._p, self.value, t)
+        for expert, own in self._members:
+            expert.learn(event, t, own)
+
+    def weights(self) -> dict[str, float]:
+        """Return the weight of each prediction, within nested mixtures too, in this one."""
+        weights = iter(self.rule.weights.tolist())
+        found: dict[str, float] = {}
+        for expert in self.experts.values():
+            if isinstance(expert, Mixture):
+                share = next(weights)
+                found |= {name: share * within for name, within in expert.weights().items()}
+            else:
+                found |= {name: next(weights) for name in expert.names}
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """Return the states of the rule and of the experts, by name."""
+        experts = {name: expert.state() for name, expert in self.experts.items()}
+        return {"rule": self.rule.state(), "experts": experts}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        self.rule.restore(state["rule"])
+        for name, expert in self.experts.items():
+            expert.restore(state["experts"][name])

@@ -1,0 +1,82 @@
+"""How an event passes from named inputs to the experts: the same for every learner here."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.observation import Vector
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class Engine(Part):
+    """Gives names columns, lets the experts predict for a row, and then lets them learn from it.
+
+    A subclass says what its experts are, by the methods `_widen` and `_predict_row`, and how they
+    learn, by a method `learn` that begins with `_admit` and `_require_prediction`. An event that
+    was just predicted is not predicted again when its label comes.
+
+    Parameters
+    ----------
+    inputs
+        Turns named inputs into rows.
+
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ("inputs",)
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self._predicted: bytes | None = None
+
+    @property
+    def n_overflowed(self) -> int:
+        """Number of inputs of learned events that got no column."""
+        return self.inputs.columns.n_overflowed
+
+    def _widen(self, n_columns: int) -> None:
+        """Make room for new columns."""
+        raise NotImplementedError
+
+    def _predict_row(self, x: Vector) -> None:
+        """Let every expert predict for the raw row x."""
+        raise NotImplementedError
+
+    def _predict_for(self, x: Mapping[Any, float]) -> None:
+        """Let every expert predict for x."""
+        row = self.inputs.row(x)
+        self._predict_row(row)
+        self._predicted = row.tobytes()
+
+    def _admit(self, x: Mapping[Any, float]) -> Vector:
+        """Give the new names of x columns, and return its raw row."""
+        known = len(self.inputs)
+        row = self.inputs.admit(x)
+        if len(row) > known:
+            self._widen(len(row) - known)
+            self._predicted = None
+        return row
+
+    def _require_prediction(self, row: Vector) -> None:
+        """Let every expert predict for the raw row, unless that was the last thing they did."""
+        if row.tobytes() != self._predicted:
+            self._predict_row(row)
+        self._predicted = None  # the state behind the prediction is about to change
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self._predicted = None
+
+    def _shares(self, relevance: Vector) -> dict[Any, float]:
+        """Return the share of each input, by name, in its columns' relevance (d,)."""
+        total = relevance.sum()
+        shares = relevance / total if total > 0.0 else relevance
+        return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
+
+
+def random_key(seed: int | None) -> NDArray[np.uint64]:
+    """Return the two words from which a learner's randomness is generated."""
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)

@@ -1,0 +1,36 @@
+"""What an expert is."""
+
+import numpy as np
+
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class Expert(Part):
+    """Makes one or several predictions of the scaled target for each event, and learns from it.
+
+    To add one, write its class in a file of this package, and name it in a composition, such as
+    `profiles/accurate.py`: the rule learns what it is worth, and its weight and state are reported
+    and kept with those of the others.
+    """
+
+    names: tuple[str, ...]
+    """Of its predictions, as users see them."""
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns; by default there is nothing to do."""
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the predictions for the event to p (n,), as scaled targets."""
+        raise NotImplementedError
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Learn that the event's scaled target was t; p are the predictions for it."""
+
+
+def no_predictions(experts: list[Expert]) -> tuple[Vector, list[Vector]]:
+    """Return an array for the predictions of all experts, and its slice for each."""
+    sizes = [len(expert.names) for expert in experts]
+    p = np.zeros(sum(sizes))
+    ends = np.cumsum(sizes).tolist()
+    return p, [p[end - size : end] for end, size in zip(ends, sizes, strict=True)]

@@ -1,0 +1,39 @@
+"""One event on its way through the experts."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Observation:
+    """An event as the experts see it; the next event overwrites its arrays.
+
+    Parameters
+    ----------
+    n_lags
+        Number of last targets that are inputs, too.
+    d
+        Number of columns.
+
+    Attributes
+    ----------
+    row
+        Values (d,), with `ABSENT` where a value is missing.
+    v
+        Last targets and `z`, (n_lags + d,).
+    z
+        The values' deviations, (d,): a view of v.
+    center, unit
+        The target's scale at the time of the prediction.
+
+    """
+
+    __slots__ = ("center", "row", "unit", "v", "z")
+
+    def __init__(self, n_lags: int, d: int) -> None:
+        self.row: Vector = np.zeros(d)
+        self.v: Vector = np.zeros(n_lags + d)
+        self.z = self.v[n_lags:]
+        self.center = 0.0
+        self.unit = 1.0

@@ -1,0 +1,115 @@
+"""The engine of the regression learners."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iln_stream.compiled.regression_event import describe, observe
+from iln_stream.learners.infinite_layer.engine.drift import Drift
+from iln_stream.learners.infinite_layer.engine.engine import Engine
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.engine.target import Target
+
+
+class RegressionEngine(Engine):
+    """Scales the target, and lets one expert, which may be a mixture of others, predict it.
+
+    Parameters
+    ----------
+    inputs, target, memory
+        The parts that experts may use as well.
+    expert
+        Predicts the scaled target.
+    intervals
+        Intervals around the predictions, if any are wanted.
+
+    """
+
+    kept = ("lags",)
+    parts = ("inputs", "target", "memory", "expert", "drift_means")
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        target: Target,
+        memory: Memory,
+        expert: Expert,
+        intervals: Intervals | None = None,
+    ) -> None:
+        super().__init__(inputs)
+        self.target = target
+        self.memory = memory
+        self.expert = expert
+        self.intervals = intervals
+        self.drift_means = Drift()
+        self.lags = np.zeros(memory.lags.shape[1])
+        self._p = np.zeros(1)
+        self._event = Observation(len(self.lags), 0)
+
+    @property
+    def n(self) -> int:
+        """Events learned."""
+        return self.memory.n
+
+    @property
+    def unit(self) -> float:
+        """The unit of the scale on which targets are learned."""
+        return self.target.unit
+
+    @property
+    def drift(self) -> float:
+        """Mean |error| of about the last 50 events over that of about the last 1000."""
+        return self.drift_means.signal
+
+    def predict(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for x."""
+        self._predict_for(x)
+        return self._prediction
+
+    def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
+        """Return the interval for x."""
+        assert self.intervals is not None
+        return self.intervals.around(self.predict(x), level)
+
+    def learn(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x."""
+        row = self._admit(x)
+        self._require_prediction(row)
+        event, memory = self._event, self.memory
+        prediction = self._prediction
+        if self.intervals is not None:
+            self.intervals.learn(prediction, y)
+        memory.evicted = memory.y[memory.n % len(memory.y)]
+        t = observe(
+            row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,
+            memory.n, self.drift_means.record, memory.stored,
+        )  # fmt: skip
+        memory.n += 1
+        self.expert.learn(event, t, self._p)
+
+    @property
+    def _prediction(self) -> float:
+        """The expert's last prediction, in units of the target."""
+        return float(self._event.center + self._event.unit * self._p[0])
+
+    def _predict_row(self, x: Vector) -> None:
+        event = self._event
+        event.center, event.unit = describe(
+            x, self.inputs.stats, self.target.stats, self.lags, self.memory.n, event.row, event.v
+        )
+        self.expert.predict(event, self._p)
+
+    def _widen(self, n_columns: int) -> None:
+        self.memory.widen(n_columns)
+        self.expert.widen(n_columns)
+        self._event = Observation(len(self.lags), len(self.inputs))
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self._event = Observation(len(self.lags), len(self.inputs))

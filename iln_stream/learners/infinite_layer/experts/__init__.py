@@ -1,0 +1,1 @@
+"""What predicts: one expert a file, each a `Expert`."""

@@ -1,0 +1,168 @@
+"""Redrawing experts from what was learned, a little at each event."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled.replay import Frame
+from iln_stream.compiled.target import FENCE
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSState
+from iln_stream.learners.infinite_layer.part import Part
+
+FIRST = 64
+"""Number of events before the first redraw."""
+
+SLICE = 64
+"""Number of stored events to replay per new event."""
+
+NEVER = 2**62
+
+
+class FeatureResampler(Part):
+    """Gives experts new hidden units where the learned function varies.
+
+    After 64, 128, 256, ... events, as long as the memory holds all of them, each expert's units are
+    redrawn from its prior as reshaped by the gradients. The candidate expert is trained on the
+    memory, 64 stored events per new event, until it has caught up and replaces the old one. One
+    candidate is trained at a time.
+
+    Once the memory has lost history, a candidate has seen fewer events than the old expert, but
+    perhaps with better units or from a more relevant period: it takes over only if it predicts the
+    later half of the memory better, while learning it, than the old expert did. This applies to
+    most experts at the last doubling, as their turn comes some events after it. An expert marked
+    `renewed` is redrawn each time the memory's events have all been replaced.
+
+    Parameters
+    ----------
+    bank
+        The experts.
+    inputs, target, memory
+        Of the learner that they belong to.
+    key
+        Two words that seed the draws.
+
+    """
+
+    kept = (
+        "key", "next_at", "began_at", "waiting", "expert", "cursor", "scored_from", "losses",
+        "stats", "scale", "predictions",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        bank: RLSBank,
+        inputs: Inputs,
+        target: Target,
+        memory: Memory,
+        key: NDArray[np.uint64],
+    ) -> None:
+        self.bank = bank
+        self.inputs = inputs
+        self.target = target
+        self.memory = memory
+        self.key = key
+        self.next_at = FIRST
+        self.began_at = 0  # number of events at which the last round of redraws began
+        self.waiting: list[int] = []
+        self.expert = -1  # index of the expert being redrawn; -1: none
+        self.cursor = 0  # the candidate's next event
+        self.scored_from = 0  # the first event on which it is scored
+        self.losses = np.zeros(2)  # sums of |errors| from there on: old expert, candidate
+        self.stats = np.zeros((5, 0))
+        self.scale = np.zeros(2)
+        # What the experts predicted for the events in the memory, in units of the target.
+        self.predictions = np.zeros((len(memory.y) if bank.scored else 0, len(bank.specs)))
+        self._candidate: RLSState | None = None
+
+    def draw_first(self, agop: NDArray[np.float64]) -> None:
+        """Give every expert its first units."""
+        for k in range(len(self.bank.specs)):
+            self.bank.put(k, self._drawn(k, 0, agop), 0)
+
+    def _drawn(self, k: int, n: int, agop: NDArray[np.float64]) -> RLSState:
+        """Return an untrained expert k, with units drawn at event n from its reshaped prior."""
+        counter = np.array([0, 0, n, k], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
+        prior = self.bank.specs[k].prior
+        assert prior is not None
+        return self.bank.untrained(prior.draw(self.bank.n_units, agop[k], self.bank.n_lags, rng))
+
+    def columns_came(self) -> None:
+        """Schedule a redraw to use new columns, but not so soon that redrawing never ends."""
+        memory = self.memory
+        soon = max(memory.n + FIRST, self.began_at + memory.filled // 4)
+        self.next_at = min(self.next_at, soon)
+        if self._candidate is not None:
+            self._candidate = self.bank.widened(self._candidate)
+            fresh = no_statistics(len(self.inputs) - self.stats.shape[1])
+            self.stats = np.concatenate([self.stats, fresh], axis=1)
+
+    def start_over(self) -> None:
+        """Discard the candidate, which now lacks a class, and put its expert first in the queue."""
+        if self._candidate is not None:
+            self._candidate = None
+            self.waiting.insert(0, self.expert)
+
+    def work(self, agop: NDArray[np.float64]) -> None:
+        """Do an event's share of work, given the experts' gradients (K, d, d)."""
+        n, memory = self.memory.n, self.memory
+        if n >= self.next_at and not self.waiting and self._candidate is None:
+            whole = n <= len(memory.y)
+            self.waiting = [k for k, e in enumerate(self.bank.specs) if whole or e.renewed]
+            self.began_at = n
+            self.next_at = n + memory.filled
+        if self._candidate is None:
+            if not self.waiting:
+                return
+            self._begin(self.waiting.pop(0), agop)
+        self._go_on()
+
+    def _begin(self, k: int, agop: NDArray[np.float64]) -> None:
+        memory = self.memory
+        self.expert = k
+        self._candidate = self._drawn(k, memory.n, agop)
+        self.cursor = memory.n - memory.filled
+        # While the memory holds all history, the candidate sees as much as the old expert.
+        unscored = self.cursor == 0 or not self.bank.scored
+        self.scored_from = NEVER if unscored else self.cursor + memory.filled // 2
+        self.losses[:] = 0.0
+        self.stats = self.inputs.stats.copy()
+        self.scale = np.array([self.target.center, self.target.unit])
+
+    def _go_on(self) -> None:
+        k, new, memory = self.expert, self._candidate, self.memory
+        assert new is not None
+        first, last = self.cursor, min(self.cursor + SLICE, memory.n)
+        error = self.bank.replay(k, new, memory, first, last, Frame(self.stats, self.scale))
+        self.cursor = last
+        if first >= self.scored_from:
+            i = np.arange(first, last) % len(memory.y)
+            old = np.abs(self._scaled(self.predictions[i, k]) - self._scaled(memory.y[i]))
+            self.losses += old.sum(), error
+        if last < memory.n:
+            return
+        self._candidate = None
+        if self.scored_from == NEVER or self.losses[1] < self.losses[0]:
+            self.bank.put(k, new, memory.n)
+
+    def _scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return targets on the candidate's scale, clipped like its own."""
+        center, unit = self.scale
+        return np.clip((y - center) / unit, -FENCE, FENCE)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, including the candidate."""
+        new = self._candidate
+        candidate = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
+        return super().state() | {"candidate": candidate}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        new = state["candidate"]
+        self._candidate = None if new is None else RLSState(**{k: v.copy() for k, v in new.items()})

@@ -1,0 +1,24 @@
+"""The predictors that any learner has to beat."""
+
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+
+
+class RunningMean(Expert):
+    """Predicts the running mean of the targets, which is 0 on their scale."""
+
+    names = ("running-mean",)
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the prediction."""
+        p[0] = 0.0
+
+
+class Persistence(Expert):
+    """Predicts the last target."""
+
+    names = ("persistence",)
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the prediction. v holds the last target in standard deviations, 1/3 of a unit."""
+        p[0] = event.v[0] / 3.0

@@ -1,0 +1,101 @@
+"""Predictions from stored events that resemble a new one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iln_stream.compiled import neighbours as kernels
+from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
+from iln_stream.learners.infinite_layer.experts.weight_distribution import blended
+
+METRIC_EVERY = 16
+"""Number of events from one update of the metric to the next."""
+
+
+class Neighbours(Expert):
+    """Targets of the stored events that resemble the new one, in three senses.
+
+    `median`, the median target of events with about the same predicted mean; `neighbours`, that of
+    the events nearest in the relevant inputs; and `nearest-as-of`, the target of the event whose
+    inputs had the most similar deviations, by the statistics as of that event. In the last case
+    the target, too, is scaled as of its event: in a population that grows as a whole, past events
+    that were large for their time indicate the target of one that is large now.
+
+    Parameters
+    ----------
+    mean
+        Predicts the mean.
+    ridges, k
+        The expert whose gradients tell which inputs are relevant: the k-th of these.
+    inputs, memory
+        Of the learner that it belongs to.
+
+    """
+
+    names = ("median", "neighbours", "nearest-as-of")
+    kept = ("means", "ordered", "carried", "deviations", "scaled", "metric")
+
+    def __init__(
+        self, mean: Mixture, ridges: ResampledRidges, k: int, inputs: Inputs, memory: Memory
+    ) -> None:
+        size = len(memory.y)
+        self.mean = mean
+        self.ridges = ridges
+        self.k = k
+        self.inputs = inputs
+        self.memory = memory
+        self.means = np.zeros(size)
+        self.ordered = np.zeros(size)
+        self.carried = np.zeros(size)
+        self.deviations = np.zeros((0, size), np.float32)
+        self.scaled = np.zeros(size)
+        self.metric = np.zeros(0)  # the weight of a difference in each column
+        self._group()
+
+    def _group(self) -> None:
+        self._tables = kernels.NeighbourTables(
+            self.means, self.ordered, self.carried, self.deviations, self.scaled
+        )
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns, with deviation 0 in earlier events."""
+        self.deviations = np.pad(self.deviations, [(0, n_columns), (0, 0)])
+        self.metric = np.pad(self.metric, (0, n_columns))
+        self._group()
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the three predictions to p."""
+        memory = self.memory
+        kernels.predict_neighbours(
+            event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
+            memory.y, memory.filled, self.metric, self._tables, p,
+        )  # fmt: skip
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Remember the event, whose target is already in the memory."""
+        memory = self.memory
+        i, size = memory.n - 1, len(memory.y)
+        kernels.remember_neighbour(
+            i % size, min(i, size), event.z, event.center + event.unit * self.mean.value,
+            memory.y[i % size], memory.evicted, t, self._tables,
+        )  # fmt: skip
+        if memory.n % METRIC_EVERY == 0:
+            self._update_metric()
+
+    def _update_metric(self) -> None:
+        """Weight a difference in a column, in deviations, by the root of its relevance."""
+        n_lags = self.ridges.bank.n_lags
+        relevance = np.diag(blended(self.ridges.agop[self.k][n_lags:, n_lags:]))
+        sd = self.inputs.sd
+        self.metric = np.where(sd > 0.0, np.sqrt(relevance) / np.where(sd > 0.0, sd, 1.0), 0.0)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self._group()

@@ -1,0 +1,85 @@
+"""Ridge experts whose hidden units are drawn where the learned function varies."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled.target import unscale
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.feature_resampler import FeatureResampler
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
+
+GRADIENTS = 500.0
+"""Number of events over which outer products of gradients are averaged, about."""
+
+
+class ResampledRidges(Expert):
+    """Ridge experts on random features, whose units are redrawn from what was learned.
+
+    Parameters
+    ----------
+    bank
+        The experts.
+    inputs, target, memory
+        Of the learner that they belong to.
+    key
+        Two words that seed the draws.
+    resampled
+        Whether units are redrawn; otherwise the first ones are the last.
+
+    """
+
+    kept = ("agop",)
+    parts = ("bank", "resampler")
+
+    def __init__(
+        self,
+        bank: RLSBank,
+        inputs: Inputs,
+        target: Target,
+        memory: Memory,
+        key: NDArray[np.uint64],
+        *,
+        resampled: bool = True,
+    ) -> None:
+        self.bank = bank
+        self.names = bank.names
+        self.memory = memory
+        self.resampled = resampled
+        self.agop = np.tile(np.eye(bank.n_lags), (len(bank.specs), 1, 1))
+        self.resampler = FeatureResampler(bank, inputs, target, memory, key)
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns, and schedule a redraw that uses them."""
+        K, d = self.agop.shape[:2]
+        self.bank.widen(n_columns)
+        agop = np.tile(np.eye(d + n_columns), (K, 1, 1))
+        agop[:, :d, :d] = self.agop
+        self.agop = agop
+        if not self.bank.omega.any():  # these are the first columns
+            self.resampler.draw_first(self.agop)
+        elif self.resampled:
+            self.resampler.columns_came()
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the experts' predictions to p."""
+        self.bank.predict(event, p)
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Train the experts, update their gradients, and do a share of a redraw."""
+        if self.bank.scored:
+            said = self.resampler.predictions[(self.memory.n - 1) % len(self.memory.y)]
+            unscale(p, event.center, event.unit, said)
+        self.bank.learn(event, t, p)
+        if self.resampled:
+            rate = 1.0 / min(1.0 + self.memory.n / 4.0, GRADIENTS)
+            self.bank.update_agop(rate, self.agop)
+            self.resampler.work(self.agop)
+
+    def relevance(self, k: int) -> Vector:
+        """Return the mean square, (d,), of the gradient of expert k along each input."""
+        n_lags = self.bank.n_lags
+        return np.diag(self.agop[k, n_lags:, n_lags:])

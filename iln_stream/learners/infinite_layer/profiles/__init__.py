@@ -1,0 +1,1 @@
+"""Which experts and rules a learner is composed of."""

@@ -1,0 +1,96 @@
+"""Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
+from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
+from iln_stream.learners.infinite_layer.experts.neighbours import Neighbours
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
+from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
+from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+
+N_UNITS = 320
+N_LAGS = 2
+MEMORY = 2048
+RANDOM = (
+    RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
+    RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True), renewed=True),
+    RLSSpec("recent", WeightDistribution("cos", 1.0, sparse=True, recent=True), recent=True),
+)
+LINEAR = (
+    RLSSpec("linear", None),
+    RLSSpec("linear-fast", None, forgetting=0.97),
+    RLSSpec("linear-recent", None, recent=True, forgetting=0.995),
+)
+DENSE, SPARSE = 0, 1
+
+
+class Accurate(RegressionEngine):
+    """Random-feature ridges and others under a rule for squared errors; then one for absolute ones.
+
+    Parameters
+    ----------
+    max_columns
+        The most input names that get a column.
+    key
+        Two words that seed all randomness.
+
+    """
+
+    parts = (*RegressionEngine.parts, "intervals")
+
+    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+        inputs, target, memory = Inputs(max_columns), Target(), Memory(MEMORY, N_LAGS)
+        bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
+        self.ridges = ResampledRidges(bank, inputs, target, memory, key)
+        self.shrinking_gradient = ShrinkingGradientExpert(N_UNITS, int(key[1]))
+        self.mean = Mixture(
+            {
+                "ridges": self.ridges,
+                "linear": RLSBank(LINEAR, 0, N_LAGS),
+                "forgetting-rls": ForgettingRLS(bank, DENSE, 0.999),
+                "first-order": self.shrinking_gradient,
+                "running-mean": RunningMean(),
+                "persistence": Persistence(),
+            },
+            squared=True,
+        )
+        self.mixture = Mixture(
+            {
+                "mean": self.mean,
+                "neighbours": Neighbours(self.mean, self.ridges, SPARSE, inputs, memory),
+            },
+            squared=False,
+        )
+        super().__init__(inputs, target, memory, self.mixture, Intervals())
+
+    @property
+    def first_order(self) -> ShrinkingGradient:
+        """The expert that is Algorithm 1."""
+        return self.shrinking_gradient.learner
+
+    def expert_weights(self) -> dict[str, float]:
+        """Return the weight of each expert in the prediction."""
+        return self.mixture.weights()
+
+    def relevance(self) -> dict[Any, float]:
+        """Return each input's share in how the function varies."""
+        weights = self.mean.rule.weights[: len(RANDOM)] + 1e-9
+        by_expert = np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))])
+        return self._shares(weights @ by_expert)
+
+    def redrawn_at(self) -> dict[str, int]:
+        """Return the number of events after which each expert's units were last drawn."""
+        bank = self.ridges.bank
+        return dict(zip(bank.names, bank.drawn_at.tolist(), strict=True))
