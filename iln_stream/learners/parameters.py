@@ -11,7 +11,10 @@ from iln_stream.errors import StateError
 from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.state import Registry, StateSchema
 
-FAMILIES = (
+COMPONENTS = Registry()
+"""The families and estimators that a state can store."""
+
+for _component in (
     features.ArcCosine,
     features.CauchyFourier,
     features.DecisionStumps,
@@ -23,12 +26,8 @@ FAMILIES = (
     features.Sigmoid,
     features.Tanh,
     features.UniformCoordinates,
-)
-
-COMPONENTS = Registry()
-"""The families and estimators that a state can store."""
-
-for _component in (*FAMILIES, *ESTIMATORS.values()):
+    *ESTIMATORS.values(),
+):
     COMPONENTS.add(_component)
 
 _UNREGISTERED = StateSchema("not of iln_stream", 1)

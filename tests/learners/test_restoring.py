@@ -13,8 +13,10 @@ from river import base, compose, linear_model, preprocessing
 import iln_stream
 from iln_stream import (
     GrowingPool,
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
+    RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -323,8 +325,9 @@ OURS = [
 ] + [
     ScaledTarget(ShrinkingGradient(seed=1)),
     ScaledTarget(WinsorisedScaler() | InfiniteLayerRegressor("fast")),
+    *(cls() for cls in (InfiniteLayerRegressor, InfiniteLayerClassifier, RandomFeatureRidge)),
 ]
-"""A model or more of each class in the registry."""
+"""A model or more of each class in the registry, and some whose seed nobody knows."""
 
 
 def test_every_learner_is_registered():
