@@ -1,7 +1,5 @@
 """One hidden layer with fixed weights, from raw inputs to the label's units."""
 
-import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,12 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from iln_stream.errors import StateError
 from iln_stream.features import Activation
 from iln_stream.features.affine import activate
-from iln_stream.state import StateSchema, decode_name, encode_name, pack, unpack
+from iln_stream.state import StateSchema, decode_name, encode_name, from_bytes, to_bytes
 
-_FORM = StateSchema("FrozenNetwork", 1)
-
-_TEXT = "json"
-"""The file's entry for all values that are not arrays."""
+_SCHEMA = StateSchema("iln_stream.FrozenNetwork", 1)
 
 _NUMBERS_AT_ONCE = 1 << 20
 
@@ -126,14 +121,14 @@ class FrozenNetwork:
         return self.weights * activate(self.activation, a.ravel()).reshape(a.shape)
 
     def save(self, path: str | Path) -> None:
-        """Write the network to one npz file, which holds numbers and JSON but no pickle."""
+        """Write the network to one npz file, which holds numbers and JSON but no pickle.
+
+        Any program that reads npz can read it: `omega`, `b`, `weights`, `centre` and `deviation`
+        are arrays of these names, and `json` is the UTF-8 text of an object with the rest.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays, text = pack(
-            _FORM.write(**{**values, "names": [encode_name(n) for n in self.names]})
-        )
-        arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
-        with Path(path).open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        values["names"] = [encode_name(name) for name in self.names]
+        Path(path).write_bytes(to_bytes(_SCHEMA.write(**values)))
 
     @classmethod
     def load(cls, path: str | Path) -> "FrozenNetwork":
@@ -146,12 +141,10 @@ class FrozenNetwork:
 
         """
         try:
-            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            text = arrays.pop(_TEXT).tobytes().decode()
-        except (TypeError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            state = from_bytes(Path(path).read_bytes())
+            names, *values = _SCHEMA.read(state, *(field.name for field in fields(cls)))
+        except StateError as error:
             raise StateError(f"{path} is not a frozen network's file: {error}") from error
-        names, *values = _FORM.read(unpack(arrays, text), *(field.name for field in fields(cls)))
         return cls(tuple(map(decode_name, names)), *values)
 
     def save_onnx(self, path: str | Path) -> None:

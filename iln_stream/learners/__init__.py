@@ -17,7 +17,7 @@ from iln_stream.learners.infinite_layer import (
 )
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 from iln_stream.learners.parameters import unserializable_parameters
-from iln_stream.learners.restoring import model_of, restorable, state_of
+from iln_stream.learners.restoring import RestorableLearner, model_of, restorable, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
@@ -32,6 +32,7 @@ __all__ = [
     "InfiniteLayerRegressor",
     "Pool",
     "RandomFeatureRidge",
+    "RestorableLearner",
     "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",

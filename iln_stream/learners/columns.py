@@ -5,7 +5,7 @@ import struct
 import warnings
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
-_FORM = StateSchema("Columns", 1)
+_SCHEMA = StateSchema("iln_stream.Columns", 1)
 
 
 class Columns:
@@ -73,20 +73,18 @@ class Columns:
 
     def state(self) -> StateDict:
         """Return the names in the order of their columns, and the count of overflowed inputs."""
-        return _FORM.write(
+        return _SCHEMA.write(
             max_columns=self.max_columns,
             n_overflowed=self.n_overflowed,
             names=[encode_name(name) for name in self.place],
         )
 
-    @classmethod
-    def from_state(cls, state: StateDict, absent: float = 0.0) -> Self:
-        """Return the columns that have this state."""
-        max_columns, n_overflowed, names = _FORM.read(state, "max_columns", "n_overflowed", "names")
-        columns = cls(max_columns, absent)
-        columns.n_overflowed = n_overflowed
-        columns._keep({decode_name(text): i for i, text in enumerate(names)})
-        return columns
+    def restore(self, state: StateDict) -> None:
+        """Take the columns of a state, which does not tell `absent`."""
+        self.max_columns, self.n_overflowed, names = _SCHEMA.read(
+            state, "max_columns", "n_overflowed", "names"
+        )
+        self._keep({decode_name(text): i for i, text in enumerate(names)})
 
     def __getstate__(self) -> tuple[int, float, int, dict[Any, int]]:
         return self.max_columns, self.absent, self.n_overflowed, self.place

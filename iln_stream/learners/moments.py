@@ -1,7 +1,6 @@
 """Running mean and standard deviation, robust to outliers."""
 
 import math
-from typing import Self
 
 from iln_stream.state import StateDict, StateSchema
 
@@ -13,7 +12,7 @@ WINSORISE_FROM = 30
 
 WINSOR_SD = 6.0
 
-_FORM = StateSchema("Moments", 1)
+_SCHEMA = StateSchema("iln_stream.Moments", 1)
 
 
 def clipped_target(y: float) -> float:
@@ -66,9 +65,8 @@ class Moments:
 
     def state(self) -> StateDict:
         """Return the three numbers."""
-        return _FORM.write(n=self.n, mean=self.mean, variance=self.variance)
+        return _SCHEMA.write(n=self.n, mean=self.mean, variance=self.variance)
 
-    @classmethod
-    def from_state(cls, state: StateDict) -> Self:
-        """Return the statistics that have this state."""
-        return cls(*_FORM.read(state, "n", "mean", "variance"))
+    def restore(self, state: StateDict) -> None:
+        """Take the three numbers of a state."""
+        self.n, self.mean, self.variance = _SCHEMA.read(state, "n", "mean", "variance")

@@ -1,19 +1,20 @@
-"""A learner's parameters, families and estimators included, as a state."""
+"""Arguments of a learner's constructor as states: numbers, families, estimators."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
-from river import base
 
 from iln_stream import features
 from iln_stream.errors import StateError
 from iln_stream.learners.estimators import ESTIMATORS
-from iln_stream.state import StateDict, StateSchema
+from iln_stream.state import Registry, StateSchema
 
-FAMILIES = (
+COMPONENTS = Registry()
+"""The families and estimators that a state can store."""
+
+for _component in (
     features.ArcCosine,
     features.CauchyFourier,
     features.DecisionStumps,
@@ -25,41 +26,26 @@ FAMILIES = (
     features.Sigmoid,
     features.Tanh,
     features.UniformCoordinates,
-)
+    *ESTIMATORS.values(),
+):
+    COMPONENTS.add(_component)
 
-_OURS: dict[str, Any] = {cls.__name__: cls for cls in (*FAMILIES, *ESTIMATORS.values())}
-
-_VERSION = 1
-_SOMEONES = StateSchema("not of iln_stream", 1)
+_UNREGISTERED = StateSchema("not of iln_stream", 1)
+"""Stored in place of a component that is not registered: only the name of its class."""
 
 
-class _NotOursError(Exception):
+class _UnregisteredError(Exception):
     pass
 
 
-def register(cls: Any, known: dict[str, Any]) -> None:
-    """Register a class by its name; a class defined again replaces its earlier definition.
+def add_component(cls: type, name: str | None) -> None:
+    """Let states store a family or estimator, by its class's name and fields.
 
     Raises
     ------
     TypeError
-        When a class of another module already has that name.
-
-    """
-    other = known.setdefault(cls.__name__, cls)
-    if other.__module__ != cls.__module__:
-        raise TypeError(f"{cls.__name__} is already the name of a class of {other.__module__}")
-    known[cls.__name__] = cls
-
-
-def make_known(cls: type) -> None:
-    """Let states store a family or estimator that is not ours, by its class's name and fields.
-
-    Raises
-    ------
-    TypeError
-        When the class is not a dataclass whose constructor takes every field, or has the name of
-        one of ours.
+        When the class is not a dataclass whose constructor takes every field, or a class of another
+        module has the name.
 
     """
     if not is_dataclass(cls) or not all(field.init for field in fields(cls)):
@@ -67,7 +53,7 @@ def make_known(cls: type) -> None:
             f"{cls.__name__} must be a dataclass whose constructor takes all its fields: a state "
             "stores the fields, and restores the object from them"
         )
-    register(cls, _OURS)
+    COMPONENTS.add(cls, name)
 
 
 def unserializable_parameters(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -76,70 +62,58 @@ def unserializable_parameters(state: Any, name: str = "") -> Iterator[tuple[str,
         for entry in state:
             yield from unserializable_parameters(entry)
     elif isinstance(state, dict):
-        if state.get("class") == _SOMEONES.name:
+        if state.get("class") == _UNREGISTERED.name:
             yield name, state["name"]
         for key, value in state.items():
             yield from unserializable_parameters(value, key)
 
 
-def state_of_parameters(model: base.Estimator) -> StateDict:
-    """Return the arguments of a model's constructor, by name.
+def write_argument(argument: Any) -> Any:
+    """Return an argument of a learner's constructor as an entry of a state.
 
-    A family or estimator is stored as its class's name and its parameters; if it is neither ours
-    nor registered, as its class's name only.
+    A family or estimator is stored as its class's name and its fields; one that is not registered
+    (or has fields that are not), as its class's name only.
     """
-    return {name: _told(value) for name, value in model._get_params().items()}
+    try:
+        return _written(argument)
+    except _UnregisteredError:
+        return _UNREGISTERED.write(name=type(argument).__qualname__)
 
 
-def parameters_of(state: StateDict, cls: type, **own: Any) -> dict[str, Any]:
-    """Return the arguments for the constructor of `cls` that have this state.
-
-    Parameters
-    ----------
-    state
-        From `state_of_parameters`.
-    cls
-        The model's class.
-    own
-        Arguments that are not ours, which the state can't store.
+def read_argument(state: Any, parameter: str) -> Any:
+    """Return the argument that `write_argument` stored.
 
     Raises
     ------
     StateError
-        When the class has other parameters, an argument is not ours and not given, or a given
-        argument differs from the stored one.
+        When the state does not store it, or it is of an unknown class or version.
 
     """
-    names = signature(cls).parameters.keys()
-    if state.keys() != names:
-        odd = ", ".join(sorted(state.keys() ^ names))
-        raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
-    return {name: _argument(value, name, own.get(name)) for name, value in state.items()}
+    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+        (name,) = _UNREGISTERED.read(state, "name")
+        raise StateError(
+            f"{parameter} was a {name}, which a state can't store, as it is neither iln_stream's "
+            "nor @restorable (or has parts that are not): give it again, "
+            f"{parameter}=..."
+        )
+    return _read(state, parameter)
 
 
-def _told(argument: Any) -> Any:
-    try:
-        return _written(argument)
-    except _NotOursError:
-        return _SOMEONES.write(name=type(argument).__qualname__)
+def check_argument(state: Any, parameter: str, given: Any) -> None:
+    """Raise if an argument is not the one that `write_argument` stored.
 
+    Raises
+    ------
+    StateError
+        When it is another one; of one that is not registered, only the class is compared.
 
-def _argument(state: Any, parameter: str, own: Any) -> Any:
-    if isinstance(state, dict) and state.get("class") == _SOMEONES.name:
-        (name,) = _SOMEONES.read(state, "name")
-        if own is None:
-            raise StateError(
-                f"{parameter} was a {name}, which a state can't store, as it is neither "
-                "iln_stream's nor @restorable (or has parts that are not): give it again, "
-                f"{parameter}=..."
-            )
-        if type(own).__qualname__ != name:
-            raise StateError(f"{parameter} = {own!r} was given, but the state is of a {name}")
-        return own
-    argument = _read(state, parameter)
-    if own is not None and own != argument:
-        raise StateError(f"{parameter} = {own!r} was given, but the state has {argument!r}")
-    return argument
+    """
+    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+        (name,) = _UNREGISTERED.read(state, "name")
+        if type(given).__qualname__ != name:
+            raise StateError(f"{parameter} = {given!r} was given, but the state is of a {name}")
+    elif given != (stored := _read(state, parameter)):
+        raise StateError(f"{parameter} = {given!r} was given, but the state has {stored!r}")
 
 
 def _written(value: Any) -> Any:
@@ -147,10 +121,10 @@ def _written(value: Any) -> Any:
         return [_written(entry) for entry in value]
     if value is None or isinstance(value, int | float | str | np.number):
         return value
-    if _OURS.get(type(value).__name__) is not type(value):
-        raise _NotOursError
-    parameters = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
-    return StateSchema(type(value).__name__, _VERSION).write(**parameters)
+    if COMPONENTS.name_of(type(value)) is None:
+        raise _UnregisteredError
+    values = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+    return _schema(type(value)).write(**values)
 
 
 def _read(value: Any, parameter: str) -> Any:
@@ -159,11 +133,20 @@ def _read(value: Any, parameter: str) -> Any:
     if not isinstance(value, dict):
         return value
     name = value.get("class")
-    if name not in _OURS:
+    if not isinstance(name, str) or name not in COMPONENTS:
         raise StateError(
             f"{parameter} is a {name!r} in the state, which this release doesn't know: if it is "
             "yours, mark its class @restorable and import it first"
         )
-    names = [field.name for field in fields(_OURS[name])]
-    values = StateSchema(name, _VERSION).read(value, *names)
-    return _OURS[name](*(_read(entry, parameter) for entry in values))
+    cls: Any = COMPONENTS[name]
+    values = _schema(cls).read(value, *(field.name for field in fields(cls)))
+    return cls(*(_read(entry, parameter) for entry in values))
+
+
+def _schema(cls: Any) -> StateSchema:
+    """The schema of a component: its class may have a `state_version` and `migrations`."""
+    return StateSchema(
+        COMPONENTS.name_of(cls) or "",
+        getattr(cls, "state_version", 1),
+        getattr(cls, "migrations", {}),
+    )

@@ -1,34 +1,185 @@
-"""Whole models, pipelines included, from their states."""
+"""Learners, and pipelines of them, to states and back."""
 
-from inspect import Parameter, signature
-from typing import Any, TypeVar
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any, ClassVar, Self, TypeVar, overload
 
 from river import base, compose
 
 from iln_stream.errors import StateError
-from iln_stream.learners.parameters import make_known, register
-from iln_stream.state import StateDict, StateSchema
+from iln_stream.learners.one_at_a_time import OneAtATime
+from iln_stream.learners.parameters import (
+    add_component,
+    check_argument,
+    read_argument,
+    write_argument,
+)
+from iln_stream.state import (
+    Migration,
+    Registry,
+    StateDict,
+    StateSchema,
+    bare_name,
+    qualified_name,
+)
 
-_PIPELINE = StateSchema("Pipeline", 1)
+LEARNERS = Registry()
+"""The classes of learners that `model_of` can build."""
 
+_PIPELINE = StateSchema("river.compose.Pipeline", 1)
+_PIPELINES = _PIPELINE.name, bare_name(_PIPELINE.name)
 
 C = TypeVar("C", bound=type)
 
-_CLASSES: dict[str, Any] = {}
+
+class RestorableLearner(OneAtATime, base.Estimator):
+    """A learner with a state; a subclass that is registered by `restorable` has all of this module.
+
+    A state names the class, its version and the constructor's parameters. It also has the fields
+    that `state` writes and `restore` reads: all that was learned, so that a restored learner goes
+    on bit for bit.
+
+    Attributes
+    ----------
+    state_version
+        Version of the class's state. Raise it with every change of the fields, of their meaning,
+        or of the constructor's parameters.
+    migrations
+        By an older version, a function from a state of that version to one of the version after
+        it: `state_version = 3` and `migrations = {2: from_version_2}`. It gets the whole state with
+        `parameters`, and returns a new one; it need not set the version.
+
+    Examples
+    --------
+    >>> from river import base
+    >>> from iln_stream.learners import RestorableLearner, model_of, restorable, state_of
+    >>> @restorable(name="example.Mean")
+    ... class Mean(RestorableLearner, base.Regressor):
+    ...     def __init__(self, start=0.0):
+    ...         super().__init__()
+    ...         self.start, self.n, self.mean = start, 0, start
+    ...
+    ...     def learn_one(self, x, y):
+    ...         self.n += 1
+    ...         self.mean += (y - self.mean) / self.n
+    ...
+    ...     def predict_one(self, x):
+    ...         return self.mean
+    ...
+    ...     def state(self):
+    ...         return self._write_state(n=self.n, mean=self.mean)
+    ...
+    ...     def restore(self, state):
+    ...         self.n, self.mean = self._read_state(state, "n", "mean")
+    >>> model = Mean(start=1.0)
+    >>> model.learn_one({}, 3.0)
+    >>> state_of(model)
+    {'class': 'example.Mean', 'version': 1, 'parameters': {'start': 1.0}, 'n': 1, 'mean': 3.0}
+    >>> model_of(state_of(model)).predict_one({})
+    3.0
+
+    """
+
+    state_version: ClassVar[int] = 1
+    migrations: ClassVar[Mapping[int, Migration]] = {}
+
+    @abstractmethod
+    def state(self) -> StateDict:
+        """Return the complete state, which shares no memory with the learner."""
+
+    @abstractmethod
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state of a learner with the same parameters; forget what was learned.
+
+        Raises
+        ------
+        StateError
+            When the state is of another class, of a version that is not read, or of other
+            parameters.
+
+        """
+
+    @classmethod
+    def from_state(cls, state: StateDict, **own: Any) -> Self:
+        """Return a learner that has this state; it goes on bit for bit.
+
+        Parameters
+        ----------
+        state
+            From `state`.
+        own
+            Arguments that the state can't store; see `model_of`.
+
+        Raises
+        ------
+        StateError
+            When the state is of another class or version, or lacks an argument that is not given.
+
+        """
+        model = _built_as(cls, state, own)
+        model.restore(state)
+        return model
+
+    @classmethod
+    def _schema(cls) -> StateSchema:
+        name = LEARNERS.name_of(cls) or qualified_name(cls)
+        return StateSchema(name, cls.state_version, cls.migrations)
+
+    def _write_state(self, **fields: Any) -> StateDict:
+        """Return the state with these fields, and the parameters."""
+        parameters = {
+            name: state_of(value) if isinstance(value, base.Base) else write_argument(value)
+            for name, value in self._arguments().items()
+        }
+        return self._schema().write(parameters=parameters, **fields)
+
+    def _read_state(self, state: StateDict, *names: str) -> tuple[Any, ...]:
+        """Return the named fields of a state with this learner's parameters.
+
+        Models among the parameters are restored.
+        """
+        parameters, *values = self._schema().read(state, "parameters", *names)
+        for name, value in self._arguments().items():
+            if isinstance(value, base.Base):
+                _restore(value, parameters[name])
+            else:
+                check_argument(parameters[name], name, value)
+        return tuple(values)
+
+    def _arguments(self) -> dict[str, Any]:
+        """The constructor's arguments, which River expects in attributes of the same names."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
 
-def restorable(cls: C) -> C:
-    """Register a class by its name for `model_of`; a class decorator.
+@overload
+def restorable(cls: C) -> C: ...
 
-    A learner's class has `state(self) -> Tree`, the instance's complete state, sharing no memory
-    with it, and `from_state(cls, state) -> Self`, which resumes from it bit for bit. A family of
-    features or an estimator of your own is a dataclass, whose fields are numbers, strings, None,
-    tuples, or such parts again.
+
+@overload
+def restorable(*, name: str) -> Callable[[C], C]: ...
+
+
+def restorable(cls: Any = None, *, name: str | None = None) -> Any:
+    """Register a class, so that states can name it; a class decorator.
+
+    A learner's class derives from `RestorableLearner`. A family of features or an estimator of your
+    own is a dataclass, whose fields are numbers, strings, None, tuples, or such components again;
+    it may have a `state_version` and `migrations` as a learner has.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    name
+        The name that states store, which must never change. Left out: the class's module and name,
+        so give one for a class of a script, whose module is `__main__`.
 
     Raises
     ------
     TypeError
-        When a class of another module already has that name, or a part is not such a dataclass.
+        When a class of another module already has that name, or a component is not such a
+        dataclass.
 
     Examples
     --------
@@ -36,7 +187,7 @@ def restorable(cls: C) -> C:
     >>> import numpy as np
     >>> from iln_stream import ShrinkingGradient
     >>> from iln_stream.learners import model_of, restorable, state_of
-    >>> @restorable
+    >>> @restorable(name="example.Squashed")
     ... @dataclass(frozen=True)
     ... class Squashed:
     ...     slope: float = 1.0
@@ -51,11 +202,15 @@ def restorable(cls: C) -> C:
     Squashed(slope=2.0)
 
     """
-    if hasattr(cls, "from_state"):
-        register(cls, _CLASSES)
-    else:
-        make_known(cls)
-    return cls
+
+    def register(cls: C) -> C:
+        if issubclass(cls, RestorableLearner):
+            LEARNERS.add(cls, name)
+        else:
+            add_component(cls, name)
+        return cls
+
+    return register if cls is None else register(cls)
 
 
 def state_of(model: base.Estimator) -> StateDict:
@@ -83,10 +238,10 @@ def state_of(model: base.Estimator) -> StateDict:
         return _PIPELINE.write(
             names=list(model.steps), steps=[state_of(step) for step in model.steps.values()]
         )
-    if _CLASSES.get(type(model).__name__) is not type(model):
+    if LEARNERS.name_of(type(model)) is None:
         raise StateError(
             f"{type(model).__name__} has no state that can be saved; these have: "
-            f"{', '.join(_CLASSES)}, and pipelines of them"
+            f"{', '.join(LEARNERS)}, and pipelines of them"
         )
     return model.state()  # type: ignore[no-any-return]
 
@@ -99,8 +254,8 @@ def model_of(state: StateDict, **own: Any) -> base.Estimator:
     state
         From `state_of`.
     own
-        Parts that the state can't store because they are not ours: the `features` or `estimator`
-        given to `ShrinkingGradient`.
+        Arguments that the state can't store because their classes are not registered: the
+        `features` or `estimator` given to `ShrinkingGradient`.
 
     Raises
     ------
@@ -108,14 +263,57 @@ def model_of(state: StateDict, **own: Any) -> base.Estimator:
         When the state is of an unknown class, of another version, or damaged.
 
     """
-    name = state.get("class")
-    if name == _PIPELINE.name:
+    model = _built(state, own)
+    _restore(model, state)
+    return model
+
+
+def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
+    """Return a model with a state's parameters that has learned nothing."""
+    name = _class_in(state)
+    if name in _PIPELINES:
         names, steps = _PIPELINE.read(state, "names", "steps")
-        made = [model_of(step, **own) for step in steps]
-        return compose.Pipeline(*zip(names, made, strict=True))
-    if name not in _CLASSES:
-        raise StateError(f"this is the state of {name!r}, which is none of {', '.join(_CLASSES)}")
-    cls = _CLASSES[name]
-    takes = signature(cls.from_state).parameters
-    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in takes.values())
-    return cls.from_state(state, **{k: v for k, v in own.items() if open_ended or k in takes})
+        return compose.Pipeline(*zip(names, (_built(step, own) for step in steps), strict=True))
+    if name not in LEARNERS:
+        raise StateError(f"this is the state of {name!r}, which is none of {', '.join(LEARNERS)}")
+    cls: Any = LEARNERS[name]
+    return _built_as(cls, state, own)
+
+
+L = TypeVar("L", bound=RestorableLearner)
+
+
+def _built_as(cls: type[L], state: StateDict, own: Mapping[str, Any]) -> L:
+    stored = cls._schema().migrated(state).get("parameters")
+    names = signature(cls).parameters.keys()
+    if not isinstance(stored, dict) or stored.keys() != names:
+        odd = ", ".join(sorted(names ^ stored.keys())) if isinstance(stored, dict) else "all"
+        raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
+    arguments = {}
+    for name, value in stored.items():
+        if _class_in(value) in _PIPELINES or _class_in(value) in LEARNERS:
+            arguments[name] = _built(value, own)
+        else:
+            arguments[name] = own[name] if name in own else read_argument(value, name)
+            check_argument(value, name, arguments[name])
+    return cls(**arguments)
+
+
+def _restore(model: base.Estimator, state: StateDict) -> None:
+    """Let a model with a state's parameters go on from it."""
+    if type(model) is compose.Pipeline:
+        names, steps = _PIPELINE.read(state, "names", "steps")
+        if names != list(model.steps):
+            raise StateError(f"the state's pipeline has the steps {names}, not {list(model.steps)}")
+        for step, each in zip(model.steps.values(), steps, strict=True):
+            _restore(step, each)
+    elif isinstance(model, RestorableLearner):
+        model.restore(state)
+    else:
+        raise StateError(f"{type(model).__name__} has no state that can be restored")
+
+
+def _class_in(state: Any) -> str:
+    """The name of the class of which this is the state; empty if there is none."""
+    name = state.get("class") if isinstance(state, dict) else None
+    return name if isinstance(name, str) else ""

@@ -1,21 +1,24 @@
 """A wrapper that centres and scales the target online into [-1, 1]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar
 
 from river import base
 
 from iln_stream.learners.clipping import clipped
 from iln_stream.learners.moments import Moments
-from iln_stream.learners.one_at_a_time import OneAtATime
-from iln_stream.learners.restoring import model_of, restorable, state_of
-from iln_stream.state import StateDict, StateSchema
+from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.state import StateDict
 
-_FORM = StateSchema("ScaledTarget", 1)
+
+def _with_parameters(state: StateDict) -> StateDict:
+    """Version 2: the parameters are in a field of their own."""
+    rest = dict(state)
+    return {"parameters": {name: rest.pop(name) for name in ("regressor", "width")}, **rest}
 
 
 @restorable
-class ScaledTarget(OneAtATime, base.Regressor):
+class ScaledTarget(RestorableLearner, base.Regressor):
     """Lets a regressor learn (y - mean) / (width sd), clipped to [-1, 1].
 
     Mean and sd are running and winsorised, so one wild label does no lasting harm. Predictions come
@@ -42,6 +45,9 @@ class ScaledTarget(OneAtATime, base.Regressor):
     (0.0, 1.0)
 
     """
+
+    state_version = 2
+    migrations: ClassVar = {1: _with_parameters}
 
     def __init__(self, regressor: base.Regressor, width: float = 3.0) -> None:
         super().__init__()
@@ -86,17 +92,14 @@ class ScaledTarget(OneAtATime, base.Regressor):
 
         """
         with self._turn:
-            return _FORM.write(
-                width=self.width, moments=self._moments.state(), regressor=state_of(self.regressor)
-            )
+            return self._write_state(moments=self._moments.state())
 
-    @classmethod
-    def from_state(cls, state: StateDict, **own: Any) -> Self:
-        """Return the model that has this state; for `own` see `model_of`."""
-        width, moments, regressor = _FORM.read(state, "width", "moments", "regressor")
-        model = cls(model_of(regressor, **own), width)
-        model._moments = Moments.from_state(moments)
-        return model
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
+        with self._turn:
+            (moments,) = self._read_state(state, "moments")
+            self._moments = Moments()
+            self._moments.restore(moments)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

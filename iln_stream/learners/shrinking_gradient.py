@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,21 +25,17 @@ from iln_stream.learners.estimators import (
     Pool,
     estimator_of,
 )
-from iln_stream.learners.one_at_a_time import OneAtATime
-from iln_stream.learners.parameters import parameters_of, state_of_parameters
 from iln_stream.learners.reports import (
     SHRUNK,
     algorithm_1_flags,
     algorithm_1_metrics,
     columns_metrics,
 )
-from iln_stream.learners.restoring import restorable
+from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.learners.watch import Watch
 from iln_stream.reporting import MetricSpec, Report
-from iln_stream.state import StateDict, StateSchema
+from iln_stream.state import StateDict
 from iln_stream.theory import LARGEST_STEP
-
-_FORM = StateSchema("ShrinkingGradient", 1)
 
 LARGEST_TARGET = 1e15
 """Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
@@ -71,7 +67,7 @@ class Update(NamedTuple):
 
 
 @restorable
-class ShrinkingGradient(OneAtATime, base.Regressor):
+class ShrinkingGradient(RestorableLearner, base.Regressor):
     r"""Online regression with an infinite-layer network, without the kernel trick.
 
     Learns $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
@@ -422,8 +418,7 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         A family or an estimator that is not iln_stream's is stored by name only.
         """
         with self._turn:
-            return _FORM.write(
-                parameters=state_of_parameters(self),
+            return self._write_state(
                 key=self._key.copy(),
                 columns=self._columns.state(),
                 f=self._f.state(),
@@ -433,42 +428,20 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
                 last=None if self._last is None else [*self._last.estimate, *self._last[1:]],
             )
 
-    @classmethod
-    def from_state(
-        cls,
-        state: StateDict,
-        features: Features[Any] | None = None,
-        estimator: Estimator | None = None,
-    ) -> Self:
-        """Return the learner that has this state; it resumes bit for bit.
-
-        Parameters
-        ----------
-        state
-            From `state`.
-        features
-            The family, if it is not iln_stream's.
-        estimator
-            The estimator, if it is not iln_stream's.
-
-        Raises
-        ------
-        StateError
-            When the state is of another class or version, or lacks a part that is not given.
-
-        """
-        parameters, key, columns, f, n_seen, n_shrinks, watch, last = _FORM.read(
-            state, "parameters", "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state; see `RestorableLearner.restore`."""
+        key, columns, f, n_seen, n_shrinks, watch, last = self._read_state(
+            state, "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
         )
-        learner = cls(**parameters_of(parameters, cls, features=features, estimator=estimator))
-        learner._key = key.copy()
-        learner._columns = Columns.from_state(columns)
-        learner._f = estimator_of(learner.estimator).restore(learner._given(), f)
-        learner._n_seen, learner._n_shrinks = n_seen, n_shrinks
-        learner._watch = learner._watch.continued(watch)
-        if last is not None:
-            learner._last = Update(Estimate(*last[:3]), *last[3:])
-        return learner
+        with self._turn:
+            self._key = key.copy()
+            self._columns.restore(columns)
+            self._f = estimator_of(self.estimator).start(self._given())
+            self._f.restore(f)
+            self._n_seen, self._n_shrinks = n_seen, n_shrinks
+            self._watch.restore(watch)
+            self._last = None if last is None else Update(Estimate(*last[:3]), *last[3:])
+            self._latest_estimate = None
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without caches, so that predicting never changes it."""

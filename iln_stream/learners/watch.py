@@ -2,14 +2,13 @@
 
 import math
 import warnings
-from typing import Self
 
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.estimators import Estimate, Iterate
 from iln_stream.state import StateDict, StateSchema
 from iln_stream.theory import SATURATED_NOISE
 
-_FORM = StateSchema("Watch", 1)
+_SCHEMA = StateSchema("iln_stream.Watch", 1)
 
 _SETTLED_FROM = 10
 """Number of targets after which their root mean square is taken as settled."""
@@ -48,17 +47,18 @@ class Watch:
 
     def state(self) -> StateDict:
         """Return the counts."""
-        return _FORM.write(
+        return _SCHEMA.write(
             counts=[self.n_outside, self.n_capped, self.n_diverging, self._n],
             noise=self.noise,
             mean_square=self._mean_square,
         )
 
-    def continued(self, state: StateDict) -> Self:
-        """Resume from this state."""
-        counts, self.noise, self._mean_square = _FORM.read(state, "counts", "noise", "mean_square")
+    def restore(self, state: StateDict) -> None:
+        """Take the counts of a state."""
+        counts, self.noise, self._mean_square = _SCHEMA.read(
+            state, "counts", "noise", "mean_square"
+        )
         self.n_outside, self.n_capped, self.n_diverging, self._n = counts
-        return self
 
     def _outside(self, y_t: float) -> None:
         self.n_outside += 1

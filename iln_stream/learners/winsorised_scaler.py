@@ -1,22 +1,25 @@
 """Online standardisation of the inputs, robust to outliers."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from iln_stream.learners.columns import warn_of_overflow
 from iln_stream.learners.moments import Moments
-from iln_stream.learners.one_at_a_time import OneAtATime
-from iln_stream.learners.restoring import restorable
-from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
+from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.state import StateDict, decode_name, encode_name
 
-_FORM = StateSchema("WinsorisedScaler", 1)
+
+def _with_parameters(state: StateDict) -> StateDict:
+    """Version 2: the parameters are in a field of their own, and `n_overflowed` is always there."""
+    rest = {"n_overflowed": 0, **state}
+    return {"parameters": {name: rest.pop(name) for name in ("clip", "max_columns")}, **rest}
 
 
 @restorable
-class WinsorisedScaler(OneAtATime, base.Transformer):
+class WinsorisedScaler(RestorableLearner, base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
@@ -45,6 +48,9 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
     {'a': 2.0}
 
     """
+
+    state_version = 2
+    migrations: ClassVar = {1: _with_parameters}
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
         super().__init__()
@@ -96,32 +102,25 @@ class WinsorisedScaler(OneAtATime, base.Transformer):
         """Return the statistics of all names, in arrays."""
         with self._turn:
             names, moments = list(self._moments), list(self._moments.values())
-            # Stored only if positive: older states lack it, and it is then read as 0.
-            overflowed = {"n_overflowed": self._n_overflowed} if self._n_overflowed else {}
-        return _FORM.write(
-            clip=self.clip,
-            max_columns=self.max_columns,
+            n_overflowed = self._n_overflowed
+        return self._write_state(
+            n_overflowed=n_overflowed,
             names=[encode_name(name) for name in names],
             n=np.array([m.n for m in moments], np.int64),
             mean=np.array([m.mean for m in moments], np.float64),
             variance=np.array([m.variance for m in moments], np.float64),
-            **overflowed,
         )
 
-    @classmethod
-    def from_state(cls, state: StateDict) -> Self:
-        """Return the scaler that has this state."""
-        state = {"n_overflowed": 0, **state}
-        n_overflowed, clip, max_columns, names, *statistics = _FORM.read(
-            state, "n_overflowed", "clip", "max_columns", "names", "n", "mean", "variance"
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state; see `RestorableLearner.restore`."""
+        n_overflowed, names, *statistics = self._read_state(
+            state, "n_overflowed", "names", "n", "mean", "variance"
         )
-        scaler = cls(clip, max_columns)
-        scaler._n_overflowed = n_overflowed
         rows = zip(*(array.tolist() for array in statistics), strict=True)
-        scaler._moments = {
-            decode_name(text): Moments(*row) for text, row in zip(names, rows, strict=True)
-        }
-        return scaler
+        moments = {decode_name(text): Moments(*row) for text, row in zip(names, rows, strict=True)}
+        with self._turn:
+            self._n_overflowed = n_overflowed
+            self._moments = moments
 
     def _overflow(self, left_out: list[Any]) -> None:
         self._n_overflowed += len(left_out)

@@ -1,4 +1,8 @@
-"""The format of a snapshot: a line with version and checksum, then arrays and JSON, zipped."""
+"""The format of a snapshot: version and checksum in a line, the header in another, the state.
+
+The header is JSON, the state is in the format of `iln_stream.state.archive`. In format 1, which
+release 0.1.0 wrote, both are in one ZIP archive after the first line.
+"""
 
 import hashlib
 import io
@@ -10,14 +14,11 @@ from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.state import StateDict, pack, unpack
+from iln_stream.state import StateDict, from_bytes, read_array, unpack, write_state
 
-MAJOR, MINOR = 1, 0
-"""Of the format. A reader takes any minor version of its own major version, and no other."""
+MAJOR, MINOR = 2, 0
+"""Of the format. A reader takes any minor version of its own major version, and format 1."""
 
 _VERSION = f"{MAJOR}.{MINOR}"
 _MAGIC = b"iln-stream snapshot "
@@ -92,17 +93,11 @@ class Snapshot(NamedTuple):
 
     def write(self, file: BinaryIO) -> None:
         """Write the file's contents, at no time holding all of them."""
-        arrays, text = pack(self.state)
-        told = _as_json(self.header)
         start = file.tell()
         file.write(_first_line(_digest(_VERSION)))  # of its length; the sum is not known yet
         content = _Hashed(file)
-        with zipfile.ZipFile(cast(IO[bytes], content), "w", zipfile.ZIP_STORED) as members:
-            members.writestr("header.json", json.dumps(told, indent=1))
-            members.writestr("state.json", text)
-            for name, array in arrays.items():
-                with members.open(f"arrays/{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
+        content.write(json.dumps(_as_json(self.header)).encode() + b"\n")
+        write_state(self.state, cast(IO[bytes], content))
         file.seek(start)
         file.write(_first_line(content.digest))
 
@@ -118,21 +113,32 @@ class Snapshot(NamedTuple):
             When it is of another major version.
 
         """
-        content = _checked(data)
+        major, content = _checked(data)
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as file:
-                told = json.loads(file.read("header.json"))
-                state = unpack(_arrays(file), file.read("state.json").decode())
-            header = _header(told)
+            fields, state = _format_1(content) if major == 1 else _format_2(content)
+            return cls(_header(fields), state)
         except (KeyError, TypeError, ValueError, StateError, zipfile.BadZipFile) as error:
             raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
-        return cls(header, state)
+
+
+def _format_2(content: bytes) -> tuple[dict[str, Any], StateDict]:
+    """The header's fields, and the state."""
+    header, _, state = content.partition(b"\n")
+    return json.loads(header), from_bytes(state)
+
+
+def _format_1(content: bytes) -> tuple[dict[str, Any], StateDict]:
+    """The same of what release 0.1.0 wrote."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        paths = [path for path in file.namelist() if path.startswith("arrays/")]
+        names = [path.removeprefix("arrays/").removesuffix(".npy") for path in paths]
+        arrays = {name: read_array(file, path) for name, path in zip(names, paths, strict=True)}
+        header = json.loads(file.read("header.json"))
+        return header, unpack(arrays, file.read("state.json").decode())
 
 
 def _as_json(header: Header) -> dict[str, Any]:
     told = asdict(header)
-    if len(header.positions) == 1:  # as release 0.1.0 wrote it, and reads it
-        (told["partition"],) = header.positions
     return {
         **told,
         "next_offset": header.next_offset,
@@ -171,8 +177,8 @@ def _digest(version: str) -> "hashlib._Hash":
     return hashlib.sha256(version.encode())
 
 
-def _checked(data: bytes) -> bytes:
-    """Return what follows the first line, if that line promises it."""
+def _checked(data: bytes) -> tuple[int, bytes]:
+    """Return the format's major version, and what follows the first line, if its sum is right."""
     first, newline, content = data.partition(b"\n")
     if not newline or len(first) > _LONGEST_FIRST_LINE or not first.startswith(_MAGIC):
         raise CorruptSnapshotError("it does not begin like a snapshot")
@@ -181,23 +187,13 @@ def _checked(data: bytes) -> bytes:
         major, _ = (int(part) for part in number.split("."))
     except ValueError:
         raise CorruptSnapshotError("its first line can't be read") from None
-    if major != MAJOR:
+    if major not in (1, MAJOR):
         raise SnapshotError(
             f"its format has version {number}, and iln_stream {version('iln-stream')} reads "
-            f"{MAJOR}.x"
+            f"1.x and {MAJOR}.x"
         )
     digest = _digest(number)
     digest.update(content)
     if checksum != f"sha256:{digest.hexdigest()}":
         raise CorruptSnapshotError("its checksum is not that of its contents")
-    return content
-
-
-def _arrays(file: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
-    found = {}
-    for path in file.namelist():
-        if path.startswith("arrays/"):
-            with file.open(path) as member:
-                name = path.removeprefix("arrays/").removesuffix(".npy")
-                found[name] = np.lib.format.read_array(member, allow_pickle=False)
-    return found
+    return major, content

@@ -1,4 +1,4 @@
-"""A learner as a tree: ours tell their state; others can be pickled, if that is asked for."""
+"""A learner as a state: ours have one; others can be pickled, if that is asked for."""
 
 import pickle
 from typing import Any

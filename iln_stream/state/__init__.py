@@ -1,8 +1,25 @@
 """A learner's state, as plain values and arrays that any file can hold; no pickle."""
 
+from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_state
 from iln_stream.state.names import decode_name, encode_name
 from iln_stream.state.pack import pack, unpack
-from iln_stream.state.schema import StateSchema
+from iln_stream.state.registry import Registry, bare_name, qualified_name
+from iln_stream.state.schema import Migration, StateSchema
 from iln_stream.state.state_dict import StateDict
 
-__all__ = ["StateDict", "StateSchema", "decode_name", "encode_name", "pack", "unpack"]
+__all__ = [
+    "Migration",
+    "Registry",
+    "StateDict",
+    "StateSchema",
+    "bare_name",
+    "decode_name",
+    "encode_name",
+    "from_bytes",
+    "pack",
+    "qualified_name",
+    "read_array",
+    "to_bytes",
+    "unpack",
+    "write_state",
+]

@@ -1,4 +1,4 @@
-"""Conversion of a tree to arrays and JSON, for storage in files."""
+"""Conversion of a state to arrays and JSON, for storage in files."""
 
 import json
 import math
@@ -15,17 +15,20 @@ from iln_stream.state.state_dict import StateDict
 _ARRAY, _FLOAT = "$array", "$float"
 """A JSON object with only one of these fields is an array, or a number that JSON lacks."""
 
+TEXT = "json"
+"""No array has this path: a file's entry of this name can hold the JSON."""
 
-def pack(tree: StateDict) -> tuple[dict[str, NDArray[Any]], str]:
-    """Return a tree's arrays by their paths in it, and the rest as JSON that refers to them.
+
+def pack(state: StateDict) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return a state's arrays by their paths in it, and the rest as JSON that refers to them.
 
     The arrays hold numbers only, so `numpy.savez` and `numpy.load(allow_pickle=False)` can store
-    them. They are the tree's own, not copies.
+    them. They are the state's own, not copies.
 
     Raises
     ------
     StateError
-        When the tree holds an unsupported value; the message says where.
+        When the state holds an unsupported value; the message says where.
 
     Examples
     --------
@@ -41,11 +44,11 @@ def pack(tree: StateDict) -> tuple[dict[str, NDArray[Any]], str]:
 
     """
     arrays: dict[str, NDArray[Any]] = {}
-    return arrays, json.dumps(_packed(tree, "", arrays), allow_nan=False)
+    return arrays, json.dumps(_packed(state, "", arrays), allow_nan=False)
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> StateDict:
-    """Return the tree from the output of `pack`. Zero-dimensional arrays become numpy scalars.
+    """Return the state from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 
     Raises
     ------
@@ -55,14 +58,14 @@ def unpack(arrays: Mapping[str, NDArray[Any]], text: str) -> StateDict:
     """
     left = dict(arrays)
     try:
-        tree = _unpacked(json.loads(text, parse_constant=_refuse), left)
+        state = _unpacked(json.loads(text, parse_constant=_refuse), left)
     except (TypeError, ValueError) as error:
         raise StateError(f"the state's JSON can't be read: {error}") from error
-    if not isinstance(tree, dict):
+    if not isinstance(state, dict):
         raise StateError(f"the state's JSON is {text[:40]!r}, not an object")
     if left:
         raise StateError(f"the state's JSON does not mention its arrays {', '.join(sorted(left))}")
-    return tree
+    return state
 
 
 def _packed(value: Any, path: str, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -82,7 +85,7 @@ def _packed(value: Any, path: str, arrays: dict[str, NDArray[Any]]) -> Any:
         packed = {}
         for key, entry in value.items():
             if not isinstance(key, str):
-                raise StateError(f"{path or 'the tree'} has the key {key!r}: keys must be strings")
+                raise StateError(f"{path or 'the state'} has the key {key!r}: keys must be strings")
             # A key that begins with a dollar sign gets one more.
             packed["$" + key if key.startswith("$") else key] = _packed(
                 entry, _below(path, key), arrays
@@ -112,7 +115,9 @@ def _unpacked(value: Any, left: dict[str, NDArray[Any]]) -> Any:
 def _below(path: str, key: str) -> str:
     """The path of a key below `path`, valid as the name of a file's entry."""
     part = quote(key, safe="", errors="surrogatepass") or "%"
-    return f"{path}/{part}" if path else part
+    if path:
+        return f"{path}/{part}"
+    return f"%{part}" if part == TEXT else part
 
 
 def _refuse(constant: str) -> None:

@@ -1,7 +1,7 @@
-"""The form in which learners report their state."""
+"""The type of a state."""
 
 from typing import Any, TypeAlias
 
 StateDict: TypeAlias = dict[str, Any]
 """Names with values: None, bool, int, float, str, a numpy array or scalar of numbers, a list of
-values, or another Tree. `pack` rejects anything else."""
+values, or another StateDict. `pack` rejects anything else."""

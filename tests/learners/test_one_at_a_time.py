@@ -22,7 +22,7 @@ from iln_stream import (
 )
 from iln_stream.learners import state_of
 from iln_stream.learners.estimators import Averaged
-from iln_stream.state import pack
+from iln_stream.state import to_bytes
 
 LEARNERS = {
     "accurate": InfiniteLayerRegressor(seed=1),
@@ -50,8 +50,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 
 def content(model):
     """A model's complete state, in comparable form."""
-    arrays, text = pack(state_of(model))
-    return text, {path: (a.dtype, a.shape, a.tobytes()) for path, a in arrays.items()}
+    return to_bytes(state_of(model))
 
 
 def stream(n, classes):

@@ -1,8 +1,8 @@
 """State, through files, and back: the restored model and the original must not differ in a bit."""
 
-import io
 from dataclasses import dataclass
 from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import base, compose, linear_model, preprocessing
 
+import iln_stream
 from iln_stream import (
     GrowingPool,
     InfiniteLayerClassifier,
@@ -22,26 +23,21 @@ from iln_stream import (
     features,
 )
 from iln_stream.errors import StateError
-from iln_stream.learners import model_of, restorable, state_of
-from iln_stream.learners.estimators import Averaged, Block, Full, Sampled
-from iln_stream.learners.parameters import FAMILIES
-from iln_stream.state import pack, unpack
+from iln_stream.learners import RestorableLearner, model_of, restorable, state_of
+from iln_stream.learners.estimators import ESTIMATORS, Averaged, Block, Full, Sampled
+from iln_stream.learners.parameters import COMPONENTS
+from iln_stream.learners.restoring import LEARNERS
+from iln_stream.state import from_bytes, to_bytes
 
 
 def through_files(model, **own):
-    """The model as restored from an npz file without pickle, and JSON."""
-    arrays, text = pack(state_of(model))
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as loaded:
-        return model_of(unpack(loaded, text), **own)
+    """The model as restored from bytes."""
+    return model_of(from_bytes(to_bytes(state_of(model))), **own)
 
 
 def content(model):
-    """The contents of a state, in comparable form."""
-    arrays, text = pack(state_of(model))
-    return text, {path: (a.dtype, a.shape, a.tobytes()) for path, a in arrays.items()}
+    """A complete state, in comparable form."""
+    return to_bytes(state_of(model))
 
 
 def go_on(model, events):
@@ -164,21 +160,6 @@ def test_restored_is_the_same_class_with_the_same_parameters():
     assert restored._get_params() == model._get_params()
 
 
-def test_a_state_shares_no_memory():
-    """A state is a snapshot: further learning changes neither it nor a model restored from it."""
-    for estimator in ("sampled", "pool"):
-        model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(estimator=estimator, seed=1))
-        for t in range(50):
-            model.learn_one({"a": t % 7}, t % 5)
-        state = state_of(model)
-        first = model_of(state)
-        before = content(first)
-        for t in range(50):
-            model.learn_one({"a": t % 7}, t % 5)
-            model_of(state).learn_one({"a": 3.0}, 1.0)
-        assert content(first) == content(model_of(state)) == before
-
-
 def test_pipelines_keep_their_shape():
     """Step names and nested pipelines are restored."""
     model = compose.Pipeline(
@@ -209,9 +190,6 @@ class Mine:
     def start(self, given):
         return Sampled().start(given)
 
-    def restore(self, given, state):
-        return Sampled().restore(given, state)
-
 
 @pytest.mark.parametrize(
     "own",
@@ -233,24 +211,58 @@ def test_a_users_own_parts_are_given_again(own):
     assert go_on(restored, events[50:]) == go_on(model, events[50:])
 
 
-def test_restorable_parts_have_to_be_told_of():
-    """A class that a state can't store, or that is named like one of ours, can't be registered."""
+def test_only_dataclasses_are_components():
+    """A class that a state can't store can't be registered."""
     with pytest.raises(TypeError, match="Signs must be a dataclass whose constructor takes"):
         restorable(Signs)
-    with pytest.raises(TypeError, match=r"Erf is already the name of a class of iln_stream"):
-        restorable(dataclass(type("Erf", (Signs,), {"__module__": __name__})))
-    assert through_files(ShrinkingGradient(features.Erf())).features == features.Erf()
 
 
-def test_a_learner_of_our_name_replaces_none():
-    """A class named like one of our learners is rejected; redefining a class replaces it."""
-    namesake = type("ShrinkingGradient", (ShrinkingGradient,), {"__module__": __name__})
-    with pytest.raises(TypeError, match=r"ShrinkingGradient is already the name of a class of iln"):
-        restorable(namesake)
-    assert type(through_files(ShrinkingGradient(seed=1))) is ShrinkingGradient
+def test_namesakes_are_told_apart():
+    """A family or learner named like one of ours, or like another module's, is stored as itself."""
+    theirs = {"__module__": "their.module", "__qualname__": "Erf"}
+    erf = restorable(dataclass(frozen=True)(type("Erf", (Signs,), theirs)))
+    for family in (erf(), features.Erf()):
+        assert type(through_files(ShrinkingGradient(family)).features) is type(family)
+    theirs = {"__module__": "their.module", "__qualname__": "ShrinkingGradient"}
+    learner = restorable(type("ShrinkingGradient", (ShrinkingGradient,), theirs))
+    assert state_of(learner(seed=1))["class"] == "their.module.ShrinkingGradient"
+    for cls in (learner, ShrinkingGradient):
+        assert type(through_files(cls(seed=1))) is cls
+
+
+def test_names_that_were_given():
+    """A name that a class was given at registration is in its states; a class redefined under it
+    replaces the earlier one, and a class of another module can't have it."""
     for _ in range(2):
-        own = restorable(type("OwnLearner", (ShrinkingGradient,), {"__module__": __name__}))
-        assert state_of(own(seed=1))
+        own = type("OwnLearner", (ShrinkingGradient,), {"__module__": __name__})
+        assert restorable(name="own.Learner")(own) is own
+        assert state_of(own(seed=1))["class"] == "own.Learner"
+        assert type(through_files(own(seed=1))) is own
+    with pytest.raises(TypeError, match=r"own\.Learner is already the name of a class of"):
+        restorable(name="own.Learner")(type("B", (ShrinkingGradient,), {"__module__": "b"}))
+
+
+@restorable
+@dataclass(frozen=True)
+class Wave(Signs):
+    """A user's family of which a release stored `width`, and a later one its inverse."""
+
+    slope: float = 1.0
+
+    state_version = 2
+    migrations: ClassVar = {1: lambda state: {"class": state["class"], "slope": 1 / state["width"]}}
+
+
+def test_components_have_versions_too():
+    """A family's older state is migrated by its class, and a newer one refused."""
+    state = ShrinkingGradient(Wave(4.0), seed=1).state()
+    name, version = state["parameters"]["features"]["class"], {"version": 1, "width": 0.25}
+    assert state["parameters"]["features"]["version"] == 2
+    state["parameters"]["features"] = {"class": name, **version}
+    assert model_of(state).features == Wave(4.0)
+    state["parameters"]["features"] = {"class": name, "version": 3, "slope": 1.0}
+    with pytest.raises(StateError, match=r"\.Wave has version 3, and iln_stream .* reads 1, 2:"):
+        model_of(state)
 
 
 def test_another_part_is_refused():
@@ -265,15 +277,28 @@ def test_another_part_is_refused():
         ShrinkingGradient.from_state(ours, features=features.Tanh())
 
 
-def test_every_family_is_known():
-    """Every family of the package is among those that a state can name."""
+def test_every_component_is_known():
+    """Every family and estimator of the package is among those that a state can name."""
     exported = {getattr(features, name) for name in features.__all__}
     families = {cls for cls in exported if isinstance(cls, type) and hasattr(cls, "__match_args__")}
     families = {cls for cls in families if hasattr(cls, "draw") and hasattr(cls, "psi")}
-    assert families == set(FAMILIES)
-    for cls in FAMILIES:
+    ours = {cls for name, cls in COMPONENTS.items() if name.startswith("iln_stream.")}
+    assert ours == families | set(ESTIMATORS.values())
+    for cls in families:
         family = cls((features.Erf(),)) if cls is features.Mixture else cls()
         assert through_files(ShrinkingGradient(family, seed=1)).features == family
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS.values())
+def test_every_estimator_goes_on_bit_for_bit(estimator):
+    """An iterate is restored with its estimator, whichever it is."""
+    model = ShrinkingGradient(estimator=estimator(), step=0.5, seed=1)
+    events = list(events_for(model, 150))
+    answers(model, events[:100])
+    restored = through_files(model)
+    assert restored.estimator == estimator()
+    assert answers(restored, events[100:]) == answers(model, events[100:])
 
 
 @pytest.mark.parametrize(
@@ -291,34 +316,127 @@ def test_models_of_others_are_refused_by_name(model):
         state_of(model)
 
 
+OURS = [
+    cls(**parameters)
+    for name, cls in LEARNERS.items()
+    if name.startswith("iln_stream.")
+    for parameters in cls._unit_test_params()
+    if cls is not ScaledTarget
+] + [
+    ScaledTarget(ShrinkingGradient(seed=1)),
+    ScaledTarget(WinsorisedScaler() | InfiniteLayerRegressor("fast")),
+    *(cls() for cls in (InfiniteLayerRegressor, InfiniteLayerClassifier, RandomFeatureRidge)),
+]
+"""A model or more of each class in the registry, and some whose seed nobody knows."""
+
+
+def test_every_learner_is_registered():
+    """A public class with a state is in the registry, under its public name."""
+    public = {f"iln_stream.{name}": getattr(iln_stream, name) for name in iln_stream.__all__}
+    assert {
+        name: cls
+        for name, cls in public.items()
+        if isinstance(cls, type) and issubclass(cls, RestorableLearner)
+    } == {name: cls for name, cls in LEARNERS.items() if name.startswith("iln_stream.")}
+
+
+def events_for(model, n):
+    """n events with names of many kinds; later ones have a name more."""
+    rng, names = np.random.default_rng(n), ["a", ("t", 1), None]
+    for t in range(n):
+        a, b, c = rng.normal(size=3).tolist()
+        x = dict(zip(names if t > n // 2 else names[:2], (a, b, c), strict=False)) | {3: 1e9}
+        is_classifier = isinstance(model, base.Classifier)
+        yield x, [("low", 1), 7, "€"][(a > 0) + (b > 0)] if is_classifier else a * b
+
+
+def answers(model, events):
+    """What a model says before it learns each event, and its state in the end."""
+    if isinstance(model, base.Transformer):
+        ask, learn = model.transform_one, lambda x, y: model.learn_one(x)
+    else:
+        ask = getattr(model, "predict_proba_one", model.predict_one)
+        learn = model.learn_one
+    said = []
+    for x, y in events:
+        said.append(ask(x))
+        learn(x, y)
+    return said, content(model)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 @pytest.mark.parametrize("cut", [0, 1, 70, 140])
-@pytest.mark.parametrize(
-    "model",
-    [
-        InfiniteLayerRegressor(),
-        InfiniteLayerRegressor("fast"),
-        RandomFeatureRidge(n_features=16),
-        InfiniteLayerClassifier(seed=3),
-    ],
-    ids=str,
-)
-def test_learners_of_many_parts_go_through_files(model, cut):
-    """They resume bit for bit too, for any names of inputs and classes."""
-    rng = np.random.default_rng(cut)
-    events = []
-    for _ in range(cut + 40):
-        a, b = rng.normal(size=2).tolist()
-        y = (
-            a * b
-            if isinstance(model, base.Regressor)
-            else [("low", 1), 7, "€"][int(a > 0) + (b > 0)]
-        )
-        events.append(({"a": a, ("t", 1): b, 3: 1e9}, y))
+@pytest.mark.parametrize("model", OURS, ids=repr)
+def test_every_learner_goes_on_bit_for_bit(model, cut):
+    """Restored from bytes in mid-stream, a learner says the same, and ends in the same state."""
     model = model.clone()
-    go_on(model, events[:cut])
+    events = list(events_for(model, cut + 40))
+    answers(model, events[:cut])
     restored = through_files(model)
     assert content(restored) == content(model)
-    assert go_on(restored, events[cut:]) == go_on(model, events[cut:])
+    assert answers(restored, events[cut:]) == answers(model, events[cut:])
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("model", OURS, ids=repr)
+def test_a_state_shares_no_memory(model):
+    """What is learned later, by the learner or by one that was restored from the state, leaves the
+    state as it is."""
+    model = model.clone()
+    events = list(events_for(model, 100))
+    answers(model, events[:80])
+    state = state_of(model)
+    before = to_bytes(state)
+    restored = model_of(state)
+    answers(model, events[80:])
+    answers(restored, events[80:])
+    assert to_bytes(state) == before
+    assert content(model) == content(restored) != before
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("model", OURS, ids=repr)
+def test_a_learner_forgets_what_it_learned_when_it_is_restored(model):
+    """`restore` on a learner of the same parameters, taught something else, is `model_of`."""
+    model, other = model.clone(), model.clone()
+    events = list(events_for(model, 120))
+    answers(model, events[:70])
+    answers(other, [({"else": x["a"], "a": 2.0}, y) for x, y in events])
+    other.restore(from_bytes(content(model)))
+    assert answers(other, events[70:]) == answers(model, events[70:])
+
+
+def test_other_parameters_are_named():
+    """A learner is restored only from a state of its own parameters, pipelines included."""
+    state = ShrinkingGradient(features.Erf(), step=0.5).state()
+    with pytest.raises(StateError, match=r"step = 0\.25 was given, but the state has 0\.5"):
+        ShrinkingGradient(features.Erf(), step=0.25).restore(state)
+    with pytest.raises(StateError, match=r"features = None was given, but the state has Erf"):
+        ShrinkingGradient(step=0.5).restore(state)
+    state = ScaledTarget(WinsorisedScaler() | ShrinkingGradient()).state()
+    with pytest.raises(StateError, match=r"the steps \['WinsorisedScaler', 'Shr.*not \['Shr"):
+        ScaledTarget(compose.Pipeline(ShrinkingGradient())).restore(state)
+    with pytest.raises(StateError, match=r"clip = 1\.0 was given, but the state has 5\.0"):
+        ScaledTarget(WinsorisedScaler(1.0) | ShrinkingGradient()).restore(state)
+    with pytest.raises(StateError, match=r"LinearRegression has no state that can be restored"):
+        ScaledTarget(linear_model.LinearRegression()).restore(state)
+
+
+@restorable
+class Versioned(ShrinkingGradient):
+    """A user's learner, whose version 2 counted thousands of events."""
+
+    state_version = 3
+    migrations: ClassVar = {2: lambda state: {**state, "n_seen": 1000 * state["n_seen"]}}
+
+
+def test_migrations_are_of_a_class():
+    """A learner's class has its own version, and reads older states by its own migrations."""
+    state = Versioned(seed=1).state() | {"version": 2, "n_seen": 4}
+    assert model_of(state).n_seen == 4000
+    assert Versioned.from_state(state).n_seen == 4000
+    with pytest.raises(StateError, match=r"Versioned has version 1, and iln_stream .* reads 2, 3:"):
+        model_of(state | {"version": 1})
 
 
 def replaced(state, path, value):

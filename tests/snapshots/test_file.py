@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import re
 import zipfile
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.snapshots import CorruptSnapshotError, Header, Snapshot
-from iln_stream.state import pack
+from iln_stream.state import from_bytes, pack
 
 HEADER = Header(
     stream="events",
@@ -52,8 +53,20 @@ def test_round_trip(make):
 def test_first_line_tells_version_and_checksum():
     """A person, and any program, can tell what the file is and whether it is whole."""
     first, _, content = WRITTEN.partition(b"\n")
-    digest = hashlib.sha256(b"1.0" + content).hexdigest()
-    assert first.decode() == f"iln-stream snapshot 1.0 sha256:{digest}"
+    digest = hashlib.sha256(b"2.0" + content).hexdigest()
+    assert first.decode() == f"iln-stream snapshot 2.0 sha256:{digest}"
+
+
+def test_header_and_state_follow():
+    """The header is JSON in a line of its own, and the rest is the state as everywhere else."""
+    _, header, state = WRITTEN.split(b"\n", 2)
+    assert json.loads(header)["stream"] == "events"
+    assert pack(from_bytes(state))[1] == pack(STATE)[1]
+
+
+def test_the_same_bytes():
+    """Equal snapshots are equal files."""
+    assert written(Snapshot(HEADER, STATE)) == WRITTEN
 
 
 @settings(deadline=None, max_examples=200)
@@ -76,16 +89,16 @@ def test_no_cut_goes_unnoticed(length):
 
 def test_other_major_version_is_refused_and_not_corrupt():
     """A format of the future isn't taken for damage: falling back would forget what was learned."""
-    with pytest.raises(SnapshotError, match=r"version 2\.0, and .* reads 1\.x") as caught:
-        Snapshot.from_bytes(WRITTEN.replace(b"snapshot 1.0", b"snapshot 2.0", 1))
+    with pytest.raises(SnapshotError, match=r"version 3\.0, and .* reads 1\.x and 2\.x") as caught:
+        Snapshot.from_bytes(WRITTEN.replace(b"snapshot 2.0", b"snapshot 3.0", 1))
     assert not isinstance(caught.value, CorruptSnapshotError)
 
 
 def test_newer_minor_version_is_read():
     """A later release of the same major version adds, and takes nothing away."""
     _, _, content = WRITTEN.partition(b"\n")
-    digest = hashlib.sha256(b"1.9" + content).hexdigest()
-    read = Snapshot.from_bytes(f"iln-stream snapshot 1.9 sha256:{digest}\n".encode() + content)
+    digest = hashlib.sha256(b"2.9" + content).hexdigest()
+    read = Snapshot.from_bytes(f"iln-stream snapshot 2.9 sha256:{digest}\n".encode() + content)
     assert read.header == HEADER
 
 
@@ -95,17 +108,17 @@ def test_objects_are_no_arrays():
         Snapshot(HEADER, {"bad": np.array([{}], dtype=object)}).write(io.BytesIO())
 
 
-def test_a_pickle_among_the_arrays_is_not_run():
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_pickle_among_the_arrays_is_not_run(version):
     """A file made by hand, its checksum right, doesn't get us to unpickle."""
     array, body = io.BytesIO(), io.BytesIO()
     np.save(array, np.array([print], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(body, "w") as file:
-        file.writestr("header.json", "{}")
-        file.writestr("state.json", "{}")
         file.writestr("arrays/evil.npy", array.getvalue())
-    digest = hashlib.sha256(b"1.0" + body.getvalue()).hexdigest()
+    content = body.getvalue() if version == "1.0" else b"{}\n" + body.getvalue()
+    digest = hashlib.sha256(version.encode() + content).hexdigest()
     with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
-        Snapshot.from_bytes(f"iln-stream snapshot 1.0 sha256:{digest}\n".encode() + body.getvalue())
+        Snapshot.from_bytes(f"iln-stream snapshot {version} sha256:{digest}\n".encode() + content)
 
 
 def test_configuration_hash(make):

@@ -92,9 +92,6 @@ class UnknownEstimator:
     def start(self, given):
         return Sampled().start(given)
 
-    def restore(self, given, state):
-        return Sampled().restore(given, state)
-
 
 def with_own(**own):
     return ScaledTarget(WinsorisedScaler() | ShrinkingGradient(**own, draws=20, seed=1))

@@ -4,53 +4,28 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
+from support.states import STATES, same
 
 from iln_stream.errors import StateError
 from iln_stream.state import pack, unpack
 
-ARRAYS = npst.arrays(
-    st.sampled_from([np.float64, np.float32, np.int64, np.uint64, np.uint8, np.bool_]),
-    npst.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=3),
-)
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-NUMPY_SCALARS = st.floats(width=32).map(np.float32) | st.integers(0, 9).map(np.int64)
-KEYS = st.text(max_size=3) | st.sampled_from(["$array", "$float", "$$array", "a/b", "a", "b", ""])
-VALUES = st.recursive(
-    SCALARS | ARRAYS | NUMPY_SCALARS,
-    lambda values: st.lists(values, max_size=3) | st.dictionaries(KEYS, values, max_size=3),
-    max_leaves=10,
-)
 
-
-def same(a, b) -> bool:
-    """Equal in type, value and every bit."""
-    if isinstance(a, np.ndarray | np.generic):
-        return type(a) is type(b) and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-    if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
-    return type(a) is type(b) and repr(a) == repr(b)
-
-
-def through_files(tree):
-    """The tree after a file of arrays and a file of UTF-8 text."""
-    arrays, text = pack(tree)
+def through_files(state):
+    """The state after a file of arrays and a file of UTF-8 text."""
+    arrays, text = pack(state)
     json.loads(text, parse_constant=pytest.fail)  # strict JSON
     file = io.BytesIO()
-    np.savez(file, **{f"tree/{path}": array for path, array in arrays.items()})
+    np.savez(file, **{f"state/{path}": array for path, array in arrays.items()})
     file.seek(0)
     with np.load(file, allow_pickle=False) as loaded:
-        back = {path.removeprefix("tree/"): loaded[path] for path in loaded.files}
+        back = {path.removeprefix("state/"): loaded[path] for path in loaded.files}
     return unpack(back, text.encode().decode())
 
 
-@given(st.dictionaries(KEYS, VALUES, max_size=4))
-def test_trees_come_back_from_files(tree):
-    """Any tree survives npz and JSON bit for bit: odd keys, nan and infinities too."""
-    assert same(through_files(tree), tree)
+@given(STATES)
+def test_states_come_back_from_files(state):
+    """Any state survives npz and JSON bit for bit: odd keys, nan and infinities too."""
+    assert same(through_files(state), state)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from iln_stream.learners.estimators.capabilities import Reweighs
 from iln_stream.learners.estimators.sampled import Sampled
 from iln_stream.state import StateDict, StateSchema
 
-_FORM = StateSchema("AveragedIterate", 1)
+_SCHEMA = StateSchema("iln_stream.AveragedIterate", 1)
 
 _SETTLE_ABOVE = 2.0**50
 """S / s at which the sums are reset: up to 2^53, S is an exact sum of powers of 1/4."""
@@ -56,13 +56,6 @@ class Averaged:
     def start(self, given: EstimatorContext) -> "AveragedIterate":
         """Return f_1 = 0."""
         return AveragedIterate(self._asked(self.estimator.start(given), given))
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "AveragedIterate":
-        """Return the iterate that has this state."""
-        f, *numbers = _FORM.read(state, "f", "events", "scale", "total", "a", "since", "settled")
-        iterate = AveragedIterate(self._asked(self.estimator.restore(given, f), given))
-        iterate._continue(*numbers)
-        return iterate
 
     def _asked(self, f: Iterate, given: EstimatorContext) -> "Reweighs":
         if given.budget is not None:
@@ -143,7 +136,7 @@ class AveragedIterate:
 
     def state(self) -> StateDict:
         """Return f_t's state and the sums."""
-        return _FORM.write(
+        return _SCHEMA.write(
             f=self._f.state(),
             events=self._events,
             scale=self._scale,
@@ -153,16 +146,12 @@ class AveragedIterate:
             settled=self._settled.copy(),
         )
 
-    def _continue(
-        self,
-        events: int,
-        scale: float,
-        total: float,
-        a: NDArray[np.float64],
-        since: NDArray[np.float64],
-        settled: NDArray[np.float64],
-    ) -> None:
-        self._events, self._scale, self._total = events, scale, total
+    def restore(self, state: StateDict) -> None:
+        """Take f_t and the sums of a state."""
+        f, self._events, self._scale, self._total, a, since, settled = _SCHEMA.read(
+            state, "f", "events", "scale", "total", "a", "since", "settled"
+        )
+        self._f.restore(f)
         self._a, self._since = array("d", a), array("d", since)
         self._settled = settled.copy()
 

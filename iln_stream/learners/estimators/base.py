@@ -120,7 +120,11 @@ class Iterate(Protocol):
         ...
 
     def state(self) -> StateDict:
-        """Return what `Estimator.restore` needs besides `given`; it shares no memory."""
+        """Return what was learned; it shares no memory."""
+        ...
+
+    def restore(self, state: StateDict) -> None:
+        """Go on, bit for bit, from a state of an iterate that was started alike."""
         ...
 
 
@@ -129,8 +133,4 @@ class Estimator(Protocol):
 
     def start(self, given: EstimatorContext) -> Iterate:
         """Return f_1 = 0."""
-        ...
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> Iterate:
-        """Return the iterate that has this state; it resumes bit for bit."""
         ...

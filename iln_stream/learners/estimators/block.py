@@ -10,7 +10,6 @@ from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.estimate_of import estimate_of
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import StateDict
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,6 @@ class Block:
         if family is None:
             return BlockIterate(given, self)
         return BlockRidgesIterate(given, self, family)
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "BlockIterate":
-        """Return the iterate that has this state."""
-        return self.start(given).continued(state)
 
 
 class BlockIterate(Supported):

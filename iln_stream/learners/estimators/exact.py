@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from iln_stream.features import closed_form
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import StateDict
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,6 @@ class Exact:
     def start(self, given: EstimatorContext) -> "ExactIterate":
         """Return f_1 = 0."""
         return ExactIterate(given)
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "ExactIterate":
-        """Return the iterate that has this state."""
-        return self.start(given).continued(state)
 
 
 class ExactIterate(Supported):

@@ -12,7 +12,6 @@ from iln_stream.learners.estimators.affine_law import code, unit
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.estimate_of import estimate_of
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import StateDict
 
 _PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products use threads, without gain
 _FEWEST_POINTS, _MOST_POINTS = 64, 2048
@@ -60,10 +59,6 @@ class Full:
         if family is None:
             return FullIterate(given, self.features)
         return FullRidgesIterate(given, self.features, family)
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "FullIterate":
-        """Return the iterate that has this state."""
-        return self.start(given).continued(state)
 
 
 class FullIterate(Supported):

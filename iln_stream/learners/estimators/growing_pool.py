@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from iln_stream.features import AffineFeatures
 from iln_stream.learners.estimators.base import EstimatorContext
-from iln_stream.learners.estimators.pool import FORM as POOL_FORM
 from iln_stream.learners.estimators.pool import PoolIterate, ridges_for
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import StateDict, StateSchema
 
-_FORM = StateSchema("GrowingPoolIterate", 1)
+_SCHEMA = StateSchema("iln_stream.GrowingPoolIterate", 1)
 
 _TOGETHER = 8
 """Number of units added at once: one pass over the support serves them all."""
@@ -100,15 +99,6 @@ class GrowingPool:
             self, family, given.key, Support(given.budget, given.policy, int(given.key[1]))
         )
 
-    def restore(self, given: EstimatorContext, state: StateDict) -> "GrowingPoolIterate":
-        """Return the iterate that has this state; its units are drawn again."""
-        pool, t, support = _FORM.read(state, "pool", "t", "support")
-        iterate = self.start(given)
-        PoolIterate._continue(iterate, *POOL_FORM.read(pool, "theta", "alpha_l1", "d_first"))
-        iterate._t = t
-        iterate._support = None if support is None else Support.from_state(support)
-        return iterate
-
 
 class GrowingPoolIterate(PoolIterate):
     """theta over the units so far, and the support while units may still be added."""
@@ -148,7 +138,15 @@ class GrowingPoolIterate(PoolIterate):
     def state(self) -> StateDict:
         """Return the pool's state, the number of events, and the support while it is needed."""
         support = None if self._support is None else self._support.state()
-        return _FORM.write(pool=super().state(), t=self._t, support=support)
+        return _SCHEMA.write(pool=super().state(), t=self._t, support=support)
+
+    def restore(self, state: StateDict) -> None:
+        """Take a state's theta and support; the units are drawn again."""
+        pool, self._t, support = _SCHEMA.read(state, "pool", "t", "support")
+        super().restore(pool)
+        self._support = None if support is None else Support()
+        if self._support is not None:
+            self._support.restore(support)
 
     def _grow(self, support: Support, d: int) -> None:
         """Add units if the schedule requires more; drop the support after the last."""

@@ -13,8 +13,7 @@ from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.units import AffineUnits, RidgeNetwork, ridge_units
 from iln_stream.state import StateDict, StateSchema
 
-FORM = StateSchema("PoolIterate", 1)
-"""Format of a pool's state."""
+_SCHEMA = StateSchema("iln_stream.PoolIterate", 1)
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,6 @@ class Pool:
     def start(self, given: EstimatorContext) -> "PoolIterate":
         """Return f_1 = 0."""
         return PoolIterate(self.size, ridges_for("Pool", given), given.key)
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "PoolIterate":
-        """Return the iterate that has this state; its units are drawn again."""
-        iterate = self.start(given)
-        iterate._continue(*FORM.read(state, "theta", "alpha_l1", "d_first"))
-        return iterate
 
 
 def ridges_for(asking: str, given: EstimatorContext) -> AffineFeatures:
@@ -151,10 +144,11 @@ class PoolIterate:
     def state(self) -> StateDict:
         """Return theta, and the first point's number of columns, on which the units depend."""
         d_first = None if self._units is None else self._units.d_first
-        return FORM.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, d_first=d_first)
+        return _SCHEMA.write(theta=self._theta.copy(), alpha_l1=self.alpha_l1, d_first=d_first)
 
-    def _continue(self, theta: NDArray[np.float64], alpha_l1: float, d_first: int | None) -> None:
+    def restore(self, state: StateDict) -> None:
+        """Take theta of a state; the units are drawn again."""
+        theta, self.alpha_l1, d_first = _SCHEMA.read(state, "theta", "alpha_l1", "d_first")
         self._theta = theta.copy()
-        self.alpha_l1 = alpha_l1
-        if d_first is not None:
-            self._units = ridge_units(self._family, d_first, self._key)
+        drawn = d_first is not None
+        self._units = ridge_units(self._family, d_first, self._key) if drawn else None

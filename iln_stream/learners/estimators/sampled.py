@@ -16,7 +16,6 @@ from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
 from iln_stream.learners.estimators.scalar_product import est_scalar_prod
 from iln_stream.learners.estimators.supported import Supported
-from iln_stream.state import StateDict
 from iln_stream.theory import draws_for
 
 Units: TypeAlias = Literal["two normals", "direct", "phase integrated"]
@@ -73,10 +72,6 @@ class Sampled:
         if family is None:
             return SampledIterate(given)
         return SampledRidgesIterate(given, family, self.units or "two normals")
-
-    def restore(self, given: EstimatorContext, state: StateDict) -> "SampledIterate":
-        """Return the iterate that has this state."""
-        return self.start(given).continued(state)
 
 
 class SampledIterate(Supported):

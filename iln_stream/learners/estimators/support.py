@@ -1,6 +1,6 @@
 """The support: the points x_i that carry the function, and their coefficients alpha_i."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from iln_stream.learners.estimators.guide import Guide
 from iln_stream.learners.estimators.thinning import thin_out
 from iln_stream.state import StateDict, StateSchema
 
-_FORM = StateSchema("Support", 1)
+_SCHEMA = StateSchema("iln_stream.Support", 1)
 _FIRST_CAPACITY = 64
 _RESUM_ABOVE = 1e6
 _SCALES = 2.0**-200, 2.0**200
@@ -170,7 +170,7 @@ class Support:
         """Return the contents, without spare capacity."""
         window = slice(self.first, self.last)
         slots = self._slots_at(window)
-        return _FORM.write(
+        return _SCHEMA.write(
             budget=self.budget,
             policy=self.policy,
             key=self.key,
@@ -182,10 +182,9 @@ class Support:
             prefix=self.prefix[self.first : self.last + 1].copy(),
         )
 
-    @classmethod
-    def from_state(cls, state: StateDict) -> Self:
-        """Return the support that has this state."""
-        budget, policy, key, *content = _FORM.read(
+    def restore(self, state: StateDict) -> None:
+        """Take the points of a state, with its budget, policy and key."""
+        budget, policy, key, *content = _SCHEMA.read(
             state,
             "budget",
             "policy",
@@ -197,14 +196,13 @@ class Support:
             "raw",
             "prefix",
         )
-        support = cls(budget, policy, key)
-        support._continue(*content)
-        return support
+        Support.__init__(self, budget, policy, key)
+        self._take_over(*content)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Support.from_state, (self.state(),)
+    __getstate__ = state
+    __setstate__ = restore
 
-    def _continue(
+    def _take_over(
         self,
         n_joined: int,
         scale: float,

@@ -1,7 +1,5 @@
 """Common base of the estimators over a support."""
 
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +8,7 @@ from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import StateDict, StateSchema
 
-_FORM = StateSchema("Supported", 1)
+_SCHEMA = StateSchema("iln_stream.Supported", 1)
 
 
 class Supported:
@@ -54,13 +52,12 @@ class Supported:
 
     def state(self) -> StateDict:
         """Return the support's state."""
-        return _FORM.write(support=self.support.state())
+        return _SCHEMA.write(support=self.support.state())
 
-    def continued(self, state: StateDict) -> Self:
-        """Resume from this state."""
-        (support,) = _FORM.read(state, "support")
-        self.support = Support.from_state(support)
-        return self
+    def restore(self, state: StateDict) -> None:
+        """Take the support of a state."""
+        (support,) = _SCHEMA.read(state, "support")
+        self.support.restore(support)
 
     def rng(self, t: int) -> np.random.Generator:
         """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""

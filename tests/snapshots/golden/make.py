@@ -1,9 +1,13 @@
-"""Writes this release's golden snapshot, once: `python tests/snapshots/golden/make.py`.
+"""Writes the golden files of a release: `python tests/snapshots/golden/make.py`.
 
-A release's file is never written again, so that every later release is tested to read it.
+Run it once for a release, when `iln_stream/_version.py` has its number and nothing that a state
+consists of will change, and commit the files: for each learner below a snapshot after 60 events,
+and what the learner predicts after 30 more. They are never written again, so that every later
+release is tested to read them.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,8 @@ from prometheus_client.registry import CollectorRegistry
 from river import base
 
 from iln_stream import (
+    GrowingPool,
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
     RandomFeatureRidge,
@@ -26,7 +32,8 @@ from iln_stream.streams.river import RiverDatasetSource
 FOLDER = Path(__file__).parent
 
 
-def learners() -> dict[str, base.Regressor]:
+def learners() -> dict[str, base.Estimator]:
+    """A learner of each kind."""
     return {
         "sampled": ScaledTarget(
             WinsorisedScaler() | ShrinkingGradient(draws=40, budget=30, seed=11)
@@ -34,9 +41,12 @@ def learners() -> dict[str, base.Regressor]:
         "pool": ScaledTarget(
             WinsorisedScaler() | ShrinkingGradient(estimator=Pool(16), step=0.6, seed=11)
         ),
+        "growing-pool": ShrinkingGradient(estimator=GrowingPool(8), step=0.6, seed=11),
+        "averaged": ShrinkingGradient(estimator="averaged", draws=40, seed=11),
         "accurate": InfiniteLayerRegressor(seed=11),
         "fast": InfiniteLayerRegressor("fast", seed=11),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
+        "classifier": InfiniteLayerClassifier(seed=11),
     }
 
 
@@ -49,11 +59,25 @@ def event(number: int) -> tuple[dict[str, Any], float]:
     return x, 10 * x["a"] - 4 * x["b"] * x["c"]
 
 
+def learn(learner: Any, numbers: Iterable[int]) -> None:
+    """Let a learner learn these events."""
+    for number in numbers:
+        x, y = event(number)
+        learner.learn_one(x, y > 0 if isinstance(learner, base.Classifier) else y)
+
+
+def predictions(learner: Any) -> list[float]:
+    """What a learner predicts for five events to come."""
+    inputs = [event(number)[0] for number in range(90, 95)]
+    if isinstance(learner, base.Classifier):
+        return [learner.predict_proba_one(x)[True] for x in inputs]
+    return [learner.predict_one(x) for x in inputs]
+
+
 def main() -> None:
     for name, learner in learners().items():
         watched = Metrics(CollectorRegistry(), 10).watch(learner, RiverDatasetSource([], "g"), "g")
-        for number in range(60):
-            learner.learn_one(*event(number))
+        learn(learner, range(60))
         header = Header(
             stream="golden",
             positions={0: 60},
@@ -71,10 +95,8 @@ def main() -> None:
         }
         with (FOLDER / f"{__version__}-{name}.snapshot").open("xb") as file:
             Snapshot(header, state).write(file)
-        for number in range(60, 90):
-            learner.learn_one(*event(number))
-        expected = [learner.predict_one(event(number)[0]) for number in range(90, 95)]
-        (FOLDER / f"{__version__}-{name}.json").write_text(json.dumps(expected))
+        learn(learner, range(60, 90))
+        (FOLDER / f"{__version__}-{name}.json").write_text(json.dumps(predictions(learner)))
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class Inputs(Part):
         """Resume from a state that `state` returned."""
         super().restore(state)
         self._d = self.stats.shape[1]
-        self.columns = Columns.from_state(state["columns"], absent=ABSENT)
+        self.columns.restore(state["columns"])
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:
