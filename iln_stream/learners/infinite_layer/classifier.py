@@ -6,6 +6,7 @@ from typing import Any
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
 from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
@@ -45,6 +46,9 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     Accuracy: 9...%
 
     """
+
+    state_version = 3
+    migrations = {2: classifier_from_version_2}
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()

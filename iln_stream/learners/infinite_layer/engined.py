@@ -17,8 +17,6 @@ class Engined(RestorableLearner):
 
     """
 
-    state_version = 2
-
     _engine: Part
 
     def state(self) -> StateDict:

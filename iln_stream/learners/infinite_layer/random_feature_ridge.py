@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import restorable
@@ -87,6 +88,9 @@ class RandomFeatureRidge(Engined, base.Regressor):
     neural networks and backpropagation-free machine learning models. Science, 2024.
 
     """
+
+    state_version = 3
+    migrations = {2: ridge_from_version_2}
 
     def __init__(
         self,

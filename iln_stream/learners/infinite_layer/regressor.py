@@ -6,6 +6,7 @@ from typing import Any, Literal
 from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
 from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
@@ -76,6 +77,9 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     neural networks and backpropagation-free machine learning models. Science, 2024.
 
     """
+
+    state_version = 3
+    migrations = {2: regressor_from_version_2}
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The engine of the regression learners."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class RegressionEngine(Engine):
     """
 
     kept = ("lags",)
-    parts = ("inputs", "target", "memory", "expert", "drift_means")
+    parts: ClassVar[tuple[str, ...]] = ("inputs", "target", "memory", "expert", "drift_means")
 
     def __init__(
         self,
