@@ -1,7 +1,7 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from river import base
 
@@ -10,6 +10,7 @@ from iln_stream.learners.infinite_layer.migrations import classifier_from_versio
 from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
+from iln_stream.state import Migration
 
 
 @restorable
@@ -48,7 +49,7 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     """
 
     state_version = 3
-    migrations = {2: classifier_from_version_2}
+    migrations: ClassVar[Mapping[int, Migration]] = {2: classifier_from_version_2}
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()

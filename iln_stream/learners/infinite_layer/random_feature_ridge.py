@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from river import base
@@ -13,6 +13,7 @@ from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
+from iln_stream.state import Migration
 
 
 def features_wanted(n_events: int) -> int:
@@ -90,7 +91,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
     """
 
     state_version = 3
-    migrations = {2: ridge_from_version_2}
+    migrations: ClassVar[Mapping[int, Migration]] = {2: ridge_from_version_2}
 
     def __init__(
         self,

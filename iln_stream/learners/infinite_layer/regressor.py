@@ -1,7 +1,7 @@
 """InfiniteLayerRegressor, the learner to try first."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from river import base
 
@@ -12,6 +12,7 @@ from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metri
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.reporting import MetricSpec, Report
+from iln_stream.state import Migration
 
 
 @restorable
@@ -79,7 +80,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     """
 
     state_version = 3
-    migrations = {2: regressor_from_version_2}
+    migrations: ClassVar[Mapping[int, Migration]] = {2: regressor_from_version_2}
 
     def __init__(
         self,
