@@ -134,3 +134,27 @@ def test_wrong_inputs_are_named():
     for value in (math.nan, math.inf):
         with pytest.raises(ValueError, match=r"x\['temperature'\] is (nan|inf): inputs must be"):
             network.predict_one({"temperature": value})
+
+
+def test_npz_is_for_all_to_read(tmp_path):
+    """Any reader of npz finds the arrays by their names, and the rest as JSON."""
+    network = freeze(learned(), size=50)
+    network.save(tmp_path / "network.npz")
+    with np.load(tmp_path / "network.npz", allow_pickle=False) as file:
+        assert sorted(file) == ["b", "centre", "deviation", "json", "omega", "weights"]
+        assert file["omega"].tolist() == network.omega.tolist()
+        rest = json.loads(file["json"].tobytes())
+    assert rest["activation"] == network.activation
+    assert [json.loads(name) for name in rest["names"]] == list(network.names)
+
+
+def test_networks_of_earlier_releases_are_read(tmp_path):
+    """Release 0.1.0 wrote the same with `numpy.savez`, and the class's bare name."""
+    network = freeze(learned(), size=50)
+    network.save(tmp_path / "network.npz")
+    with np.load(tmp_path / "network.npz", allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file}
+    text = arrays["json"].tobytes().replace(b'"iln_stream.FrozenNetwork"', b'"FrozenNetwork"')
+    np.savez(tmp_path / "old.npz", **arrays | {"json": np.frombuffer(text, np.uint8)})
+    loaded = FrozenNetwork.load(tmp_path / "old.npz")
+    assert loaded.predict_many(points()).tolist() == network.predict_many(points()).tolist()

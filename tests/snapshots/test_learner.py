@@ -133,5 +133,12 @@ def test_either_remedy_helps(own, allowed):
 
 def test_unreadable_state_names_the_remedy():
     """A state of an unknown class or version says how to go on."""
-    with pytest.raises(SnapshotError, match="iln-stream rebuild"):
+    with pytest.raises(SnapshotError, match="state of 'Unheard'.*iln-stream rebuild"):
         learner_of({"class": "Unheard"}, allow_pickle=False)
+    state = learner_state(ours(), allow_pickle=False) | {"version": 99}
+    with pytest.raises(
+        SnapshotError,
+        match=r"iln_stream\.ScaledTarget has version 99, and iln_stream \S+ reads 1, 2: use the "
+        "release that wrote it; or learn again from the log with `iln-stream rebuild`",
+    ):
+        learner_of(state, allow_pickle=False)

@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 
 
 class Part:
-    """A part whose state is that of the attributes named in `kept`, and of the parts in `parts`."""
+    """A part whose state is that of the attributes named in `kept`, and of the parts in `parts`.
+
+    The state has no version of its own: the version of the learner's class covers all its parts.
+    """
 
     kept: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[tuple[str, ...]] = ()
@@ -17,7 +20,7 @@ class Part:
         return kept | {name: getattr(self, name).state() for name in self.parts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
+        """Resume from a state that `state` returned; this part is new, and was made alike."""
         for name in self.kept:
             setattr(self, name, copy.deepcopy(state[name]))
         for name in self.parts:
