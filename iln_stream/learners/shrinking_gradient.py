@@ -11,15 +11,15 @@ from river import base
 from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
-    Averages,
+    AveragedIterate,
     DrawPolicy,
     Estimate,
     EstimatesWithin,
     Estimator,
     EstimatorContext,
+    FiniteLayer,
     GrowingPool,
     HasFiniteLayer,
-    HiddenLayer,
     Iterate,
     Policy,
     Pool,
@@ -314,15 +314,18 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
         with self._turn:
             return self._average().estimate(self._columns.row(x), self._n_seen)
 
-    def hidden_layer(
+    def finite_layer(
         self, size: int | None = None, *, seed: int = 0, average: bool = False
-    ) -> HiddenLayer:
-        """Return f over finitely many units, for `freeze`, which takes the same arguments."""
+    ) -> tuple[FiniteLayer, NDArray[np.float64] | None]:
+        """Return f over finitely many units, for `freeze`, which takes the same arguments.
+
+        And points (n, d) at which to estimate its error, or None if the layer is f itself.
+        """
         with self._turn:
             f = self._average() if average else self._current()
             if not isinstance(f, HasFiniteLayer):
                 raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
-            return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
+            return f.finite_layer(size, len(self._columns), np.random.default_rng(seed))
 
     @property
     def input_names(self) -> tuple[Any, ...]:
@@ -497,11 +500,11 @@ class ShrinkingGradient(OneAtATime, base.Regressor):
 
     def _current(self) -> Iterate:
         """f_t alone."""
-        return self._f.current if isinstance(self._f, Averages) else self._f
+        return self._f.current if isinstance(self._f, AveragedIterate) else self._f
 
     def _average(self) -> Iterate:
         """f_S."""
-        if not isinstance(self._f, Averages):
+        if not isinstance(self._f, AveragedIterate):
             raise ValueError(
                 f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
             )

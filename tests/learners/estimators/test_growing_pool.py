@@ -139,9 +139,9 @@ def test_unbiased_for_what_a_stream_has_learned():
         rows.append(x)
     rows, alpha, f = np.array(rows), np.array(alpha), model._f
     newcomers = f._units.expansion(slice(10_000, 14_000), rows, alpha)
-    network = f._units.network(np.ones(14_000), 2)
+    layer = f._units.layer(np.ones(14_000), 2)
     for x in rng.uniform(-1.5, 1.5, (5, 2)):
-        psi = np.cos(network.omega[10_000:] @ x + network.b[10_000:])
+        psi = np.cos(layer.omega[10_000:] @ x + layer.b[10_000:])
         terms = newcomers * psi
         exact = alpha @ closed_form(GaussianFourier(0.5))(rows, x)
         assert abs(terms.mean() - exact) < 5 * terms.std() / math.sqrt(4_000)

@@ -61,7 +61,7 @@ def test_compiled_units_equal_numpy(family, values, d_first):
     x, theta = np.array(values), np.linspace(-1.0, 1.0, 70)
     units = ridge_units(family, d_first, KEY)
     mean, _ = units.mean_and_square(theta, x)
-    assert mean == pytest.approx(units.network(theta, len(x))(x[np.newaxis])[0], abs=1e-6)
+    assert mean == pytest.approx(units.layer(theta, len(x)).evaluate(x[np.newaxis])[0], abs=1e-6)
 
 
 @families
@@ -104,10 +104,9 @@ def test_columns_and_units_may_come_in_any_order(family):
     at_once, bit_by_bit = (ridge_units(family, 2, KEY) for _ in range(2))
     for R, d in ((3, 1), (3, 5), (300, 2), (300, 7), (600, 4), (5, 9)):
         bit_by_bit.mean_and_square(np.zeros(R), np.ones(d))
-    for first, second in zip(
-        at_once.network(np.ones(600), 9)[1:], bit_by_bit.network(np.ones(600), 9)[1:], strict=True
-    ):
-        np.testing.assert_array_equal(first, second)
+    first, second = (vars(units.layer(np.ones(600), 9)) for units in (at_once, bit_by_bit))
+    for name in ("omega", "b", "weights"):
+        np.testing.assert_array_equal(first[name], second[name])
 
 
 @families
@@ -128,9 +127,9 @@ def test_entries_are_independent_of_each_other(family):
     Signs of entries, 45 pairs at 5 standard errors.
     """
     units = ridge_units(family, 3, KEY)
-    network = units.network(np.ones(20_000), 9)
-    b = network.b - (math.pi if family.activation == "cos" else 0.0)
-    signs = np.sign(np.column_stack([network.omega, b]))
+    layer = units.layer(np.ones(20_000), 9)
+    b = layer.b - (math.pi if family.activation == "cos" else 0.0)
+    signs = np.sign(np.column_stack([layer.omega, b]))
     correlations = signs.T @ signs / len(signs)
     assert np.abs(correlations - np.eye(10)).max() < 5 / math.sqrt(len(signs))
     # Neighbouring lots of units don't repeat each other either.
@@ -176,7 +175,7 @@ def test_copies_draw_alike(copied):
     twin = copied(units)
     assert type(twin) is SphereUnits
     np.testing.assert_array_equal(
-        units.network(np.ones(10), 5).omega, twin.network(np.ones(10), 5).omega
+        units.layer(np.ones(10), 5).omega, twin.layer(np.ones(10), 5).omega
     )
 
 
@@ -190,4 +189,4 @@ def test_a_sphere_of_ones_own_is_drawn_by_its_draw():
 
     units = ridge_units(Upwards(), 2, KEY)
     assert type(units) is AffineUnits
-    assert (units.network(np.ones(100), 2).b >= 0).all()
+    assert (units.layer(np.ones(100), 2).b >= 0).all()
