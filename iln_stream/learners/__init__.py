@@ -1,6 +1,7 @@
 """River regressors that learn infinite-layer networks."""
 
 from iln_stream.learners.estimators import (
+    Averaged,
     Block,
     Estimate,
     Exact,
@@ -24,6 +25,7 @@ from iln_stream.learners.update import Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
+    "Averaged",
     "Block",
     "Estimate",
     "Exact",
