@@ -29,9 +29,9 @@ class LearnedFunction(OneAtATime):
 
     @property
     def iterate(self) -> Iterate:
-        """f_t as the estimator stores it, without the average of `Averaged`; it is live."""
+        """f_t as the estimator stores it, not a copy; with `Averaged`, an `AveragedIterate`."""
         with self._turn:
-            return self._f.current if isinstance(self._f, AveragedIterate) else self._f
+            return self._f
 
     @property
     def input_names(self) -> tuple[Any, ...]:
@@ -61,7 +61,7 @@ class LearnedFunction(OneAtATime):
             When eps or delta lies outside its range, or the estimator promises no accuracy.
 
         """
-        f = self.iterate
+        f = self._current()
         if not isinstance(f, EstimatesWithin):
             raise ValueError(
                 f"estimator = {self.estimator!r} can't guarantee an accuracy: the bound needs "
@@ -99,10 +99,14 @@ class LearnedFunction(OneAtATime):
 
         """
         with self._turn:
-            f = self._average() if average else self.iterate
+            f = self._average() if average else self._current()
             if not isinstance(f, HasFiniteLayer):
                 raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
             return f.finite_layer(size, len(self._columns), np.random.default_rng(seed))
+
+    def _current(self) -> Iterate:
+        """f_t alone."""
+        return self._f.current if isinstance(self._f, AveragedIterate) else self._f
 
     def _average(self) -> Iterate:
         """f_S."""

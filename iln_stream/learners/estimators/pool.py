@@ -29,7 +29,7 @@ class Pool:
     most ||f||^2 / R; its standard error, estimated from the R terms, refers to that case.
 
     It needs a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
-    `Tanh`, `Sigmoid`, `ArcCosine`, or a `AffineFeatures` of your own. Parameters that the family
+    `Tanh`, `Sigmoid`, `ArcCosine`, or an `AffineFeatures` of your own. Parameters that the family
     derives from the number of columns, such as gamma = 1/d, are fixed by the first learned event.
 
     Parameters
@@ -79,7 +79,7 @@ def ridges_for(asking: str, given: EstimatorContext) -> AffineFeatures:
     if family is None or family.activation not in get_args(Activation):
         raise ValueError(
             f"{asking} needs ridge units sigma(omega.x + b), not {given.features!r}: use "
-            "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or a "
+            "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or an "
             f"AffineFeatures whose activation is one of {', '.join(get_args(Activation))}"
         )
     return family

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.iterates import context
 
 from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import (
@@ -31,11 +32,6 @@ FAMILIES = [
     ArcCosine(),
 ]
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
-
-
-def pool_iterate(family, estimator):
-    """f_1 = 0 as the learner starts it."""
-    return ShrinkingGradient(family, estimator=estimator, seed=3)._f
 
 
 def named(x):
@@ -109,7 +105,7 @@ def test_agrees_with_the_kernel_expansion(family):
     """For alpha chosen without the pool, E is the kernel's sum within 5 standard errors."""
     rng = np.random.default_rng(3)
     rows, alpha = rng.standard_normal((200, 3)), rng.standard_normal(200)
-    iterate = pool_iterate(family, Pool(5_000))
+    iterate = Pool(5_000).start(context(family))
     for k, (x, a) in enumerate(zip(rows, alpha, strict=True)):
         iterate.append(x, a)
         if k == 100:
