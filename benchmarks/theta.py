@@ -9,6 +9,7 @@ Usage: python benchmarks/theta.py [--events 1000000]
 
 import argparse
 import itertools
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -42,13 +43,12 @@ def relative_error(family: Features, n: int, norm_bound: float) -> tuple[float, 
         n_shrinks[t] = model.n_shrinks
     alpha *= 0.25 ** (model.n_shrinks - n_shrinks)
 
-    network = model._f.network(D)
+    layer, _ = model.finite_layer()
     theta = np.zeros(R)
     for k in range(0, n, AT_ONCE):
         rows = slice(k, k + AT_ONCE)
-        unit_weights = network._replace(weights=np.eye(R))  # so that it gives every psi
-        theta += alpha[rows] @ unit_weights(X[rows])
-    error = np.abs(R * network.weights - theta).max() / np.abs(theta).max()
+        theta += alpha[rows] @ replace(layer, weights=np.ones(R)).terms(X[rows])
+    error = np.abs(R * layer.weights - theta).max() / np.abs(theta).max()
     return float(error), model.n_shrinks, model.alpha_l1
 
 

@@ -11,7 +11,6 @@ from river import base, compose
 
 from iln_stream.features import LARGEST_INPUT
 from iln_stream.frozen.network import FrozenNetwork
-from iln_stream.frozen.one_layer import one_layer
 from iln_stream.learners import ScaledTarget, ShrinkingGradient, WinsorisedScaler
 
 
@@ -68,9 +67,8 @@ def freeze(
     learner = parts.learner
     if learner.n_seen == 0:
         raise ValueError("the model has learned nothing yet: let it learn before it is frozen")
-    layer = learner.hidden_layer(size, seed=seed, average=average)
+    layer, at = learner.finite_layer(size, seed=seed, average=average)
     names = learner.input_names
-    activation, radius, ridges = one_layer(layer.family, layer.w, len(names))
     centre, deviation, clip = _standardisation(parts.scaler, names)
     offset, gain, bound = 0.0, 1.0, math.inf
     if parts.target is not None:
@@ -81,23 +79,18 @@ def freeze(
         centre=centre,
         deviation=deviation,
         clip=clip,
-        radius=radius,
-        activation=activation,
-        omega=ridges.omega,
-        b=ridges.b,
-        weights=layer.theta / len(layer.theta),
         offset=offset,
         gain=gain,
         bound=bound,
         standard_error=0.0,
+        **vars(layer),
     )
-    if not layer.fresh:
+    if at is None:
         return network
-    z = layer.points
     if points is not None:
         rows = [[x.get(name, math.nan) for name in names] for x in points]
-        z = network.scaled(np.array(rows, np.float64).reshape(len(rows), len(names)))
-    return replace(network, standard_error=gain * _standard_error(network, z))
+        at = network.scaled(np.array(rows, np.float64).reshape(len(rows), len(names)))
+    return replace(network, standard_error=gain * layer.error_at(at))
 
 
 class _Parts(NamedTuple):
@@ -137,12 +130,3 @@ def _standardisation(
     centre = np.array([m.mean for m in moments], np.float64)
     deviation = np.array([m.sd if m.sd > 0.0 else math.inf for m in moments], np.float64)
     return centre, deviation, min(scaler.clip, LARGEST_INPUT)
-
-
-def _standard_error(network: FrozenNetwork, z: NDArray[np.float64]) -> float:
-    """Root mean square over points z of the standard error of sum_r of independent terms."""
-    if len(z) == 0:
-        return 0.0
-    size = len(network.weights)
-    variances = [size * float(np.var(network.terms(z_i[np.newaxis]), ddof=1)) for z_i in z]
-    return math.sqrt(sum(variances) / len(variances))

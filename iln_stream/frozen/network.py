@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from iln_stream.errors import StateError
-from iln_stream.features import Activation
-from iln_stream.features.affine import activate
+from iln_stream.learners.estimators import FiniteLayer
 from iln_stream.state import StateSchema, decode_name, encode_name, from_bytes, to_bytes
 
 _SCHEMA = StateSchema("iln_stream.FrozenNetwork", 1)
@@ -18,13 +17,15 @@ _SCHEMA = StateSchema("iln_stream.FrozenNetwork", 1)
 _NUMBERS_AT_ONCE = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class FrozenNetwork:
-    """A fixed function of raw inputs, made by `freeze`.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrozenNetwork(FiniteLayer):
+    """A layer of units with its inputs and outputs scaled, made by `freeze`: a function of raw x.
 
         z = (x - centre) / deviation, clipped to +-clip; 0 where an input is absent
         p = sum_r weights_r sigma(omega_r.z + b_r), clipped to +-bound
         y = offset + gain p
+
+    activation, radius, omega, b and weights are those of `FiniteLayer`.
 
     Parameters
     ----------
@@ -34,12 +35,6 @@ class FrozenNetwork:
         Shape (d,), in the inputs' units. A deviation is infinite where an input never varied.
     clip
         Largest |z|.
-    radius
-        If not None, the units see z / (sqrt(2) max(radius, ||z||)), like those of `ArcCosine`.
-    activation
-        The name of sigma: cos, erf, tanh, sigmoid or relu.
-    omega, b, weights
-        Shapes (R, d), (R,) and (R,).
     offset, gain
         In the label's units.
     bound
@@ -54,11 +49,6 @@ class FrozenNetwork:
     centre: NDArray[np.float64]
     deviation: NDArray[np.float64]
     clip: float
-    radius: float | None
-    activation: Activation
-    omega: NDArray[np.float64]
-    b: NDArray[np.float64]
-    weights: NDArray[np.float64]
     offset: float
     gain: float
     bound: float
@@ -112,14 +102,6 @@ class FrozenNetwork:
         z = (np.where(np.isnan(X), self.centre, X) - self.centre) / self.deviation
         return np.clip(z, -self.clip, self.clip)
 
-    def terms(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return weights_r sigma(omega_r.z_i + b_r), shape (n, R), whose sum over r is p."""
-        if self.radius is not None:
-            norm = np.sqrt(np.vecdot(z, z))
-            z = z / (np.sqrt(2.0) * np.maximum(norm, self.radius))[:, np.newaxis]
-        a = z @ self.omega.T + self.b
-        return self.weights * activate(self.activation, a.ravel()).reshape(a.shape)
-
     def save(self, path: str | Path) -> None:
         """Write the network to one npz file, which holds numbers and JSON but no pickle.
 
@@ -142,10 +124,11 @@ class FrozenNetwork:
         """
         try:
             state = from_bytes(Path(path).read_bytes())
-            names, *values = _SCHEMA.read(state, *(field.name for field in fields(cls)))
+            kept = [field.name for field in fields(cls)]
+            values = dict(zip(kept, _SCHEMA.read(state, *kept), strict=True))
         except StateError as error:
             raise StateError(f"{path} is not a frozen network's file: {error}") from error
-        return cls(tuple(map(decode_name, names)), *values)
+        return cls(**{**values, "names": tuple(map(decode_name, values["names"]))})
 
     def save_onnx(self, path: str | Path) -> None:
         """Write the network as an ONNX model, in double precision.
@@ -167,6 +150,6 @@ class FrozenNetwork:
         Path(path).write_bytes(onnx_model(self))
 
     def _values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        p = self.terms(self.scaled(X)).sum(axis=1)
+        p = self.evaluate(self.scaled(X))
         values: NDArray[np.float64] = self.offset + self.gain * np.clip(p, -self.bound, self.bound)
         return values

@@ -1,6 +1,7 @@
 """River regressors that learn infinite-layer networks."""
 
 from iln_stream.learners.estimators import (
+    Averaged,
     Block,
     Estimate,
     Exact,
@@ -19,10 +20,12 @@ from iln_stream.learners.introspection import find_infinite_layer, find_shrinkin
 from iln_stream.learners.parameters import unserializable_parameters
 from iln_stream.learners.restoring import RestorableLearner, model_of, restorable, state_of
 from iln_stream.learners.scaled_target import ScaledTarget
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.learners.update import Update
 from iln_stream.learners.winsorised_scaler import WinsorisedScaler
 
 __all__ = [
+    "Averaged",
     "Block",
     "Estimate",
     "Exact",

@@ -1,88 +1,54 @@
 """Algorithm 1, SHRINKING_GRADIENT, as a River regressor."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from river import base
 
+from iln_stream.errors import IlnWarning
 from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
+from iln_stream.learners import arguments
 from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
-    Averages,
     DrawPolicy,
     Estimate,
-    EstimatesWithin,
     Estimator,
     EstimatorContext,
     GrowingPool,
-    HasFiniteLayer,
-    HiddenLayer,
-    Iterate,
     Policy,
     Pool,
     estimator_of,
 )
-from iln_stream.learners.reports import (
-    SHRUNK,
-    algorithm_1_flags,
-    algorithm_1_metrics,
-    columns_metrics,
-)
+from iln_stream.learners.learned_function import LearnedFunction
 from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.learners.run_statistics import RunStatistics
+from iln_stream.learners.update import Update
 from iln_stream.learners.watch import Watch
-from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import StateDict
 from iln_stream.theory import LARGEST_STEP
 
-LARGEST_TARGET = 1e15
-"""Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
-
-
-class Update(NamedTuple):
-    """What Algorithm 1 did with the last labelled event.
-
-    Parameters
-    ----------
-    estimate
-        E_t, with its standard error and draws.
-    y
-        y_t as it was learned.
-    shrunk
-        Whether |E_t| >= 16 B, so that alpha was shrunk instead of appended to.
-
-    """
-
-    estimate: Estimate
-    y: float
-    shrunk: bool
-
-    @property
-    def loss(self) -> float:
-        """(E_t - y_t)^2 / 2."""
-        error = self.estimate.value - self.y
-        return error * error / 2
-
 
 @restorable
-class ShrinkingGradient(RestorableLearner, base.Regressor):
+class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.Regressor):
     r"""Online regression with an infinite-layer network, without the kernel trick.
 
-    Learns $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
-    where $\\mu$, the law of the hidden units, can only be sampled. On each event
-    $(x_t, y_t)$, $y_t \\in [-1, 1]$,
+    Learns $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
+    where $\mu$, the law of the hidden units, can only be sampled. On each event
+    $(x_t, y_t)$, $y_t \in [-1, 1]$,
 
     1. estimate $E_t$ of $f_t(x_t)$ from $m$ draws (Algorithm 2, `est_scalar_prod`);
-    2. if $|E_t| < 16B$, append $\\alpha_t = \\eta (y_t - E_t)$ and let $x_t$ join the support;
-    3. otherwise shrink, $\\alpha \\leftarrow \\alpha / 4$, and forget $x_t$.
+    2. if $|E_t| < 16B$, append $\alpha_t = \eta (y_t - E_t)$ and let $x_t$ join the support;
+    3. otherwise shrink, $\alpha \leftarrow \alpha / 4$, and forget $x_t$.
 
-    (The paper prints $\\alpha_t = -\\eta (y_t - E_t)$, against its own Eq. 9; that sign
-    anti-learns.) With $\\eta = B / \\sqrt T$ and $m = O(B^4 T \\log BT)$ draws the expected
-    regret against every $\\|f\\| \\le B$ is $O(B \\sqrt T)$ (Theorem 1). The bound covers
-    targets in [-1, 1] and exactly these steps; other targets are learned too, without a bound.
-    Neither x nor y is scaled here: see `WinsorisedScaler` and `ScaledTarget`.
+    (The paper prints $\alpha_t = -\eta (y_t - E_t)$, against its own Eq. 9.) With $\eta = B /
+    \sqrt T$ and $m = O(B^4 T \log BT)$ draws the expected regret against every $\|f\| \le B$ is
+    $O(B \sqrt T)$ (Theorem 1). The bound covers targets in [-1, 1] and exactly these steps; other
+    targets are learned too, without a bound. Neither x nor y is scaled here: see `WinsorisedScaler`
+    and `ScaledTarget`.
 
     All randomness is a function of the seed and of the number of events learned. A prediction
     changes nothing, and predicting the same x twice between two events gives the same number.
@@ -90,7 +56,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
     Parameters
     ----------
     features
-        The family of hidden units, $\\mu$ and $\\psi$. None: `GaussianFourier()`, random cosines
+        The family of hidden units, $\mu$ and $\psi$. None: `GaussianFourier()`, random cosines
         with gamma = 1/d.
     estimator
         How f_t is stored and estimated, by name or as an object. `"sampled"`: Algorithm 2, with
@@ -104,21 +70,19 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         B, the norm of the comparator functions; at least 1 for Theorem 1, any positive number
         otherwise.
     horizon
-        T, the number of events to come, if known: the step is then $\\eta = B / \\sqrt T$. None:
-        the anytime step $\\eta_t = \\min(B / \\sqrt t, 1)$, which Theorem 1 does not cover.
+        T, the number of events to come, if known: the step is then $\eta = B / \sqrt T$. None:
+        the anytime step $\eta_t = \min(B / \sqrt t, 1)$, which Theorem 1 does not cover.
     step
-        $\\eta$ itself, which overrides both.
+        $\eta$ itself, which overrides both.
     draws
         m. None: enough to keep the variance of $E_t$ below `variance`,
-        $m_t = \\lceil q \\|\\alpha\\|_1^2 / v \\rceil$ within [`min_draws`, `max_draws`], q being
-        the family's bound on $E[\\psi^2 \\psi'^2]$.
+        $m_t = \lceil q \|\alpha\|_1^2 / v \rceil$ within [`min_draws`, `max_draws`], q being
+        the family's bound on $E[\psi^2 \psi'^2]$.
     variance
         v, the tolerated variance of $E_t$ when `draws` is None.
-    min_draws
-        The fewest draws when `draws` is None.
-    max_draws
-        The most draws when `draws` is None. Once this limit binds, the variance may exceed
-        `variance`: a warning is given once, and `n_capped` counts such events.
+    min_draws, max_draws
+        The fewest and the most draws when `draws` is None. Once `max_draws` binds, the variance may
+        exceed `variance`: a warning is given once, and `n_capped` counts such events.
     budget
         The most support points kept. None: all are kept, as in the paper, and memory grows with
         the stream.
@@ -166,21 +130,12 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         seed: int | None = None,
     ) -> None:
         super().__init__()
-        if features is not None and not isinstance(features, Features):
-            raise ValueError(
-                f"features = {features!r} must be a family with q, draw and psi, such as "
-                "iln_stream.features.GaussianFourier()"
-            )
-        _require(norm_bound=norm_bound, horizon=horizon, step=step, variance=variance)
-        _require_counts(
-            draws=draws,
-            min_draws=min_draws,
-            max_draws=max_draws,
-            budget=budget,
-            max_columns=max_columns,
-        )
-        if policy not in get_args(Policy):
-            raise ValueError(f"policy = {policy!r} must be one of {', '.join(get_args(Policy))}")
+        arguments.require_family(features)
+        arguments.require_positive(norm_bound=norm_bound, horizon=horizon)
+        arguments.require_positive(step=step, variance=variance)
+        arguments.require_counts(draws=draws, min_draws=min_draws, max_draws=max_draws)
+        arguments.require_counts(budget=budget, max_columns=max_columns)
+        arguments.require_choice(get_args(Policy), policy=policy)
         if min_draws > max_draws:
             raise ValueError(f"min_draws = {min_draws} must not exceed max_draws = {max_draws}")
         self.features = features
@@ -198,7 +153,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         self.seed = seed
 
         self._columns = Columns(max_columns)
-        self._key = _key_of(seed)
+        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
         self._f = estimator_of(estimator).start(self._given())
         self._n_seen = 0
         self._n_shrinks = 0
@@ -208,29 +163,22 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = _target(y)
+        y_t = arguments.clipped_target(y)
         with self._turn:
             self._learn(self._columns.learn(x), y_t)
 
     def learn_row(self, x_t: NDArray[np.float64], y_t: float) -> None:
-        """Take one step of Algorithm 1, for callers that manage columns themselves.
-
-        Parameters
-        ----------
-        x_t
-            Finite numbers, shape (d,); d may grow from event to event.
-        y_t
-            A finite number.
-
-        """
+        """Take one step of Algorithm 1 on finite numbers x_t, shape (d,), where d may grow."""
         with self._turn:
             self._learn(x_t, y_t)
 
     def _learn(self, x_t: NDArray[np.float64], y_t: float) -> None:
+        """Run the body of Algorithm 1: `shrinking_gradient_step` of paper/algorithms.py."""
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2
-        self._watch.event(y_t, E_t, self._f)
+        for message in self._watch.event(y_t, E_t, self._f):
+            warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
             self._f.append(x_t, eta * (y_t - E_t.value))
@@ -263,154 +211,6 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         estimate = self._f.estimate(x_t, self._n_seen)
         self._latest_estimate = content, estimate
         return estimate
-
-    def estimate_within(self, x: Mapping[Any, float], eps: float, delta: float) -> Estimate:
-        """Return an E with P(|E - f(x)| > eps) <= delta, and the draws that it took.
-
-        `theory.draws_for` gives their number: the prediction part of Theorem 1, with the paper's
-        Eq. 19 corrected and the actual ||alpha||_1. They may be many, but use bounded memory. f is
-        the learned function, on the scale of the targets as they were learned.
-
-        Parameters
-        ----------
-        x
-            The inputs.
-        eps
-            Largest error, positive.
-        delta
-            Probability of a larger error, in (0, 1).
-
-        Raises
-        ------
-        ValueError
-            When eps or delta lies outside its range, or the estimator promises no accuracy.
-
-        """
-        f = self._current()
-        if not isinstance(f, EstimatesWithin):
-            raise ValueError(
-                f"estimator = {self.estimator!r} can't guarantee an accuracy: the bound needs "
-                "independent draws; use 'sampled'"
-            )
-        with self._turn:
-            return f.estimate_within(self._columns.row(x), eps, delta, self._n_seen)
-
-    def estimate_average(self, x: Mapping[Any, float]) -> Estimate:
-        """Return the estimate of f_S(x), f_S = (1/T) sum_t f_t over all T events so far.
-
-        This is the average of Corollary 1, which `estimator="averaged"` keeps. Besides its draws,
-        each call takes O(n) time for n support points.
-
-        Raises
-        ------
-        ValueError
-            When the estimator does not keep the average.
-
-        """
-        with self._turn:
-            return self._average().estimate(self._columns.row(x), self._n_seen)
-
-    def hidden_layer(
-        self, size: int | None = None, *, seed: int = 0, average: bool = False
-    ) -> HiddenLayer:
-        """Return f over finitely many units, for `freeze`, which takes the same arguments."""
-        with self._turn:
-            f = self._average() if average else self._current()
-            if not isinstance(f, HasFiniteLayer):
-                raise ValueError(f"estimator = {self.estimator!r} has no layer of units to freeze")
-            return f.hidden_layer(size, len(self._columns), np.random.default_rng(seed))
-
-    @property
-    def input_names(self) -> tuple[Any, ...]:
-        """Names of the inputs that have a column, in column order."""
-        with self._turn:
-            return tuple(self._columns.place)
-
-    @property
-    def alpha_l1(self) -> float:
-        """||alpha||_1: an estimate's noise is at most this times sqrt(q / m)."""
-        with self._turn:
-            return self._f.alpha_l1
-
-    @property
-    def n_support(self) -> int:
-        """Number of support points."""
-        with self._turn:
-            return self._f.n_support
-
-    @property
-    def n_shrinks(self) -> int:
-        """Number of events on which alpha was shrunk."""
-        with self._turn:
-            return self._n_shrinks
-
-    @property
-    def n_seen(self) -> int:
-        """Number of labelled events learned, t."""
-        with self._turn:
-            return self._n_seen
-
-    @property
-    def n_capped(self) -> int:
-        """Number of events on which `max_draws` was too low for the tolerated variance of E_t."""
-        with self._turn:
-            return self._watch.n_capped
-
-    @property
-    def n_outside(self) -> int:
-        """Number of targets outside [-1, 1], which Theorem 1 does not cover."""
-        with self._turn:
-            return self._watch.n_outside
-
-    @property
-    def n_diverging(self) -> int:
-        """Number of events on which the noise was at least as large as the targets; healthy is 0.
-
-        See `theory.diverging`. The first one triggers a warning.
-        """
-        with self._turn:
-            return self._watch.n_diverging
-
-    @property
-    def noise(self) -> float:
-        """||alpha||_1 sqrt(q / m) of the last E_t, a bound on its standard deviation.
-
-        0 for a pool, which takes no fresh draws, and before the first event.
-        """
-        with self._turn:
-            return self._watch.noise
-
-    @property
-    def n_overflowed(self) -> int:
-        """Number of inputs left out because `max_columns` names already had a column."""
-        with self._turn:
-            return self._columns.n_overflowed
-
-    @property
-    def estimate_variance(self) -> float:
-        """Variance of the last E_t, estimated from its own draws; 0 before the first event."""
-        last = self._last
-        return 0.0 if last is None else last.estimate.standard_error**2
-
-    @property
-    def last_update(self) -> Update | None:
-        """What Algorithm 1 did with the last labelled event, None before the first."""
-        with self._turn:
-            return self._last
-
-    flags = (SHRUNK,)
-    """Flags that an event may raise; see `iln_stream.reporting`."""
-
-    def report(self, y_pred: float, y: float) -> Report:
-        """Report the loss (E_t - y_t)^2 / 2 of the last event, and whether alpha was shrunk."""
-        update = self._last
-        if update is None:  # a wrapper did not pass the event on
-            return None, ()
-        return update.loss, algorithm_1_flags(update)
-
-    def metrics(self) -> Sequence[MetricSpec]:
-        """Return the metrics of Algorithm 1."""
-        return (*algorithm_1_metrics(self), *columns_metrics(self))
 
     def state(self) -> StateDict:
         """Return the learner's complete state, as plain values and arrays; it shares no memory.
@@ -468,43 +268,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
 
-    def _current(self) -> Iterate:
-        """f_t alone."""
-        return self._f.current if isinstance(self._f, Averages) else self._f
-
-    def _average(self) -> Iterate:
-        """f_S."""
-        if not isinstance(self._f, Averages):
-            raise ValueError(
-                f"estimator = {self.estimator!r} keeps no average of all f_t: use 'averaged'"
-            )
-        return self._f.average()
-
     def _given(self) -> EstimatorContext:
         family = GaussianFourier() if self.features is None else self.features
         draws = DrawPolicy(self.draws, self.variance, self.min_draws, self.max_draws)
         return EstimatorContext(family, draws, self.budget, self.policy, self._key)
-
-
-def _key_of(seed: int | None) -> NDArray[np.uint64]:
-    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    return words.astype(np.uint64)
-
-
-def _target(y: float) -> float:
-    y = float(y)
-    if not math.isfinite(y):
-        raise ValueError(f"y is {y}: a target must be a finite number")
-    return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))
-
-
-def _require(**numbers: float | None) -> None:
-    for name, value in numbers.items():
-        if value is not None and not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r} must be a positive, finite number")
-
-
-def _require_counts(**counts: int | None) -> None:
-    for name, value in counts.items():
-        if value is not None and (value != int(value) or value < 1):
-            raise ValueError(f"{name} = {value!r} must be a whole number, at least 1")

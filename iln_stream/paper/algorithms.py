@@ -73,6 +73,8 @@ def shrinking_gradient_step(
 ) -> Iterate:
     """Return f_{t+1} (the body of Algorithm 1, SHRINKING_GRADIENT).
 
+    `ShrinkingGradient._learn`, in iln_stream/learners/shrinking_gradient.py, is this step.
+
     Parameters
     ----------
     f

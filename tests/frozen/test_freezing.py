@@ -40,8 +40,9 @@ def learned(model, n=400):
 
 def f(model, row):
     """The learned function itself, from the kernel."""
-    support = model._f.support
-    return float(support.alpha @ closed_form(model._f._features)(support.rows(len(row)), row))
+    support = model.iterate.support
+    kernel = closed_form(model.features or features.GaussianFourier())
+    return float(support.alpha @ kernel(support.rows(len(row)), row))
 
 
 @pytest.mark.parametrize("family", FREEZABLE)
@@ -135,7 +136,7 @@ def test_the_average_is_frozen():
     model = ShrinkingGradient(family, "averaged", draws=300, seed=1)
     for t in range(200):
         model.learn_one({"a": math.sin(t)}, 0.8 if t < 120 else -0.8)
-    average = model._f.average().support
+    average = model.iterate.average().support
     row = np.array([0.4])
     f_S = float(average.alpha @ family.kernel(average.rows(1), row))
     network = freeze(model, size=20_000, average=True)

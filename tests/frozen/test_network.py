@@ -1,78 +1,19 @@
-"""Saving, loading, and asking a frozen network."""
+"""Saving and loading a frozen network, and asking it."""
 
 import json
 import math
-import sys
+from dataclasses import replace
 
 import numpy as np
-import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.freezable import FAMILIES, NAMES, learned, points
 
-from iln_stream import FrozenNetwork, ScaledTarget, ShrinkingGradient, WinsorisedScaler, freeze
+from iln_stream import FrozenNetwork, freeze
 from iln_stream.errors import StateError
-from iln_stream.features import ArcCosine, Erf, GaussianFourier, LaplacianFourier, Sigmoid, Tanh
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-
-FAMILIES = [GaussianFourier(), LaplacianFourier(), Erf(), Tanh(), Sigmoid(), ArcCosine()]
-NAMES = ["temperature", "sky=clear", 3]
-
-
-def learned(family=None, wrapped=True, estimator="sampled"):
-    learner = ShrinkingGradient(family, estimator, step=0.5, draws=50, seed=1)
-    model = ScaledTarget(WinsorisedScaler() | learner) if wrapped else learner
-    rng = np.random.default_rng(2)
-    for _ in range(60):
-        x = 30 * rng.normal(size=3)
-        model.learn_one(dict(zip(NAMES, x, strict=True)), math.tanh(x[0] / 30))
-    return model
-
-
-def points(wrapped=True):
-    """Some inputs are absent, some huge if a scaler clips them (no cosine has a phase there)."""
-    rng = np.random.default_rng(1)
-    X = 30 * rng.standard_normal((200, 3))
-    X[rng.random(X.shape) < 0.1] = np.nan
-    if wrapped:
-        X[0] = 1e300, -1e300, 0.0
-    return X
-
-
-@pytest.mark.parametrize("wrapped", [False, True])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_onnx_agrees(family, wrapped, tmp_path):
-    """onnxruntime computes what predict_many does: absent, huge and clipped inputs included."""
-    network = freeze(learned(family, wrapped), size=300)
-    network.save_onnx(tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
-    X = points(wrapped)
-    (y,) = session.run(None, {"x": X})
-    assert y.dtype == np.float64
-    np.testing.assert_allclose(y, network.predict_many(X), rtol=1e-6, atol=1e-6)
-    names = session.get_modelmeta().custom_metadata_map["names"]
-    assert json.loads(names) == list(network.names)
-
-
-def test_onnx_of_a_pool(tmp_path):
-    """A pool is exported to ONNX like any other network."""
-    network = freeze(learned(estimator="pool"))
-    network.save_onnx(tmp_path / "pool.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "pool.onnx")
-    X = points()
-    np.testing.assert_allclose(session.run(["y"], {"x": X})[0], network.predict_many(X), atol=1e-9)
-
-
-def test_onnx_is_an_extra(tmp_path, monkeypatch):
-    """Without the package, everything but save_onnx works; its error says what to install."""
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "iln_stream.frozen.onnx_model", raising=False)
-    network = freeze(learned(), size=10)
-    network.save(tmp_path / "network.npz")
-    with pytest.raises(ImportError, match=r"pip install 'iln-stream\[onnx\]'"):
-        network.save_onnx(tmp_path / "model.onnx")
-    assert not (tmp_path / "model.onnx").exists()
 
 
 @settings(max_examples=10, deadline=None)
@@ -158,3 +99,18 @@ def test_networks_of_earlier_releases_are_read(tmp_path):
     np.savez(tmp_path / "old.npz", **arrays | {"json": np.frombuffer(text, np.uint8)})
     loaded = FrozenNetwork.load(tmp_path / "old.npz")
     assert loaded.predict_many(points()).tolist() == network.predict_many(points()).tolist()
+
+
+def test_it_is_a_finite_layer_between_two_scalings():
+    """y = offset + gain p, p the layer's value at the scaled inputs, clipped to the bound."""
+    network = freeze(learned(), size=50)
+    X = points()
+    z = network.scaled(X)
+    assert np.abs(z).max() <= network.clip
+    assert (z[np.isnan(X)] == 0.0).all()
+    p = np.clip(network.evaluate(z), -network.bound, network.bound)
+    assert network.predict_many(X).tolist() == (network.offset + network.gain * p).tolist()
+    steep = replace(network, weights=100 * network.weights)
+    extremes = network.offset + network.gain * np.array([-network.bound, network.bound])
+    assert {*steep.predict_many(X)} & {*extremes}
+    assert steep.predict_many(X).max() <= extremes[1]

@@ -36,9 +36,9 @@ def learned(model: ShrinkingGradient, n: int, **kwargs: int) -> ShrinkingGradien
 
 def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
     """f_t(x) by the closed-form kernel."""
-    row = model._columns.row(x)
-    kernel = closed_form(model._f._features)
-    return float(model._f.support.alpha @ kernel(model._f.support.rows(len(row)), row))
+    row = np.array([x[name] for name in model.input_names])
+    kernel, support = closed_form(model.features or GaussianFourier()), model.iterate.support
+    return float(support.alpha @ kernel(support.rows(len(row)), row))
 
 
 class TestAgainstThePaper:
@@ -52,7 +52,7 @@ class TestAgainstThePaper:
 
         def draws_of(t, d):
             # The estimator draws all i, then all w, from event t's own segment of Philox.
-            rng = np.random.Generator(np.random.Philox(key=model._f._key, counter=[0, 0, 0, t - 1]))
+            rng = model.iterate.rng(t - 1)
             u = rng.random(m)
             w = family.draw(m, d, rng)
             return iter([(u[k], (w.omega[k], w.b[k])) for k in range(m)])
@@ -74,7 +74,7 @@ class TestAgainstThePaper:
         assert shrinks > 3  # so both branches were compared
         assert model.n_shrinks == shrinks
         np.testing.assert_allclose(ours, estimates, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(model._f.support.alpha, f.alpha, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(model.iterate.support.alpha, f.alpha, rtol=0, atol=1e-13)
 
     def test_the_sign_learns(self):
         """+eta (y - E) learns; the paper's printed sign would end far above the zero predictor."""
@@ -97,7 +97,7 @@ class TestAgainstThePaper:
         assert model.last_update.shrunk
         model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.125 < 0.16
         assert model.n_support == 2
-        assert model._f.support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
+        assert model.iterate.support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
         assert model.n_seen == 3
 
     def test_the_boundary_shrinks(self):
@@ -148,7 +148,7 @@ class TestAgainstThePaper:
         for _ in steps:
             model.learn_one({"a": 0.3}, 1.0)
             last = model.last_update
-            taken.append(model._f.support.alpha[-1] / (last.y - last.estimate.value))
+            taken.append(model.iterate.support.alpha[-1] / (last.y - last.estimate.value))
         assert taken == pytest.approx(steps)
 
 
@@ -247,11 +247,9 @@ class TestRandomness:
         """Estimates of one x at a frozen f are uncorrelated from event to event (4 sigma)."""
         model = learned(ShrinkingGradient(step=0.3, draws=20, seed=0), 40)
         x = events(1)[0][0]
-        values = []
-        for k in range(1_000):
-            model._n_seen = 40 + k  # the only thing that the randomness depends on
-            model._latest_estimate = None
-            values.append(model.estimate(x).value)
+        row = np.array(list(x.values()))
+        assert model.iterate.estimate(row, 40) == model.estimate(x)
+        values = [model.iterate.estimate(row, 40 + k).value for k in range(1_000)]
         correlation = np.corrcoef(values[:-1], values[1:])[0, 1]
         assert abs(correlation) < 4 / math.sqrt(1_000)
 
@@ -334,7 +332,7 @@ class TestWhateverArrives:
         for k in range(500):
             model.learn_one({f"name {k}": 1.0}, 0.5)
         assert model.n_overflowed == 496
-        assert model._f.support.rows(4).shape == (5, 4)
+        assert model.iterate.support.rows(4).shape == (5, 4)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Ways to store f_t and to estimate it at a point."""
 
-from iln_stream.learners.estimators.averaged import Averaged
+from iln_stream.learners.estimators.averaged import Averaged, AveragedIterate
 from iln_stream.learners.estimators.base import (
     DrawPolicy,
     Estimate,
@@ -10,16 +10,11 @@ from iln_stream.learners.estimators.base import (
     Policy,
 )
 from iln_stream.learners.estimators.block import Block
-from iln_stream.learners.estimators.capabilities import (
-    Averages,
-    EstimatesWithin,
-    HasFiniteLayer,
-    Reweighs,
-)
+from iln_stream.learners.estimators.capabilities import EstimatesWithin, HasFiniteLayer
 from iln_stream.learners.estimators.exact import Exact
+from iln_stream.learners.estimators.finite_layer import FiniteLayer
 from iln_stream.learners.estimators.full import Full
 from iln_stream.learners.estimators.growing_pool import GrowingPool
-from iln_stream.learners.estimators.hidden_layer import HiddenLayer
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.estimators.sampled import Sampled
 
@@ -54,7 +49,7 @@ def estimator_of(chosen: Estimator | str) -> Estimator:
 __all__ = [
     "ESTIMATORS",
     "Averaged",
-    "Averages",
+    "AveragedIterate",
     "Block",
     "DrawPolicy",
     "Estimate",
@@ -62,14 +57,13 @@ __all__ = [
     "Estimator",
     "EstimatorContext",
     "Exact",
+    "FiniteLayer",
     "Full",
     "GrowingPool",
     "HasFiniteLayer",
-    "HiddenLayer",
     "Iterate",
     "Policy",
     "Pool",
-    "Reweighs",
     "Sampled",
     "estimator_of",
 ]

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Estimate, Estimator, EstimatorContext, Iterate
-from iln_stream.learners.estimators.capabilities import Reweighs
 from iln_stream.learners.estimators.sampled import Sampled
+from iln_stream.learners.estimators.supported import Supported
 from iln_stream.state import StateDict, StateSchema
 
 _SCHEMA = StateSchema("iln_stream.AveragedIterate", 1)
@@ -57,13 +57,13 @@ class Averaged:
         """Return f_1 = 0."""
         return AveragedIterate(self._asked(self.estimator.start(given), given))
 
-    def _asked(self, f: Iterate, given: EstimatorContext) -> "Reweighs":
+    def _asked(self, f: Iterate, given: EstimatorContext) -> Supported:
         if given.budget is not None:
             raise ValueError(
                 f"budget = {given.budget} must be None for the average of all f_t: "
                 "an evicted point would still count in it"
             )
-        if not isinstance(f, Reweighs):
+        if not isinstance(f, Supported):
             raise ValueError(
                 f"estimator = {self.estimator!r} keeps no points, so it can't average all f_t: "
                 "use Sampled()"
@@ -78,7 +78,7 @@ class AveragedIterate:
     The sum of its coefficients up to event T is then a_i (S(T) - S(i)), S the prefix sums of s.
     """
 
-    def __init__(self, f: Reweighs) -> None:
+    def __init__(self, f: Supported) -> None:
         self._f = f
         self._events = 0
         self._scale = 1.0  # s

@@ -29,6 +29,19 @@ class Estimate(NamedTuple):
     standard_error: float
     draws: int
 
+    @classmethod
+    def from_terms(cls, terms: NDArray[np.float64]) -> "Estimate":
+        """Return the mean of independent terms, shape (m,) with m >= 2, and its standard error.
+
+        Examples
+        --------
+        >>> Estimate.from_terms(np.array([1.0, 3.0, 2.0, 2.0]))
+        Estimate(value=2.0, standard_error=0.408..., draws=4)
+
+        """
+        m = len(terms)
+        return cls(float(terms.mean()), float(terms.std(ddof=1)) / math.sqrt(m), m)
+
 
 class DrawPolicy(NamedTuple):
     """How many draws an estimate takes: `fixed`, or enough to keep its variance in bounds."""

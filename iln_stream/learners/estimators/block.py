@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from iln_stream.features import GaussianAffineFeatures
 from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.estimate_of import estimate_of
 from iln_stream.learners.estimators.supported import Supported
 
 
@@ -78,7 +77,7 @@ class BlockIterate(Supported):
         for _ in range(self._S):
             i = self.support.sample(self._R, rng)
             theta += sgn[i] * self._features.psi(self.support.take(i, d), w)
-        return estimate_of(self.alpha_l1 / self._S * theta * self._features.psi(x, w))
+        return Estimate.from_terms(self.alpha_l1 / self._S * theta * self._features.psi(x, w))
 
 
 class BlockRidgesIterate(BlockIterate):
@@ -101,4 +100,4 @@ class BlockRidgesIterate(BlockIterate):
         law, seed = self._law(len(x)), (self._key[0], t)
         terms = np.empty(self._R)
         sampled_ridges.block(*self.support.drawable(), x, *law, *seed, self._S, terms)
-        return estimate_of(alpha_l1 * terms)
+        return Estimate.from_terms(alpha_l1 * terms)

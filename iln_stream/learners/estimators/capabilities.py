@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Estimate, Iterate
-from iln_stream.learners.estimators.hidden_layer import HiddenLayer
+from iln_stream.learners.estimators.finite_layer import FiniteLayer
 
 
 @runtime_checkable
@@ -19,32 +19,14 @@ class EstimatesWithin(Iterate, Protocol):
 
 
 @runtime_checkable
-class Reweighs(Iterate, Protocol):
-    """Keeps every appended point, in order."""
-
-    def reweighed(self, alpha: NDArray[np.float64]) -> Iterate:
-        """Return sum_i alpha_i Phi(x_i) over the same points with new alpha, shape (n,)."""
-        ...
-
-
-@runtime_checkable
-class Averages(Iterate, Protocol):
-    """Keeps the average of all f_t."""
-
-    @property
-    def current(self) -> Iterate:
-        """f_t alone."""
-        ...
-
-    def average(self) -> Iterate:
-        """Return (1/T) sum_t f_t."""
-        ...
-
-
-@runtime_checkable
 class HasFiniteLayer(Iterate, Protocol):
     """Can be written as one layer of finitely many units."""
 
-    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
-        """Return f over `size` units (None: a suitable number) for inputs of d columns."""
+    def finite_layer(
+        self, size: int | None, d: int, rng: np.random.Generator
+    ) -> tuple[FiniteLayer, NDArray[np.float64] | None]:
+        """Return f over `size` units (None: a suitable number) for inputs of d columns.
+
+        And points (n, d) at which to estimate its error, or None if the layer is f itself.
+        """
         ...

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from iln_stream.features import AffineFeatures, as_ridges
 from iln_stream.learners.estimators.affine_law import code, unit
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.estimate_of import estimate_of
 from iln_stream.learners.estimators.supported import Supported
 
 _PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products use threads, without gain
@@ -77,7 +76,7 @@ class FullIterate(Supported):
         theta = np.zeros(self._size)
         for x_i, alpha in zip(self.support.rows(d), self.support.alpha, strict=True):
             theta += alpha * self._features.psi(x_i, w)
-        return estimate_of(theta * self._features.psi(x, w))
+        return Estimate.from_terms(theta * self._features.psi(x, w))
 
 
 class FullRidgesIterate(FullIterate):
@@ -105,7 +104,7 @@ class FullRidgesIterate(FullIterate):
         psi = np.zeros(self._size)
         row = family.inputs(x).astype(np.float32)[np.newaxis]
         ridge_sums.add(psi, row @ omega_T, b, np.ones(1), code(family))
-        return estimate_of(theta * psi)
+        return Estimate.from_terms(theta * psi)
 
     def _blocks(self, d: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """The support's rows as units see them, with their alphas.

@@ -7,10 +7,10 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, AffineFeatures, AffineWeights, as_ridges
+from iln_stream.features import Activation, AffineFeatures, as_ridges
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.hidden_layer import HiddenLayer
-from iln_stream.learners.estimators.units import AffineUnits, RidgeNetwork, ridge_units
+from iln_stream.learners.estimators.finite_layer import FiniteLayer
+from iln_stream.learners.estimators.units import AffineUnits, ridge_units
 from iln_stream.state import StateDict, StateSchema
 
 _SCHEMA = StateSchema("iln_stream.PoolIterate", 1)
@@ -28,7 +28,7 @@ class Pool:
     most ||f||^2 / R; its standard error, estimated from the R terms, refers to that case.
 
     It needs a family of ridge units: Gaussian, Laplacian and Cauchy Fourier features, `Erf`,
-    `Tanh`, `Sigmoid`, `ArcCosine`, or a `AffineFeatures` of your own. Parameters that the family
+    `Tanh`, `Sigmoid`, `ArcCosine`, or an `AffineFeatures` of your own. Parameters that the family
     derives from the number of columns, such as gamma = 1/d, are fixed by the first learned event.
 
     Parameters
@@ -72,7 +72,7 @@ def ridges_for(asking: str, given: EstimatorContext) -> AffineFeatures:
     if family is None or family.activation not in get_args(Activation):
         raise ValueError(
             f"{asking} needs ridge units sigma(omega.x + b), not {given.features!r}: use "
-            "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or a "
+            "GaussianFourier, LaplacianFourier, CauchyFourier, Erf, Tanh, Sigmoid, ArcCosine or an "
             f"AffineFeatures whose activation is one of {', '.join(get_args(Activation))}"
         )
     return family
@@ -124,22 +124,17 @@ class PoolIterate:
         self._theta *= factor
         self.alpha_l1 *= factor
 
-    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
-        """Return the pool itself."""
+    def finite_layer(
+        self, size: int | None, d: int, rng: np.random.Generator
+    ) -> tuple[FiniteLayer, None]:
+        """Return the pool itself, for points of d columns, d at least the number learned."""
         if size not in (None, self.n_units):
             raise ValueError(
                 f"size = {size} is not the pool's, {self.n_units}: a pool is frozen as it is, so "
                 "leave size out"
             )
-        network = self.network(d)
-        units, theta = AffineWeights(network.omega, network.b), self.n_units * network.weights
-        return HiddenLayer(network.features, units, theta, False, np.empty((0, d)))
-
-    def network(self, d: int) -> RidgeNetwork:
-        """Return f_t as a function of points of d columns, d at least the number learned."""
-        if self._units is None:
-            return RidgeNetwork(self._family, np.zeros((0, d)), np.zeros(0), np.zeros(0))
-        return self._units.network(self._theta, d)
+        units = self._units or ridge_units(self._family, d, self._key)
+        return units.layer(self._theta, d), None
 
     def state(self) -> StateDict:
         """Return theta, and the first point's number of columns, on which the units depend."""

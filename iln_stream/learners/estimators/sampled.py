@@ -1,11 +1,10 @@
 """f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
 
 import math
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,12 +101,6 @@ class SampledIterate(Supported):
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
         """Return E at x from the number of draws given by the corrected bound."""
         return self._estimate(x, draws_for(eps, delta, self.alpha_l1, self._q), t)
-
-    def reweighed(self, alpha: NDArray[np.float64]) -> Self:
-        """Return the same points with new alpha, shape (n,)."""
-        iterate = copy(self)
-        iterate.support = self.support.reweighed(alpha)
-        return iterate
 
     def _estimate(self, x: NDArray[np.float64], m: int, t: int) -> Estimate:
         return est_scalar_prod(self.support, x, m, self._features, self.rng(t))

@@ -1,17 +1,27 @@
 """Common base of the estimators over a support."""
 
+from abc import ABC, abstractmethod
+from copy import copy
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.estimators.base import EstimatorContext
-from iln_stream.learners.estimators.hidden_layer import HiddenLayer, of_support
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext
+from iln_stream.learners.estimators.finite_layer import FiniteLayer, layer_of
 from iln_stream.learners.estimators.support import Support
 from iln_stream.state import StateDict, StateSchema
 
 _SCHEMA = StateSchema("iln_stream.Supported", 1)
 
+_UNITS = 1024
+"""Number of units of a finite layer, if not given."""
 
-class Supported:
+_LATEST = 100
+"""Number of points at which a finite layer's error is estimated."""
+
+
+class Supported(ABC):
     """Support points with their alphas; a subclass estimates."""
 
     def __init__(self, given: EstimatorContext) -> None:
@@ -38,6 +48,10 @@ class Supported:
         """Return 0, unless a subclass knows a tight bound."""
         return 0.0
 
+    @abstractmethod
+    def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
+        """Return E at x, shape (d,), with the randomness of event t."""
+
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """Add x to the support."""
         self.support.append(x, alpha)
@@ -46,9 +60,31 @@ class Supported:
         """Multiply every alpha_i by `factor`."""
         self.support.shrink(factor)
 
-    def hidden_layer(self, size: int | None, d: int, rng: np.random.Generator) -> HiddenLayer:
-        """Return f over fresh units."""
-        return of_support(self.support, self._features, size, d, rng)
+    def reweighed(self, alpha: NDArray[np.float64]) -> Self:
+        """Return sum_i alpha_i Phi(x_i) over the same points with new alpha, shape (n,).
+
+        There must be no budget.
+        """
+        iterate = copy(self)
+        iterate.support = self.support.reweighed(alpha)
+        return iterate
+
+    def finite_layer(
+        self, size: int | None, d: int, rng: np.random.Generator
+    ) -> tuple[FiniteLayer, NDArray[np.float64]]:
+        """Return f over fresh units, weights_r = sum_i alpha_i psi(x_i; w_r) / R, in O(n R d) time.
+
+        And the latest points, at which to estimate the error due to the finite R.
+        """
+        size = _UNITS if size is None else size
+        if size < 2 or size != int(size):
+            raise ValueError(f"size = {size!r} must be a whole number of units, at least 2")
+        w = self._features.draw(size, d, rng)
+        theta = np.zeros(size)
+        X = self.support.rows(d)
+        for x, alpha in zip(X, self.support.alpha, strict=True):
+            theta += alpha * self._features.psi(x, w)
+        return layer_of(self._features, w, theta / size, d), X[-_LATEST:].copy()
 
     def state(self) -> StateDict:
         """Return the support's state."""

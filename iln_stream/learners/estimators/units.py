@@ -1,52 +1,19 @@
 """Ridge units that are drawn once and kept, while columns and more units may be added."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, AffineFeatures, AffineWeights, ArcCosine
-from iln_stream.features.affine import activate
+from iln_stream.features import AffineFeatures, AffineWeights, ArcCosine
+from iln_stream.learners.estimators.finite_layer import FiniteLayer, layer_of
 
 _LOT = 256
 """Number of units drawn together."""
 
 _LARGEST = 1e37
 """About the largest single; the phase of such a fast cosine is random in any case."""
-
-
-class RidgeNetwork(NamedTuple):
-    """f(x) = sum_r weights_r sigma(omega_r . inputs(x) + b_r): a function without a support.
-
-    Parameters
-    ----------
-    features
-        The family: its `activation` names sigma, its `inputs` is the identity for most.
-    omega
-        Shape (R, d), for x as passed to the learner.
-    b
-        Shape (R,).
-    weights
-        Shape (R,).
-
-    """
-
-    features: AffineFeatures
-    omega: NDArray[np.float64]
-    b: NDArray[np.float64]
-    weights: NDArray[np.float64]
-
-    @property
-    def activation(self) -> Activation:
-        """The name of sigma."""
-        return self.features.activation
-
-    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return f at every row of X (n, d), shape (n,)."""
-        z = self.features.inputs(X) @ self.omega.T + self.b
-        psi: NDArray[np.float64] = activate(self.activation, z.ravel()).reshape(z.shape)
-        return psi @ self.weights
 
 
 class AffineUnits:
@@ -129,13 +96,21 @@ class AffineUnits:
         self._kernels.expansion(self._code, omega, b, self._seen(X), alpha, theta)
         return theta
 
-    def network(self, theta: NDArray[np.float64], d: int) -> RidgeNetwork:
-        """Return f(x) = (1/R) sum_r theta_r psi(x; w_r) for points of d columns."""
+    def layer(self, theta: NDArray[np.float64], d: int) -> FiniteLayer:
+        """Return f(x) = (1/R) sum_r theta_r psi(x; w_r) for points of d columns.
+
+        Raises
+        ------
+        ValueError
+            When the family has `inputs` of its own, so that its units are not ridges of x.
+
+        """
         R = len(theta)
         self._draw_up_to(R, d)
         omega = self._omega[:d, :R].T.astype(np.float64) / self._per_radian
         b = self._b[:R].astype(np.float64) / self._per_radian
-        return RidgeNetwork(self._family, omega, b, theta * self._shares(R, d) / R)
+        weights = theta * self._shares(R, d) / R
+        return layer_of(self._family, AffineWeights(omega, b), weights, d)
 
     def _seen(self, x: NDArray[Any]) -> NDArray[Any]:
         return x if self._sees_x_itself else self._family.inputs(x)

@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.iterates import context
 
 from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import Averaged, DrawPolicy, EstimatorContext, Sampled
+from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Sampled
 
 FAMILY = GaussianFourier(gamma=0.5)
 
 
 def started():
-    given = EstimatorContext(
-        FAMILY, DrawPolicy(50, 0.01, 16, 100), None, "oldest", np.zeros(2, np.uint64)
-    )
-    return Averaged().start(given)
+    return Averaged().start(context(FAMILY, m=50))
 
 
 ACTIONS = st.lists(
@@ -45,7 +43,7 @@ def test_coefficients_are_the_mean_of_all(actions):
     average = f.average().support
     np.testing.assert_allclose(average.alpha, expected, rtol=1e-12, atol=1e-12)
     assert average.alpha_l1 == pytest.approx(np.abs(expected).sum(), rel=1e-9, abs=1e-12)
-    assert average.rows(1).tolist() == f._f.support.rows(1).tolist()
+    assert average.rows(1).tolist() == f.current.support.rows(1).tolist()
 
 
 def test_thousands_of_shrinks():
@@ -74,12 +72,12 @@ def test_a_run_with_shrinks_against_all_f_t():
     x = np.array([0.3, -0.2])
     values = []
     for _ in range(300):
-        support = model._f.current.support
+        support = model.iterate.current.support
         values.append(float(support.alpha @ FAMILY.kernel(support.rows(2), x)))
         a, b = rng.normal(size=2)
         model.learn_one({"a": a, "b": b}, math.sin(a) * 1.0)
     assert model.n_shrinks >= 5
-    average = model._f.average().support
+    average = model.iterate.average().support
     f_S = float(average.alpha @ FAMILY.kernel(average.rows(2), x))
     assert f_S == pytest.approx(np.mean(values), rel=1e-11)
     estimate = model.estimate_average({"a": 0.3, "b": -0.2})
@@ -112,7 +110,7 @@ def test_an_average_is_a_moments():
     assert average.support.alpha.tolist() == alpha.tolist()
     assert average.support.rows(1).tolist() == rows.tolist()
     average.append(np.array([7.0]), 1.0)  # nor the other way round
-    assert f._f.support.rows(1)[:, 0].tolist() == list(range(200))
+    assert f.current.support.rows(1)[:, 0].tolist() == list(range(200))
 
 
 def test_before_the_first_event():
@@ -133,7 +131,16 @@ def test_what_can_not_be_averaged_is_refused(parameters, message):
         ShrinkingGradient(**{"estimator": "averaged", **parameters})
 
 
-def test_average_not_kept():
-    """The error of a learner without an average names the estimator that keeps one."""
-    with pytest.raises(ValueError, match="keeps no average of all f_t: use 'averaged'"):
-        ShrinkingGradient().estimate_average({"a": 1.0})
+@pytest.mark.parametrize("estimator", [Sampled(), Block(64, 8), Full(64), Exact()], ids=repr)
+def test_every_estimator_that_keeps_all_points_can_be_averaged(estimator):
+    """f_S is estimated by the same estimator as f_t, within 5 of its standard errors."""
+    f, alpha = Averaged(estimator).start(context(FAMILY)), np.zeros(40)
+    rng, total = np.random.default_rng(2), np.zeros(40)
+    for t in range(40):
+        total += alpha
+        alpha[t] = rng.standard_normal()
+        f.append(rng.standard_normal(2), alpha[t])
+    x, average = np.array([0.3, -0.2]), f.average()
+    f_S = float(total / 40 @ FAMILY.kernel(average.support.rows(2), x))
+    value, standard_error, _ = average.estimate(x, 40)
+    assert abs(value - f_S) < 5 * standard_error + 1e-6

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.iterates import KEY, context
 
 from iln_stream import GrowingPool, Pool, ShrinkingGradient
 from iln_stream.features import (
@@ -17,6 +18,7 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
+from iln_stream.learners.estimators.units import ridge_units
 
 FAMILIES = [
     GaussianFourier(0.3),
@@ -32,7 +34,12 @@ families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(f
 
 def iterate_of(estimator, family=None, budget=None):
     """f_1 = 0 as the learner starts it."""
-    return ShrinkingGradient(family, estimator=estimator, budget=budget, seed=3)._f
+    return estimator.start(context(family or GaussianFourier(), budget=budget))
+
+
+def weights(iterate, d):
+    """R times the weights of its units for points of d columns: theta, but for ArcCosine."""
+    return iterate.n_units * iterate.finite_layer(None, d, None)[0].weights
 
 
 def fed(iterate, rows, alpha, shrink_after=None):
@@ -94,7 +101,7 @@ def test_newcomers_start_as_if_they_had_always_been_there(family):
     R = grown.n_units
     assert R == 100  # as of 301 events: the shrink counts as one
     fixed = fed(iterate_of(Pool(R), family), rows, alpha, shrink_after=100)
-    np.testing.assert_allclose(grown._theta, fixed._theta, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(weights(grown, 3), weights(fixed, 3), rtol=0, atol=2e-5)
     assert grown.alpha_l1 == pytest.approx(fixed.alpha_l1)
 
 
@@ -107,7 +114,7 @@ def test_newcomers_see_columns_that_came_late():
         for iterate in (grown, fixed):
             iterate.append(x[: 2 if k < 150 else 4].copy(), a)
     assert grown.n_units == 92
-    np.testing.assert_allclose(grown._theta, fixed._theta, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(weights(grown, 4), weights(fixed, 4), rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize("family", FAMILIES[:5], ids=lambda family: type(family).__name__)
@@ -137,11 +144,14 @@ def test_unbiased_for_what_a_stream_has_learned():
         model.learn_one({"a": x[0], "b": x[1]}, y)
         alpha.append(0.5 * (y - model.last_update.estimate.value))
         rows.append(x)
-    rows, alpha, f = np.array(rows), np.array(alpha), model._f
-    newcomers = f._units.expansion(slice(10_000, 14_000), rows, alpha)
-    network = f._units.network(np.ones(14_000), 2)
+    rows, alpha = np.array(rows), np.array(alpha)
+    units = ridge_units(GaussianFourier(0.5), 2, np.random.SeedSequence(0).generate_state(2, "u8"))
+    newcomers = units.expansion(slice(10_000, 14_000), rows, alpha)
+    layer = units.layer(np.ones(14_000), 2)
+    R = model.iterate.n_units  # these are the model's own units, as far as it has them
+    np.testing.assert_array_equal(model.finite_layer()[0].omega, layer.omega[:R])
     for x in rng.uniform(-1.5, 1.5, (5, 2)):
-        psi = np.cos(network.omega[10_000:] @ x + network.b[10_000:])
+        psi = np.cos(layer.omega[10_000:] @ x + layer.b[10_000:])
         terms = newcomers * psi
         exact = alpha @ closed_form(GaussianFourier(0.5))(rows, x)
         assert abs(terms.mean() - exact) < 5 * terms.std() / math.sqrt(4_000)
@@ -149,24 +159,16 @@ def test_unbiased_for_what_a_stream_has_learned():
 
 def test_growth_pays():
     """At the end of a stream a pool that has grown beats one of constant size, and one whose new
-    units start at zero."""
-    grown = GrowingPool(32, 4.0, 2_000)
-
-    class FromZero(GrowingPool):
-        """Drops the support, so that new units start at zero."""
-
-        def start(self, given):
-            iterate = super().start(given)
-            iterate._support.append = lambda x, alpha: None
-            return iterate
-
+    units know the last point only."""
     losses = {}
-    for name, estimator in (
-        ("grown", grown),
-        ("small", Pool(32)),
-        ("from zero", FromZero(32, 4.0, 2_000)),
+    for name, estimator, budget in (
+        ("grown", GrowingPool(32, 4.0, 2_000), None),
+        ("small", Pool(32), None),
+        ("forgetful", GrowingPool(32, 4.0, 2_000), 1),
     ):
-        model = ShrinkingGradient(GaussianFourier(0.5), estimator=estimator, step=0.5, seed=1)
+        model = ShrinkingGradient(
+            GaussianFourier(0.5), estimator=estimator, step=0.5, budget=budget, seed=1
+        )
         rng = np.random.default_rng(0)
         losses[name] = 0.0
         for t in range(1_500):
@@ -174,7 +176,7 @@ def test_growth_pays():
             y = math.sin(2 * x[0]) * math.cos(x[1]) * x[2] / 1.5
             model.learn_one(dict(zip("abc", x.tolist(), strict=True)), y)
             losses[name] += model.last_update.loss * (t >= 750)
-    assert losses["grown"] < 0.8 * losses["from zero"]
+    assert losses["grown"] < 0.8 * losses["forgetful"]
     assert losses["grown"] < 0.5 * losses["small"]
 
 
@@ -182,16 +184,18 @@ def test_with_a_budget_newcomers_know_what_is_kept():
     """A new unit's weight is the sum over the kept points; older weights don't change."""
     rows, alpha = some(200)
     iterate = iterate_of(GrowingPool(4, 1.0, 100), budget=10)
+    units = ridge_units(GaussianFourier(), 3, KEY)
     for t, (x, a) in enumerate(zip(rows, alpha, strict=True), start=1):
-        R, before = iterate.n_units, iterate._theta.copy()
+        R, before = iterate.n_units, weights(iterate, 3)
         iterate.append(x, a)
         kept = slice(max(0, t - 10), t)
         assert iterate.n_support == min(t, 10)
         if iterate.n_units > R:
-            expected = iterate._units.expansion(slice(R, iterate.n_units), rows[kept], alpha[kept])
-            np.testing.assert_allclose(iterate._theta[R:], expected, rtol=1e-5)
-            at_x = iterate._units.expansion(slice(0, R), x[np.newaxis], alpha[t - 1 : t])
-            np.testing.assert_allclose(iterate._theta[:R], before + at_x, rtol=0, atol=1e-6)
+            theta = weights(iterate, 3)
+            expected = units.expansion(slice(R, iterate.n_units), rows[kept], alpha[kept])
+            np.testing.assert_allclose(theta[R:], expected, rtol=1e-5)
+            at_x = units.expansion(slice(0, R), x[np.newaxis], alpha[t - 1 : t])
+            np.testing.assert_allclose(theta[:R], before + at_x, rtol=0, atol=1e-6)
     assert iterate.n_units > 60
 
 
@@ -227,7 +231,7 @@ def test_may_be_named():
     """`growing-pool` is one of the estimators' names."""
     model = ShrinkingGradient(estimator="growing-pool", step=0.5, seed=0)
     model.learn_one({"a": 1.0}, 0.5)
-    assert model._f.n_units == GrowingPool().size
+    assert model.iterate.n_units == GrowingPool().size
 
 
 @pytest.mark.parametrize(

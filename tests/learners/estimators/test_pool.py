@@ -1,9 +1,11 @@
 import copy
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.iterates import context
 
 from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import (
@@ -32,11 +34,6 @@ FAMILIES = [
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
 
 
-def pool_iterate(family, estimator):
-    """f_1 = 0 as the learner starts it."""
-    return ShrinkingGradient(family, estimator=estimator, seed=3)._f
-
-
 def named(x):
     """A row as a dict: x0, x1, ..."""
     return {f"x{j}": v for j, v in enumerate(x.tolist())}
@@ -59,15 +56,12 @@ def test_theta_is_the_sum_over_all_events(family):
             alpha.append(0.7 * (y - last.estimate.value))
             rows.append(x)
     assert model.n_shrinks > 10
-    # f by units with weights 1 is their sum; by its own weights it is what theta makes of it.
-    network = model._f.network(4)
-    unit = model._f._units.network(np.ones(32), 4)
-    scale = 1.0 / (32 * unit.weights)  # of psi as it is stored: 1, or a direction's length for relu
-    theta = [
-        np.dot(alpha, unit._replace(omega=w[None], b=b[None], weights=np.ones(1))(np.array(rows)))
-        for w, b in zip(unit.omega, unit.b, strict=True)
-    ]
-    ours = network.weights * 32 * scale
+    layer, _ = model.finite_layer()
+    # Of psi as it is stored: 1, or the squared length of a direction for relu.
+    scale = (layer.omega**2).sum(axis=1) + 2 * layer.b**2 if layer.radius else np.ones(32)
+    psi = replace(layer, weights=np.ones(32)).terms(np.array(rows))
+    theta = alpha @ psi
+    ours = 32 * layer.weights * scale
     assert np.abs(ours - theta).max() < 1e-5 * np.abs(theta).max()
     assert model.alpha_l1 == pytest.approx(np.abs(alpha).sum())
 
@@ -77,9 +71,7 @@ def test_estimate_is_the_mean_of_theta_psi():
     model = ShrinkingGradient(estimator=Pool(128), step=0.5, seed=0)
     for a in (0.1, -0.4, 0.9):
         model.learn_one({"a": a, "b": 1.0}, a)
-    network = model._f.network(2)
-    psi = np.cos(network.omega @ np.array([0.3, 1.0]) + network.b)
-    terms = 128 * network.weights * psi
+    terms = 128 * model.finite_layer()[0].terms(np.array([[0.3, 1.0]]))[0]
     estimate = model.estimate({"a": 0.3, "b": 1.0})
     assert estimate.value == pytest.approx(terms.mean(), rel=1e-5)
     assert estimate.standard_error == pytest.approx(terms.std(ddof=1) / math.sqrt(128), rel=1e-4)
@@ -87,20 +79,21 @@ def test_estimate_is_the_mean_of_theta_psi():
 
 
 @families
-def test_network_is_the_function(family):
-    """The network returned for freezing predicts as the learner does, in the caller's units."""
+def test_finite_layer_is_the_function(family):
+    """The layer returned for freezing predicts as the learner does, in the caller's units."""
     model = ShrinkingGradient(family, estimator=Pool(64), step=0.5, seed=0)
-    assert model._f.network(3)(np.ones((2, 3))).tolist() == [0.0, 0.0]
+    assert model.finite_layer()[0].evaluate(np.ones((2, 0))).tolist() == [0.0, 0.0]
     rng = np.random.default_rng(4)
     for t in range(100):
         x = rng.standard_normal(3 + t // 50)
         model.learn_one(named(x), math.tanh(x[0]))
     X = rng.standard_normal((20, 4))
-    network = model._f.network(4)
-    assert network.omega.shape == (64, 4)
-    assert {array.dtype for array in network[1:]} == {np.dtype(np.float64)}
+    layer, points = model.finite_layer()
+    assert points is None  # there is no error to estimate
+    assert layer.omega.shape == (64, 4)
+    assert {a.dtype for a in (layer.omega, layer.b, layer.weights)} == {np.dtype(np.float64)}
     predicted = [model.predict_one(named(x)) for x in X]
-    np.testing.assert_allclose(network(X), predicted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(layer.evaluate(X), predicted, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +105,7 @@ def test_agrees_with_the_kernel_expansion(family):
     """For alpha chosen without the pool, E is the kernel's sum within 5 standard errors."""
     rng = np.random.default_rng(3)
     rows, alpha = rng.standard_normal((200, 3)), rng.standard_normal(200)
-    iterate = pool_iterate(family, Pool(5_000))
+    iterate = Pool(5_000).start(context(family))
     for k, (x, a) in enumerate(zip(rows, alpha, strict=True)):
         iterate.append(x, a)
         if k == 100:

@@ -115,7 +115,7 @@ def test_memory_is_bounded_by_the_budget(policy):
 
 
 def bytes_held(support: Support) -> int:
-    arrays = (support.entry, support.raw, support.prefix, support.slots, support._free)
+    arrays = (support.entry, support.raw, support.prefix, support.slots)
     return sum(array.nbytes for array in arrays)
 
 
@@ -184,7 +184,8 @@ def test_an_outlier_does_not_blow_up_the_table():
     for k in range(5_000):
         support.append(np.zeros(1), 1e15 if k == 2_500 else 1e-3)
         support.sample(1, rng)
-        assert len(support._guide.table) <= 4 * 4 * 1_000 + 1
+        *_, table, _, _ = support.drawable()
+        assert len(table) <= 4 * 4 * 1_000 + 1
     assert support.alpha_l1 == pytest.approx(1.0)
 
 
@@ -223,11 +224,11 @@ class TestThinning:
         assert support.rows(1).ravel().tolist() == [3.0, 4.0]
 
     def test_compressed_is_unbiased(self):
-        """E[alpha of point i] is what it was, for each of 40 points over 20000 keys (5 sigma)."""
+        """E[alpha of point i] is what it was, for each of 40 points over 2000 keys (5 sigma)."""
         rng = np.random.default_rng(0)
         alpha = rng.standard_normal(40) ** 3
         sums, squares = np.zeros(40), np.zeros(40)
-        for key in range(20_000):
+        for key in range(2_000):
             support = Support(39, "compress", key)
             for k, a in enumerate(alpha):
                 support.append(np.full(1, k), a)
@@ -236,8 +237,8 @@ class TestThinning:
             found[support.rows(1).ravel().astype(int)] = support.alpha
             sums += found
             squares += found**2
-        mean = sums / 20_000
-        error = np.sqrt(np.maximum(squares / 20_000 - mean**2, 0.0) / 20_000)
+        mean = sums / 2_000
+        error = np.sqrt(np.maximum(squares / 2_000 - mean**2, 0.0) / 2_000)
         assert np.abs(mean - alpha).max() > 0  # something was drawn at all
         assert (np.abs(mean - alpha) <= 5 * error + 1e-9).all()
 

@@ -47,10 +47,17 @@ FAMILIES = [
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
 
 
+def psi_at(units, R, x):
+    """The R values psi(x; w) that one point adds to theta."""
+    theta = np.zeros(R)
+    units.add(theta, x, 1.0)
+    return theta
+
+
 def terms_at(units, R, x):
     """The R values sqrt(share) psi(x; w): mean products of two points estimate the kernel."""
-    units.mean_and_square(np.zeros(R), x)
-    return units._psi * np.sqrt(units._share)
+    shares = R * units.layer(np.ones(R), len(x)).weights
+    return psi_at(units, R, x) * np.sqrt(shares)
 
 
 @families
@@ -61,7 +68,7 @@ def test_compiled_units_equal_numpy(family, values, d_first):
     x, theta = np.array(values), np.linspace(-1.0, 1.0, 70)
     units = ridge_units(family, d_first, KEY)
     mean, _ = units.mean_and_square(theta, x)
-    assert mean == pytest.approx(units.network(theta, len(x))(x[np.newaxis])[0], abs=1e-6)
+    assert mean == pytest.approx(units.layer(theta, len(x)).evaluate(x[np.newaxis])[0], abs=1e-6)
 
 
 @families
@@ -76,7 +83,7 @@ def test_law(family, d_first):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((3, d))
     units = ridge_units(family, d_first, KEY)
-    psi = [terms_at(units, R, x).astype(np.float64) for x in X]
+    psi = [terms_at(units, R, x) for x in X]
     told = {
         GaussianFourier: lambda: GaussianFourier(1 / d_first),
         CauchyFourier: lambda: CauchyFourier(1 / d_first),
@@ -104,21 +111,17 @@ def test_columns_and_units_may_come_in_any_order(family):
     at_once, bit_by_bit = (ridge_units(family, 2, KEY) for _ in range(2))
     for R, d in ((3, 1), (3, 5), (300, 2), (300, 7), (600, 4), (5, 9)):
         bit_by_bit.mean_and_square(np.zeros(R), np.ones(d))
-    for first, second in zip(
-        at_once.network(np.ones(600), 9)[1:], bit_by_bit.network(np.ones(600), 9)[1:], strict=True
-    ):
-        np.testing.assert_array_equal(first, second)
+    first, second = (vars(units.layer(np.ones(600), 9)) for units in (at_once, bit_by_bit))
+    for name in ("omega", "b", "weights"):
+        np.testing.assert_array_equal(first[name], second[name])
 
 
 @families
 def test_a_column_that_is_0_changes_nothing_but_a_spheres_dimension(family):
     """Old points' psi does not change when a column is added, so theta stays correct."""
-    units, theta = ridge_units(family, 2, KEY), np.ones(50)
-    x = np.array([0.4, -1.2])
-    units.mean_and_square(theta, x)
-    psi = units._psi.copy()
-    units.mean_and_square(theta, np.append(x, [0.0, 0.0]))
-    np.testing.assert_array_equal(units._psi, psi)
+    units, x = ridge_units(family, 2, KEY), np.array([0.4, -1.2])
+    psi = psi_at(units, 50, x)
+    np.testing.assert_array_equal(psi_at(units, 50, np.append(x, [0.0, 0.0])), psi)
 
 
 @families
@@ -128,9 +131,9 @@ def test_entries_are_independent_of_each_other(family):
     Signs of entries, 45 pairs at 5 standard errors.
     """
     units = ridge_units(family, 3, KEY)
-    network = units.network(np.ones(20_000), 9)
-    b = network.b - (math.pi if family.activation == "cos" else 0.0)
-    signs = np.sign(np.column_stack([network.omega, b]))
+    layer = units.layer(np.ones(20_000), 9)
+    b = layer.b - (math.pi if family.activation == "cos" else 0.0)
+    signs = np.sign(np.column_stack([layer.omega, b]))
     correlations = signs.T @ signs / len(signs)
     assert np.abs(correlations - np.eye(10)).max() < 5 / math.sqrt(len(signs))
     # Neighbouring lots of units don't repeat each other either.
@@ -154,18 +157,18 @@ def test_expansion_is_theta(family):
 def test_huge_inputs_give_finite_values(family):
     """Phases of 1e15 and more mean nothing, but psi stays within its bounds."""
     units = ridge_units(family, 5, KEY)
-    units.mean_and_square(np.zeros(1000), np.full(5, 1e15))
-    assert np.isfinite(units._psi).all()
-    assert np.abs(units._psi * np.sqrt(units._share)).max() <= 1.0 + 1e-6
+    terms = terms_at(units, 1000, np.full(5, 1e15))
+    assert np.isfinite(terms).all()
+    assert np.abs(terms).max() <= 1.0 + 1e-6
 
 
 def test_frequencies_beyond_single_precision_are_finite():
     """Cauchy frequencies as large as gamma allows still give cosines."""
     units = ridge_units(LaplacianFourier(1e30), 3, KEY)
     for x in (np.ones(3), np.full(3, 1e15)):
-        units.mean_and_square(np.zeros(10_000), x)
-        assert np.isfinite(units._psi).all()
-        assert np.abs(units._psi).max() <= 1.0
+        psi = psi_at(units, 10_000, x)
+        assert np.isfinite(psi).all()
+        assert np.abs(psi).max() <= 1.0
 
 
 @pytest.mark.parametrize("copied", [lambda u: pickle.loads(pickle.dumps(u)), copy.deepcopy])
@@ -176,7 +179,7 @@ def test_copies_draw_alike(copied):
     twin = copied(units)
     assert type(twin) is SphereUnits
     np.testing.assert_array_equal(
-        units.network(np.ones(10), 5).omega, twin.network(np.ones(10), 5).omega
+        units.layer(np.ones(10), 5).omega, twin.layer(np.ones(10), 5).omega
     )
 
 
@@ -190,4 +193,4 @@ def test_a_sphere_of_ones_own_is_drawn_by_its_draw():
 
     units = ridge_units(Upwards(), 2, KEY)
     assert type(units) is AffineUnits
-    assert (units.network(np.ones(100), 2).b >= 0).all()
+    assert (units.layer(np.ones(100), 2).b >= 0).all()

@@ -1,4 +1,4 @@
-"""The contract of every estimator over a support, for any family."""
+"""The contract of every estimator, for any family; those over a support are unbiased."""
 
 import copy
 import math
@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import stats
+from support.iterates import by_kernel, context, filled
 
 from iln_stream import Block, Exact, Full, Sampled, ShrinkingGradient
 from iln_stream.features import (
@@ -19,11 +20,9 @@ from iln_stream.features import (
     RandomNetwork,
     Sigmoid,
     Tanh,
-    closed_form,
 )
-from iln_stream.learners.estimators import ESTIMATORS, DrawPolicy, EstimatorContext, Pool
+from iln_stream.learners.estimators import ESTIMATORS, estimator_of
 
-KEY = np.array([11, 12], dtype=np.uint64)
 WITH_KERNEL = (
     GaussianFourier(0.3),
     Erf(),
@@ -52,24 +51,6 @@ def suits(estimator, family) -> bool:
 CASES = [(e, f) for e in ESTIMATES for f in WITH_KERNEL if suits(e, f)]
 
 
-def given(family, m=200, budget=None, policy="oldest", key=KEY) -> EstimatorContext:
-    return EstimatorContext(family, DrawPolicy(m, 0.01, 1, 10**9), budget, policy, key)
-
-
-def filled(estimator, family, n=30, d=4, **kwargs):
-    """An iterate with n points, and a point to look at."""
-    f = estimator.start(given(family, **kwargs))
-    rng = np.random.default_rng(0)
-    for _ in range(n):
-        f.append(rng.standard_normal(d), rng.standard_normal())
-        f.shrink(0.9)
-    return f, rng.standard_normal(d)
-
-
-def truth(f, family, x) -> float:
-    return float(f.support.alpha @ closed_form(family)(f.support.rows(len(x)), x))
-
-
 @pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
 def test_unbiased_and_honest(estimator, family):
     """Over 600 events E has mean f(x) and the reported spread: 5 sigma, chi-square at 1e-6.
@@ -78,7 +59,7 @@ def test_unbiased_and_honest(estimator, family):
     errors (95 +- 4 times 0.9, the standard deviation of the rate, rounded).
     """
     f, x = filled(estimator, family)
-    exact, events = truth(f, family, x), 600
+    exact, events = by_kernel(f, family, x), 600
     estimates = [f.estimate(x, t) for t in range(events)]
     values = np.array([e.value for e in estimates])
     told = np.array([e.standard_error for e in estimates])
@@ -126,7 +107,7 @@ def test_budget_and_policy(estimator, policy):
     assert f.n_support <= 20
     values = [f.estimate(x, t).value for t in range(200)]
     error = np.std(values) / math.sqrt(200) + 1e-6 * f.alpha_l1
-    assert abs(np.mean(values) - truth(f, family, x)) < 5 * error
+    assert abs(np.mean(values) - by_kernel(f, family, x)) < 5 * error
 
 
 @pytest.mark.parametrize(("estimator", "family"), CASES, ids=repr)
@@ -134,7 +115,7 @@ def test_budget_and_policy(estimator, policy):
 def test_few_columns(estimator, family, d):
     """Inputs of one column, and of none, are inputs too."""
     f, x = filled(estimator, family, n=12, d=d)
-    exact = truth(f, family, x)
+    exact = by_kernel(f, family, x)
     values = np.array([f.estimate(x, t).value for t in range(100)])
     assert abs(values.mean() - exact) < 5 * values.std() / 10 + 2e-6 * f.alpha_l1
 
@@ -144,7 +125,7 @@ def test_columns_that_no_point_had(estimator, family):
     """An evaluated point may have more columns than the support, where these are 0."""
     narrow, x = filled(estimator, family, d=3)
     wide = np.concatenate([x, [0.7] * 20])
-    exact = truth(narrow, family, wide)
+    exact = by_kernel(narrow, family, wide)
     values = np.array([narrow.estimate(wide, t).value for t in range(300)])
     error = values.std() / math.sqrt(300) + 2e-6 * narrow.alpha_l1
     assert abs(values.mean() - exact) < 5 * error
@@ -153,7 +134,7 @@ def test_columns_that_no_point_had(estimator, family):
 @pytest.mark.parametrize("estimator", ESTIMATES, ids=repr)
 def test_nothing_is_exact(estimator):
     """f = 0 is reported as 0 without error, with points of alpha = 0 as without points."""
-    f = estimator.start(given(GaussianFourier()))
+    f = estimator.start(context(GaussianFourier()))
     assert f.estimate(np.ones(2), 0) == (0.0, 0.0, 0)
     f.append(np.ones(2), 0.0)
     assert f.estimate(np.ones(2), 1) == (0.0, 0.0, 0)
@@ -163,7 +144,7 @@ def test_nothing_is_exact(estimator):
 @pytest.mark.parametrize("estimator", [Sampled(), Sampled("direct"), Block(8, 4), Full(8)])
 def test_finite_whatever_the_size(estimator, family):
     """Inputs of 1e15 under units of any width give numbers, and no larger than ||alpha||_1."""
-    f = estimator.start(given(family))
+    f = estimator.start(context(family))
     for x in (1e15, -1e15, 0.0, 1e-15):
         f.append(np.full(5, x), 1.0)
     for x in (1e15, -1e15, 0.0):
@@ -204,42 +185,11 @@ def test_learns_by_name(name):
     assert np.mean(losses[200:]) < 0.6 * np.mean(zero[200:])
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Sampled("three normals"), "units = 'three normals' must be"),
-        (lambda: Block(1), "features = 1 must be at least 2"),
-        (lambda: Block(8, 0), "points = 0 must be at least 1"),
-        (lambda: Full(1), "features = 1 must be at least 2"),
-        (
-            lambda: Exact().start(given(Tanh())),
-            r"closed form, not Tanh.*GaussianFourier, Lap.*Mixture",
-        ),
-        (
-            lambda: Sampled("phase integrated").start(given(Erf())),
-            "needs random Gaussian cosines, not Erf",
-        ),
-        (
-            lambda: Sampled("two normals").start(given(LaplacianFourier())),
-            "needs Gaussian ridges, not Lap",
-        ),
-        (lambda: Pool().start(given(DecisionStumps())), "Pool needs"),
-    ],
-)
-def test_wrong_parameters_are_named(make, message):
-    """Unsupported arguments raise when the learner is made; the message says what is needed."""
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_the_bound_on_the_noise_of_a_cosine_with_its_phase_integrated():
-    """Where x is the only point every draw is 1/2: no less than 1/4 bounds the mean square."""
-    f = Sampled("phase integrated").start(given(GaussianFourier(), m=50))
-    x = np.array([1.0, 2.0])
-    f.append(x, -3.0)
-    assert f.estimate(x, 0).value == pytest.approx(-math.sqrt(50) * f.noise(50), rel=1e-6)
-    f = Sampled("phase integrated").start(
-        EstimatorContext(GaussianFourier(), DrawPolicy(None, 0.01, 1, 10**9), None, "oldest", KEY)
-    )
-    f.append(x, -3.0)
-    assert f.estimate(x, 0).draws == 0.25 * 3.0**2 / 0.01
+def test_estimators_are_chosen_by_name_or_as_objects():
+    """A name stands for the estimator with its defaults; an object is taken as it is."""
+    for name, kind in ESTIMATORS.items():
+        assert estimator_of(name) == kind()
+    mine = Block(8, 2)
+    assert estimator_of(mine) is mine
+    with pytest.raises(ValueError, match=r"estimator = 'sample' must be one of sampled, averaged"):
+        estimator_of("sample")

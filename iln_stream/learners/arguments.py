@@ -1,0 +1,47 @@
+"""Checks of a learner's arguments; the errors name the field."""
+
+import math
+from typing import Any
+
+from iln_stream.features import Features
+
+LARGEST_TARGET = 1e15
+"""Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
+
+
+def require_family(features: Any) -> None:
+    """Reject what is neither None nor a family of hidden units."""
+    if features is not None and not isinstance(features, Features):
+        raise ValueError(
+            f"features = {features!r} must be a family with q, draw and psi, such as "
+            "iln_stream.features.GaussianFourier()"
+        )
+
+
+def require_positive(**numbers: float | None) -> None:
+    """Reject numbers, given by name, that are neither None nor in (0, inf)."""
+    for name, value in numbers.items():
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"{name} = {value!r} must be a positive, finite number")
+
+
+def require_counts(**counts: int | None) -> None:
+    """Reject counts, given by name, that are neither None nor whole numbers from 1."""
+    for name, value in counts.items():
+        if value is not None and (value != int(value) or value < 1):
+            raise ValueError(f"{name} = {value!r} must be a whole number, at least 1")
+
+
+def require_choice(choices: tuple[str, ...], **chosen: str) -> None:
+    """Reject values, given by name, that are not among the choices."""
+    for name, value in chosen.items():
+        if value not in choices:
+            raise ValueError(f"{name} = {value!r} must be one of {', '.join(choices)}")
+
+
+def clipped_target(y: float) -> float:
+    """Return a finite target, clipped to +-`LARGEST_TARGET`."""
+    y = float(y)
+    if not math.isfinite(y):
+        raise ValueError(f"y is {y}: a target must be a finite number")
+    return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))

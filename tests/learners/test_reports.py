@@ -1,0 +1,63 @@
+from types import SimpleNamespace
+
+import pytest
+
+from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
+from iln_stream.learners.estimators import Estimate
+from iln_stream.learners.reports import (
+    MOST_INPUTS,
+    SHRUNK,
+    algorithm_1_flags,
+    algorithm_1_metrics,
+    expert_metrics,
+    mixture_metrics,
+    most_relevant,
+)
+from iln_stream.learners.update import Update
+
+
+@pytest.mark.parametrize(
+    ("update", "flags"),
+    [
+        (None, ()),
+        (Update(Estimate(0.0, 0.0, 0), 1.0, False), ()),
+        (Update(Estimate(17.0, 0.0, 1), 1.0, True), (SHRUNK.name,)),
+    ],
+)
+def test_the_flag_of_a_shrink(update, flags):
+    """Only an update that shrank raises the flag, and no update raises none."""
+    assert algorithm_1_flags(update) == flags
+
+
+def test_draws_before_the_first_event():
+    """A scrape before the first event reads 0 draws rather than failing."""
+    values = {m.name: m.read() for m in algorithm_1_metrics(ShrinkingGradient())}
+    assert values["iln_draws"] == 0
+    assert set(values.values()) == {0}
+
+
+@pytest.mark.parametrize("n", [0, 3, MOST_INPUTS, 100])
+def test_only_the_most_relevant_inputs_are_exported(n):
+    """At most 20 inputs make a series, the largest shares in falling order, read when asked."""
+    shares = {f"x{j}": (j * 7919 % 101) / 101 for j in range(n)}
+    read = most_relevant(lambda: shares)
+    expected = sorted(shares.values(), reverse=True)[:MOST_INPUTS]
+    assert list(read().values()) == expected
+    shares["late"] = 2.0
+    assert next(iter(read())) == "late"
+
+
+def test_experts_by_name():
+    """Weights and relevances are series by expert and by input."""
+    learner = SimpleNamespace(expert_weights={"a": 0.25, "b": 0.75}, relevance={"x": 1.0})
+    weights, relevance = expert_metrics(learner)
+    assert (weights.label, weights.read()) == ("expert", {"a": 0.25, "b": 0.75})
+    assert (relevance.label, relevance.read()) == ("input", {"x": 1.0})
+
+
+@pytest.mark.parametrize(("profile", "has_algorithm_1"), [("accurate", True), ("fast", False)])
+def test_a_mixture_reports_algorithm_1_if_it_is_an_expert(profile, has_algorithm_1):
+    """`fast` has no first-order expert, and its metrics lack those of Algorithm 1."""
+    names = [metric.name for metric in mixture_metrics(InfiniteLayerRegressor(profile, seed=1))]
+    assert len(names) == len(set(names))
+    assert ("iln_alpha_l1" in names) == has_algorithm_1

@@ -1,0 +1,62 @@
+"""The counters of a run against a count by hand."""
+
+import pytest
+
+from iln_stream import Pool, ShrinkingGradient
+from iln_stream.features import UniformCoordinates
+from iln_stream.learners.reports import SHRUNK
+
+pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+
+
+def test_every_counter_by_hand():
+    """Two appends, a shrink between them, one target outside, one name too many: psi is 1."""
+    model = ShrinkingGradient(
+        UniformCoordinates(), norm_bound=0.01, step=0.5, draws=4, max_columns=1, seed=0
+    )
+    model.learn_one({"a": 1.0}, 1.0)  # E = 0
+    model.learn_one({"a": 1.0, "b": 2.0}, -1.0)  # E = 0.5 >= 0.16
+    model.learn_one({"a": 1.0}, -3.0)  # E = 0.125
+    assert (model.n_seen, model.n_shrinks, model.n_support) == (3, 1, 2)
+    assert model.alpha_l1 == 0.125 + 0.5 * 3.125
+    assert (model.n_outside, model.n_overflowed) == (1, 1)
+    assert model.noise == pytest.approx(0.125 / 2)  # q = 1, m = 4, before the append
+    assert model.estimate_variance == 0.0  # all draws are equal
+
+
+def test_before_the_first_event():
+    """A new learner counts nothing and reports nothing."""
+    model = ShrinkingGradient(seed=1)
+    counts = (model.n_seen, model.n_shrinks, model.n_support, model.n_capped, model.n_outside)
+    assert counts == (0,) * 5
+    assert (model.alpha_l1, model.noise, model.estimate_variance) == (0.0, 0.0, 0.0)
+    assert model.report(0.0, 1.0) == (None, ())
+
+
+def test_report_is_of_the_last_event():
+    """The loss is that of E_t on the learner's own scale; the flag is raised on a shrink only."""
+    model = ShrinkingGradient(UniformCoordinates(), norm_bound=0.01, step=0.5, draws=4, seed=0)
+    model.learn_one({"a": 1.0}, 1.0)
+    assert model.report(99.0, 99.0) == (0.5, ())
+    model.learn_one({"a": 1.0}, -1.0)
+    assert model.report(99.0, 99.0) == (1.125, ("shrunk",))
+    assert model.flags == (SHRUNK,)
+
+
+@pytest.mark.parametrize("estimator", ["sampled", "exact", Pool(16)])
+def test_metrics_read_the_counters(estimator):
+    """Each metric is read on demand, with the value of its property."""
+    model = ShrinkingGradient(estimator=estimator, step=0.5, max_columns=1, seed=1)
+    read = {metric.name: metric.read for metric in model.metrics()}
+    for t in range(20):
+        model.learn_one({"a": t / 20, "b": 1.0}, 0.5)
+    expected = {
+        "iln_shrinks_total": model.n_shrinks,
+        "iln_alpha_l1": model.alpha_l1,
+        "iln_support_points": model.n_support,
+        "iln_estimate_variance": model.estimate_variance,
+        "iln_draws": model.last_update.estimate.draws,
+        "iln_draws_capped_total": model.n_capped,
+        "iln_inputs_overflowed_total": 20,
+    }
+    assert {name: value() for name, value in read.items()} == expected

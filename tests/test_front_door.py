@@ -1,0 +1,99 @@
+"""What `import iln_stream` offers, and what it loads."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+from support.command_line import environment
+
+import iln_stream
+
+PUBLIC = [
+    "Averaged",
+    "Block",
+    "Event",
+    "Exact",
+    "FrozenNetwork",
+    "Full",
+    "GrowingPool",
+    "IlnError",
+    "IlnWarning",
+    "InfiniteLayerClassifier",
+    "InfiniteLayerRegressor",
+    "Listener",
+    "Pool",
+    "PrequentialLoop",
+    "RandomFeatureRidge",
+    "Record",
+    "Sampled",
+    "ScaledTarget",
+    "ShrinkingGradient",
+    "Sink",
+    "Source",
+    "WinsorisedScaler",
+    "__version__",
+    "features",
+    "features_wanted",
+    "freeze",
+    "load",
+    "restorable",
+]
+
+LOADED_LATER = {
+    "Event": "events",
+    "Listener": "prequential",
+    "PrequentialLoop": "prequential",
+    "Record": "streams",
+    "Sink": "streams",
+    "Source": "streams",
+    "load": "snapshots",
+}
+
+
+def loaded_by(program: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after this program."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_public_names():
+    """The names for users are listed here again, so none comes or goes by accident."""
+    assert iln_stream.__all__ == PUBLIC
+    assert set(PUBLIC) <= set(dir(iln_stream))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_name_can_be_imported(name):
+    """Each listed name exists, those loaded on first use too."""
+    assert getattr(iln_stream, name) is not None
+
+
+@pytest.mark.parametrize(("name", "folder"), LOADED_LATER.items())
+def test_a_name_loaded_later_is_its_modules_own(name, folder):
+    """A name loaded on first use is the very object of its folder: isinstance agrees."""
+    assert getattr(iln_stream, name) is getattr(
+        importlib.import_module(f"iln_stream.{folder}"), name
+    )
+
+
+def test_an_unknown_name():
+    """A misspelt name is an AttributeError that names it."""
+    with pytest.raises(AttributeError, match="'iln_stream' has no attribute 'ShrinkingGradent'"):
+        iln_stream.ShrinkingGradent  # noqa: B018
+
+
+def test_import_is_light():
+    """`import iln_stream` loads no compiler, broker client or schema library, nor a stream."""
+    heavy = {"numba", "llvmlite", "kafka", "confluent_kafka", "pydantic", "prometheus_client"}
+    folders = {f"iln_stream.{folder}" for folder in (*LOADED_LATER.values(), "service", "cli")}
+    loaded = loaded_by("import iln_stream")
+    assert not loaded & (heavy | folders)
+    assert "iln_stream.learners" in loaded
