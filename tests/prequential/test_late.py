@@ -112,8 +112,8 @@ def test_a_label_without_its_event():
     """A label that nothing waits for is a dead letter that names its id."""
     heard, _ = run(Recording(), LABEL)
     assert heard.letters == [
-        "id: no event 'e' waits for a label: none came, or it has its label, or it has expired "
-        "(see pending_events)"
+        "id: no event 'e' waits for a label: no such event came, it already has its label, or it "
+        "expired (see pending_events)"
     ]
 
 
