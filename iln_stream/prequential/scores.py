@@ -123,9 +123,9 @@ class Scores:
             MetricSpec(
                 "iln_running_loss",
                 "gauge",
-                "Mean loss since the model was created: (E_t - y_t)^2 / 2 for a regressor, on its own "
-                "target scale (in squared units of y if it reports no loss), log loss for a "
-                "classifier.",
+                "Mean loss since the model was created: for a regressor (E_t - y_t)^2 / 2 on its "
+                "own target scale (in squared units of y if it reports no loss), for a classifier "
+                "the log loss.",
                 lambda: self.running_loss,
             ),
             MetricSpec(
