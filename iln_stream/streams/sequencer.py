@@ -18,10 +18,10 @@ _WAIT_SECONDS = 0.02
 class Sequencer:
     """Reads several partitions of one log as one stream, in order of arrival.
 
-    Before it returns records, it writes their partition, and the offset after them, to a
-    journal. After a restart it first repeats the order in the journal, as far as that is still to be
-    learned, and then continues in order of arrival. It does not order records by their timestamps,
-    so no partition has to wait for another.
+    Before it returns records, it writes their partition, and the offset after them, to a journal.
+    After a restart it first repeats the rest of the order in the journal, and then continues in
+    order of arrival. It does not order records by their timestamps, so no
+    partition has to wait for another.
 
     Parameters
     ----------
