@@ -1,45 +1,45 @@
-"""What iln_stream raises and warns of."""
+"""Errors and warnings of iln_stream."""
 
 
 class IlnError(Exception):
-    """Something the user can mend; the message names it and says how."""
+    """An error that the user can correct; the message says how."""
 
 
 class UnrecoverableError(IlnError):
-    """A restart would end in the same way: a person has to decide first."""
+    """A restart would fail in the same way: a person has to decide first."""
 
 
 class SourceError(IlnError):
-    """A source can't go on in order, or can't start where it was told to."""
+    """A source can't read on in order, or can't start where it should."""
 
 
 class NoStreamError(SourceError):
-    """There is no such topic or file."""
+    """The topic or file does not exist."""
 
 
 class SinkError(IlnError):
-    """A prediction or dead letter could not be stored, so the stream must not go on."""
+    """A prediction or dead letter could not be stored, so the loop must stop."""
 
 
 class ReaderGoneError(SinkError):
-    """Whoever read standard output has enough, as `head` does: the end of the run, and no fault."""
+    """The reader of standard output closed it, as `head` does: the run ends without an error."""
 
 
 class StateError(IlnError):
-    """A learner's state can't be saved, or what was saved can't be read."""
+    """A learner's state can't be saved, or a saved state can't be read."""
 
 
 class SnapshotError(IlnError):
-    """A snapshot can't be written, or can't be gone on from."""
+    """A snapshot can't be written, or a run can't resume from it."""
 
 
 class RefusedError(SnapshotError, UnrecoverableError):
-    """A snapshot is of other settings or another topic: a person has to say which is meant."""
+    """A snapshot has other settings or another topic: a person has to choose."""
 
 
 class LostPlaceError(SourceError, UnrecoverableError):
-    """The records to go on with are gone, or the log is another one."""
+    """The next records were deleted, or the log is a different one."""
 
 
 class IlnWarning(UserWarning):
-    """The run goes on, but something about it deserves a look."""
+    """The run continues, but the user should check something."""

@@ -1,4 +1,4 @@
-"""Objects of a user's own, named by import path."""
+"""Importing objects that a user names by import path."""
 
 import importlib
 import sys
@@ -7,21 +7,21 @@ from typing import Any
 
 
 def imported(setting: str, path: str, error: type[Exception]) -> Any:
-    """Return what `package.module:attribute` names; a module in the current folder is found, too.
+    """Return the object at `package.module:attribute`; modules may be in the current folder.
 
     Parameters
     ----------
     setting
-        Where the path was given, for the message.
+        Name of the setting, for the message.
     path
         The import path.
     error
-        Raised when it can't be imported.
+        Raised if the object can't be imported.
 
     """
     module, _, attribute = path.partition(":")
     if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)  # a module beside the user, as with `python -m`
+        sys.path.insert(0, here)  # as with `python -m`
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as failure:

@@ -316,7 +316,7 @@ def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
     running.run()
     assert running.workers[0].watched.scores.n_labelled == 2
     (letter,) = _letters(generous, topic)
-    assert letter["reason"].startswith("event: 100,000,015 bytes, where at most")
+    assert letter["reason"].startswith("event: 100,000,015 bytes; at most")
     assert letter["payload_bytes"] == 100_000_015
     assert letter["truncated"]
 

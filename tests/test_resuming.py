@@ -261,7 +261,7 @@ def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
             sleep(0.1)
     create_topic(broker.bootstrap, name=runs.topic)
     produce(broker.bootstrap, runs.topic, events(40, first=500))
-    with pytest.raises(SourceError, match=r"was deleted and created anew .*iln-stream rebuild"):
+    with pytest.raises(SourceError, match=r"was deleted and recreated .*iln-stream rebuild"):
         runs.run()
     assert rebuild(runs.settings()) == [{0: 0}]
     runs.run()

@@ -1,4 +1,4 @@
-"""Events as they cross the wire, and what we send out about them."""
+"""The messages that the service reads and sends."""
 
 from iln_stream.events.decode import MalformedError, decode, payload_bytes
 from iln_stream.events.event import ClassEvent, ClassLabel, Event, Label

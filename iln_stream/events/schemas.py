@@ -1,4 +1,4 @@
-"""JSON Schemas of what crosses the wire; `python -m iln_stream.events.schemas` writes them."""
+"""JSON Schemas of all messages; `python -m iln_stream.events.schemas` writes the files."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return each schema by its file's name: of what we take in, and of what we send out."""
+    """Return the schemas by file name: of the messages that the service reads and sends."""
     return {
         "event.v1.json": _schema(Event, "iln_stream event, version 1", read=True),
         "label.v1.json": _schema(Label, "iln_stream label, version 1", read=True),
@@ -25,7 +25,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def as_text(schema: dict[str, Any]) -> str:
-    """Return a schema as its file holds it."""
+    """Return the content of a schema's file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,15 +1,18 @@
-"""What the loop asks of whatever makes its progress durable."""
+"""The loop's interface to checkpoints."""
 
 from typing import Protocol
 
 
 class Checkpointing(Protocol):
-    """Is told of each record once all that came of it has been handed to the outputs."""
+    """Makes the loop's progress durable."""
 
     def passed(self, partition: int, offset: int, ended: float) -> None:
-        """One record is behind us; `ended` is a recent reading of `time.perf_counter`."""
+        """Note that a record was processed and that the outputs have its results.
+
+        `ended` is a recent value of `time.perf_counter`.
+        """
         ...
 
     def idle(self) -> None:
-        """There is time to save."""
+        """Save what is due; the loop has nothing else to do."""
         ...

@@ -1,4 +1,4 @@
-"""Learning a label that comes after its prediction was published."""
+"""Labels that come in a record of their own, after the prediction was published."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -10,17 +10,17 @@ from iln_stream.state import StateDict
 
 @runtime_checkable
 class LearnsLate(Protocol):
-    """A learner that keeps what it saw at a prediction, and learns the label against just that.
+    """A learner that can learn a label with what it computed at the time of the prediction.
 
-    A token is plain values and arrays (see `iln_stream.state`), as it is stored in checkpoints.
+    A token has only plain values and arrays (see `iln_stream.state`), because checkpoints store it.
     """
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, StateDict]:
-        """Return the prediction, and a token of what it was made of."""
+        """Return the prediction, and a token from which its label can be learned."""
         ...
 
     def learn_token(self, token: StateDict, y: Any) -> None:
-        """Learn the label of the prediction that the token is of."""
+        """Learn the label of the prediction that the token came with."""
         ...
 
 
@@ -36,14 +36,14 @@ class Pending(NamedTuple):
 class PendingEvents:
     """Predicted events that wait for their labels, by id.
 
-    For a learner that is not `LearnsLate`, the label is learned by `learn_one` with the event's x.
+    If the learner is not `LearnsLate`, `learn_one` learns the label with the event's x.
 
     Parameters
     ----------
     learner
         Any River learner.
     size
-        The most events that wait; beyond it the oldest expires, and is never learned.
+        Maximum number of waiting events; beyond it the oldest expires and is never learned.
 
     """
 
@@ -57,15 +57,15 @@ class PendingEvents:
         self.n_expired = 0
 
     def __len__(self) -> int:
-        """Return how many events wait."""
+        """Return the number of waiting events."""
         return len(self._waiting)
 
     def __contains__(self, event_id: str) -> bool:
-        """Tell whether an event waits under an id."""
+        """Return whether an event with this id waits."""
         return event_id in self._waiting
 
     def get(self, event_id: str) -> Pending | None:
-        """Return the event that waits under an id."""
+        """Return the waiting event with this id, or None."""
         return self._waiting.get(event_id)
 
     def predict(
@@ -74,21 +74,21 @@ class PendingEvents:
         predict: Callable[[Mapping[Any, float]], Prediction],
         checked: Callable[[Any], Prediction],
     ) -> tuple[Prediction, StateDict | None]:
-        """Return the prediction for x, with a token if the learner gives one."""
+        """Return the prediction for x, and a token if the learner makes tokens."""
         if not self._learns_late:
             return predict(x), None
         y_pred, token = self._learner.predict_token(x)
         return checked(y_pred), token
 
     def add(self, event_id: str, event: Pending) -> None:
-        """Let an event wait for its label."""
+        """Keep an event until its label comes."""
         self._waiting[event_id] = event
         if len(self._waiting) > self._size:
             del self._waiting[next(iter(self._waiting))]
             self.n_expired += 1
 
     def learn(self, event_id: str, y: Any) -> None:
-        """Learn the label of an event that waits, which then waits no more."""
+        """Learn the label of a waiting event and remove the event."""
         event = self._waiting[event_id]
         if event.token is None:
             self._learner.learn_one(event.x, y)
@@ -97,7 +97,7 @@ class PendingEvents:
         del self._waiting[event_id]
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return what is exported."""
+        """Return the exported metrics."""
         return (
             MetricSpec(
                 "iln_pending_events",
@@ -108,13 +108,13 @@ class PendingEvents:
             MetricSpec(
                 "iln_pending_expired_total",
                 "counter",
-                "Events whose label had not come when pending_events others waited.",
+                "Events that expired before their label came, as more than pending_events waited.",
                 lambda: self.n_expired,
             ),
         )
 
     def state(self) -> StateDict:
-        """Return the events that wait, oldest first."""
+        """Return the waiting events, oldest first."""
         return {
             "n_expired": self.n_expired,
             "ids": list(self._waiting),
@@ -122,14 +122,14 @@ class PendingEvents:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Let the events of a `state()` wait."""
+        """Replace the waiting events by those of a `state()`."""
         self.n_expired = state["n_expired"]
         events = map(_restored, state["events"])
         self._waiting = dict(zip(state["ids"], events, strict=True))
 
 
 def _stored(event: Pending) -> StateDict:
-    # Classes may be of any type, and names of a tree are texts: hence two lists.
+    # Two lists, because keys of a state must be strings and classes need not be.
     stored = event._asdict()
     if isinstance(y_pred := event.y_pred, Mapping):
         stored["y_pred"] = {"classes": list(y_pred), "probabilities": list(y_pred.values())}

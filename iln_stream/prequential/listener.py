@@ -1,28 +1,27 @@
-"""What the loop tells its observers."""
+"""Observers of the loop."""
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential.step import Step
 
 
 class Listener:
-    """Is told of every step and every dead letter; does nothing unless overridden.
+    """Observes the loop: override the methods that you need.
 
-    Listeners observe: none of them changes the learner or the order of events. One that can't do
-    its work (a full disk, a lost broker) raises, which stops the loop before it goes on. Override
-    `on_step` in the class: the loop looks there, and one set on an instance is never called.
+    A listener must not change the learner or the order of events. If it can't do its work (a full
+    disk, a lost broker), it raises an error, which stops the loop before the next record.
     """
 
     def on_step(self, step: Step) -> None:
-        """One event was predicted, and learned if it had a label."""
+        """Handle an event that was predicted, learned, or both."""
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """One record was no event that could be learned from."""
+        """Handle a record that could not be decoded, predicted or learned."""
 
     def on_repeat(self, partition: int, offset: int) -> None:
-        """One record brought only what had come before, and was passed over."""
+        """Handle a record that was skipped because it repeats an earlier one."""
 
     def on_idle(self) -> None:
-        """The source had nothing new: everything so far is behind us."""
+        """Handle a poll that returned nothing; all records so far have been processed."""
 
     def close(self) -> None:
-        """The loop has ended, of itself or by an error."""
+        """Release resources: the loop has ended, normally or with an error."""

@@ -13,9 +13,9 @@ from iln_stream.events import (
     MalformedError,
     decode,
     one_hot,
+    payload_bytes,
     proposal,
 )
-from iln_stream.events import payload_bytes as bytes_of
 from iln_stream.prequential.checkpoint import Checkpointing
 from iln_stream.prequential.late import Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
@@ -27,53 +27,52 @@ from iln_stream.streams import Record, Source
 
 log = logging.getLogger(__name__)
 
-_HOPELESS = 100
-"""So many records that all fail, from a learner's first on, are not of the form expected."""
-
+_MOST_FAILURES_AT_FIRST = 100
+"""If a learner's first records all fail, the loop ends after this many: their format is wrong."""
 
 _LEARNER_FAILED = "the learner failed"
 
 
 class LearnerError(IlnError):
-    """The learner fails on event after event: something is wrong with it, not with them."""
+    """The learner fails on event after event: the fault is in the learner, not in the events."""
 
 
 class NothingLearnedError(UnrecoverableError):
-    """No record could be learned, from the first on: the stream is not of the form expected."""
+    """No record could be learned, from the first on: the stream does not have the right format."""
 
 
 class PrequentialLoop:
-    """Feeds one source to one learner and tells listeners of every step.
+    """Feeds one source to one learner and reports every step to listeners.
 
     For each record, in strict offset order: decode; predict; if there is a label, score the
-    prediction and only then learn. What can't be decoded, predicted or learned is a dead letter
-    and the stream goes on. Every record reaches the outputs and listeners exactly once, as a step,
-    a letter or a repeat; then the checkpoint is told that it is behind us.
+    prediction and only then learn. A record that can't be decoded, predicted or learned becomes a
+    dead letter, and the stream goes on. The outputs and listeners get every record exactly once, as
+    a step, a dead letter or a repeat; then the loop reports it to the checkpoint as done.
 
     Parameters
     ----------
     source
         Where records come from.
     learner
-        Any River estimator that the task can make predict.
+        Any River estimator that the task supports.
     listeners
-        Told in this order; outputs first, so that whoever observes a step knows it on its way.
-    task
-        What is predicted; by default numbers.
+        Called in this order; put outputs first, so that a prediction is sent before others see it.
     max_failures_in_a_row
-        After so many consecutive events that the learner itself fails on, the loop stops: the
-        learner is wrong (or has diverged), and a topic full of dead letters would help nobody.
+        The loop stops after this many consecutive failures of the learner: the learner is wrong, or
+        has diverged, and a topic full of dead letters would help nobody.
     recent_ids
-        By which a sender's repeats are known: a record that brings only what came already is passed
-        over. None: each record is an event of its own.
+        Recognises repeats by their ids; the loop skips a record that brings nothing new. None:
+        every record is an event of its own.
+    task
+        Regression or classification; by default regression.
     pending
         Where events wait for labels that come in records of their own. None: such labels are dead
         letters.
     checkpoint
-        What makes progress durable, if anything does.
+        Makes progress durable. None: nothing is saved.
     never_learned
-        Whether the learner has learned nothing before: if the first 100 records are then all dead
-        letters, or all that there are, the loop ends with `NothingLearnedError`.
+        Whether the learner has not learned anything yet: if the first 100 records (or all, if there
+        are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
 
     """
 
@@ -103,21 +102,21 @@ class PrequentialLoop:
         self._report = _nothing_to_report if reporter is None else reporter.report
         self._last_offsets: dict[int, int] = {}
         self._failures_in_a_row = 0
-        self._n_failed_first: int | None = 0 if never_learned else None
+        self._n_failed_at_first: int | None = 0 if never_learned else None
         self._first_failed: DeadLetter | None = None
         self._stopping = False
 
     def stop(self) -> None:
-        """Ask the loop to end after the event at hand. Safe from a signal handler or thread."""
+        """End the loop after the current event. Safe from a signal handler or another thread."""
         self._stopping = True
 
     def run(self, poll_timeout: float = 0.5) -> None:
-        """Go on until the source is exhausted or `stop` is called.
+        """Run until the source is exhausted or `stop` is called.
 
         Parameters
         ----------
         poll_timeout
-            Longest wait for new records, in seconds; `stop` is noticed at least so often.
+            Longest wait for new records, in seconds; the loop notices `stop` within this time.
 
         """
         while not self._stopping:
@@ -125,7 +124,7 @@ class PrequentialLoop:
             self._process(records)
             if not records:
                 if self.source.exhausted:
-                    if self._n_failed_first:
+                    if self._n_failed_at_first:
                         raise self._nothing_learned()
                     return
                 for listener in self.listeners:
@@ -134,14 +133,9 @@ class PrequentialLoop:
                     self.checkpoint.idle()
 
     def _process(self, records: Sequence[Record]) -> None:
-        """Take records through the whole way, until asked to stop."""
-        # All in one frame: a learner leaves the processor's caches cold, so that each call and
-        # each object touched here costs several times what it would by itself.
-        learner, predict, task = self.learner, self._predict, self.task
-        event_type, label_type, valid = task.event_type, task.label_type, task.label
-        recent_ids, pending, checkpoint = self.recent_ids, self.pending, self.checkpoint
-        last_offsets, report, loss_of = self._last_offsets, self._report, task.loss
-        step_listeners = [each.on_step for each in self.listeners if _observes_steps(each)]
+        """Take each record through the loop and report what became of it, until `stop`."""
+        last_offsets, checkpoint = self._last_offsets, self.checkpoint
+        on_steps = [listener.on_step for listener in self.listeners]
         ended = perf_counter()
         for record in records:
             if self._stopping:
@@ -151,107 +145,113 @@ class PrequentialLoop:
                 raise self._disorder(record)
             last_offsets[partition] = offset
             try:
-                event = decode(record.payload, event_type, label_type)
-                if recent_ids is not None and self._is_repeat(event):
-                    step = None
-                elif not isinstance(event, Event) or (pending is not None and self._waits(event)):
-                    step = self._learn_late(record, event)
-                else:
-                    x, y = one_hot(event.x), event.y
-                    loss, token = None, None
-                    flags: tuple[str, ...] = ()
-                    if y is not None:
-                        y = valid(y)
-                    started = perf_counter()
-                    if pending is None or y is not None or event.id is None:
-                        y_pred = predict(x)
-                    else:
-                        y_pred, token = pending.predict(x, predict, task.checked)
-                    if y is not None:
-                        learner.learn_one(x, y)
-                        try:
-                            loss, flags = report(y_pred, y)
-                        except Exception as error:
-                            self._report_failed(error)
-                        if loss is None:
-                            loss = loss_of(y_pred, y)
-                    ended = perf_counter()
-                    seconds = ended - started
-                    time = record.timestamp if event.timestamp is None else _posix(event)
-                    # `Step(...)` would do just this, in twice the time.
-                    step = tuple.__new__(
-                        Step,
-                        (partition, offset, event.id, time, x, y, y_pred, loss, flags, False,
-                         seconds, ended),
-                    )  # fmt: skip
-                    if pending is not None and y is None and event.id is not None:
-                        pending.add(event.id, Pending(x, y_pred, time, token))
+                step = self._step(record)
             except MalformedError as error:
-                self._bury(record, str(error))
+                self._send_dead_letter(record, str(error))
             except Exception as error:
                 # Whatever a learner raises, the stream goes on and the event is not lost.
                 self._learner_failed(record, error)
             else:
                 self._failures_in_a_row = 0
-                self._n_failed_first = None
+                self._n_failed_at_first = None
                 if step is None:
                     for listener in self.listeners:
                         listener.on_repeat(partition, offset)
                 else:
-                    # Not before: what the learner failed on is no repeat when it is sent again.
-                    if recent_ids is not None and step.event_id is not None:
-                        recent_ids.add(step.event_id, event=not step.late, label=step.y is not None)
-                    for on_step in step_listeners:
+                    ended = step.ended
+                    # Only now: an event that the learner failed on may be sent again.
+                    if self.recent_ids is not None and step.event_id is not None:
+                        self.recent_ids.add(
+                            step.event_id, event=not step.late, label=step.y is not None
+                        )
+                    for on_step in on_steps:
                         on_step(step)
             if checkpoint is not None:
                 checkpoint.passed(partition, offset, ended)
-            if self._n_failed_first is not None and self._n_failed_first >= _HOPELESS:
+            n_failed = self._n_failed_at_first
+            if n_failed is not None and n_failed >= _MOST_FAILURES_AT_FIRST:
                 raise self._nothing_learned()
 
-    def _is_repeat(self, event: Event | Label) -> bool:
-        assert self.recent_ids is not None
-        return event.id is not None and self.recent_ids.is_repeat(
-            event.id, label=event.y is not None
-        )
+    def _step(self, record: Record) -> Step | None:
+        """Decode a record, then predict or learn or both; return None for a repeat."""
+        event = decode(record.payload, self.task.event_type, self.task.label_type)
+        if self.recent_ids is not None and _is_repeat(event, self.recent_ids):
+            return None
+        if not isinstance(event, Event):
+            return self._learn_late(record, event)
+        if self.pending is not None and event.id is not None:
+            if event.y is None:
+                return self._predict_and_keep(record, event, event.id, self.pending)
+            if event.id in self.pending:
+                return self._learn_late(record, event)
+        return self._predict_and_learn(record, event)
 
-    def _waits(self, event: Event) -> bool:
-        """Tell whether an event with a label came before without one, and waits for it."""
-        assert self.pending is not None
-        return event.y is not None and event.id is not None and event.id in self.pending
+    def _predict_and_learn(self, record: Record, event: Event) -> Step:
+        """Predict an event and, if it has a label, learn it and score the prediction."""
+        x = one_hot(event.x)
+        y = None if event.y is None else self.task.label(event.y)
+        started = perf_counter()
+        y_pred = self._predict(x)
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        if y is not None:
+            self.learner.learn_one(x, y)
+            loss, flags = self._score(y_pred, y)
+        ended = perf_counter()
+        time = record.timestamp if event.timestamp is None else event.timestamp.timestamp()
+        return Step(
+            record.partition, record.offset, event.id, time, x, y, y_pred,
+            loss, flags, False, ended - started, ended,
+        )  # fmt: skip
+
+    def _predict_and_keep(
+        self, record: Record, event: Event, event_id: str, pending: PendingEvents
+    ) -> Step:
+        """Predict an event and keep it until its label comes."""
+        x = one_hot(event.x)
+        started = perf_counter()
+        y_pred, token = pending.predict(x, self._predict, self.task.checked)
+        ended = perf_counter()
+        time = record.timestamp if event.timestamp is None else event.timestamp.timestamp()
+        pending.add(event_id, Pending(x, y_pred, time, token))
+        return Step(
+            record.partition, record.offset, event_id, time, x, None, y_pred,
+            None, (), False, ended - started, ended,
+        )  # fmt: skip
 
     def _learn_late(self, record: Record, label: Event | Label) -> Step:
         """Learn the label of an event that was predicted before."""
         assert label.id is not None
         if self.pending is None:
             raise MalformedError(
-                "x: missing; a label in a record of its own is learned where pending_events is set"
+                "x: missing; set pending_events to learn labels that come in records of their own"
             )
         waiting = self.pending.get(label.id)
         if waiting is None:
             raise MalformedError(
-                f"id: no event {label.id!r} waits for a label: none came, or it has its label, or "
-                "it has expired (see pending_events)"
+                f"id: no event {label.id!r} waits for a label: no such event came, it already has "
+                "its label, or it expired (see pending_events)"
             )
         y = self.task.label(label.y)
         started = perf_counter()
         self.pending.learn(label.id, y)
-        loss: float | None = None
-        flags: tuple[str, ...] = ()
-        try:
-            loss, flags = self._report(waiting.y_pred, y)
-        except Exception as error:
-            self._report_failed(error)
-        if loss is None:
-            loss = self.task.loss(waiting.y_pred, y)
+        loss, flags = self._score(waiting.y_pred, y)
         ended = perf_counter()
         return Step(
             record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
             loss, flags, True, ended - started, ended,
         )  # fmt: skip
 
-    def _report_failed(self, error: Exception) -> None:
-        """The event is learned all the same, and scored by the task's loss."""
-        log.warning("the learner's report failed: %r", error)
+    def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
+        """Return loss and flags of the label just learned; the loss is the task's by default."""
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        try:
+            loss, flags = self._report(y_pred, y)
+        except Exception as error:
+            # The learner has learned the event, so it is no dead letter.
+            log.warning("the learner's report failed: %r", error)
+        return self.task.loss(y_pred, y) if loss is None else loss, flags
 
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(
@@ -261,33 +261,37 @@ class PrequentialLoop:
         )
 
     def _learner_failed(self, record: Record, error: Exception) -> None:
-        self._bury(record, f"{_LEARNER_FAILED}: {type(error).__name__}: {error}")
+        self._send_dead_letter(record, f"{_LEARNER_FAILED}: {type(error).__name__}: {error}")
         self._failures_in_a_row += 1
-        if self._n_failed_first is not None:
-            return  # the first records: `NothingLearnedError` ends them, with a checkpoint
+        if self._n_failed_at_first is not None:
+            return  # after the first 100 records `NothingLearnedError` ends the loop
         if self._failures_in_a_row >= self.max_failures_in_a_row:
             raise LearnerError(
                 f"the learner failed on {self._failures_in_a_row} events in a row, the last "
                 f"at offset {record.offset}: {error}"
             ) from error
 
-    def _bury(self, record: Record, reason: str) -> None:
+    def _send_dead_letter(self, record: Record, reason: str) -> None:
         letter = DeadLetter.of(
-            self.source.stream, record.partition, record.offset, bytes_of(record.payload), reason
+            self.source.stream,
+            record.partition,
+            record.offset,
+            payload_bytes(record.payload),
+            reason,
         )
         for listener in self.listeners:
             listener.on_dead_letter(letter)
-        if self._n_failed_first is not None:
-            self._n_failed_first += 1
+        if self._n_failed_at_first is not None:
+            self._n_failed_at_first += 1
             self._first_failed = self._first_failed or letter
 
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
-        letter, n = self._first_failed, self._n_failed_first
+        letter, n = self._first_failed, self._n_failed_at_first
         if letter.reason.startswith(_LEARNER_FAILED):
             return NothingLearnedError(
-                f"{self.source.stream}: nothing was learned of the first {n} records; of the first "
-                f"one, {letter.reason}"
+                f"{self.source.stream}: none of the first {n} records could be learned. The first: "
+                f"{letter.reason}"
             )
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
@@ -295,15 +299,9 @@ class PrequentialLoop:
         )
 
 
-def _posix(event: Event) -> float:
-    assert event.timestamp is not None
-    return event.timestamp.timestamp()
+def _is_repeat(event: Event | Label, recent_ids: RecentIds) -> bool:
+    return event.id is not None and recent_ids.is_repeat(event.id, label=event.y is not None)
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
     return None, ()
-
-
-def _observes_steps(listener: Listener) -> bool:
-    """Whether it overrides on_step: calls that do nothing would add up."""
-    return type(listener).on_step is not Listener.on_step

@@ -1,4 +1,4 @@
-"""Which events and labels came already: the ids of the latest ones."""
+"""The ids of recent events and labels, to recognise repeats."""
 
 from itertools import islice
 
@@ -8,14 +8,14 @@ from iln_stream.state import StateDict
 class RecentIds:
     """The ids of the last `size` events, and of the last `size` labels.
 
-    An event and its label are two things that may come, in one record or in two; a record that
-    brings nothing but what came already is a repeat. Asking and remembering are two things, too: an
-    event that the learner failed on may be sent again.
+    An event and its label may come in one record or in two; a record is a repeat if it brings
+    nothing new. `is_repeat` does not add the id, since an event that the learner failed on may be
+    sent again.
 
     Parameters
     ----------
     size
-        How many ids of either kind are remembered; a repeat that comes later counts as new.
+        Number of ids of each kind that are kept; a repeat that comes later counts as new.
 
     Examples
     --------
@@ -31,15 +31,15 @@ class RecentIds:
         if size < 1:
             raise ValueError(f"size = {size} must be at least 1 id")
         self._size = size
-        self._events: dict[str, None] = {}  # in the order they came
+        self._events: dict[str, None] = {}  # in order of arrival
         self._labels: dict[str, None] = {}
 
     def is_repeat(self, event_id: str, *, label: bool) -> bool:
-        """Tell whether a record with this id, and with a label or not, brings nothing new."""
+        """Return whether a record with this id, with or without a label, brings nothing new."""
         return event_id in (self._labels if label else self._events)
 
     def add(self, event_id: str, *, event: bool, label: bool) -> None:
-        """Remember what came, in place of the oldest where there are `size` already."""
+        """Add an id to the events, the labels or both, and drop the oldest beyond `size`."""
         for ids, came in ((self._events, event), (self._labels, label)):
             if came:
                 ids[event_id] = None
@@ -51,7 +51,7 @@ class RecentIds:
         return {"ids": list(self._events), "labels": list(self._labels)}
 
     def restore(self, state: StateDict) -> None:
-        """Remember the ids of a `state()`; of release 0.1.0 it has one kind, which was both."""
+        """Replace the ids by those of a `state()`; release 0.1.0 stored one list for both kinds."""
         self._events = self._latest(state["ids"])
         self._labels = self._latest(state["labels"] if "labels" in state else state["ids"])
 

@@ -1,7 +1,7 @@
 """Running scores of a stream of steps."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from iln_stream.prequential.step import Step
@@ -14,25 +14,27 @@ class Window:
 
     def __init__(self, size: int) -> None:
         self._values: deque[float] = deque(maxlen=size)
-        self.extend = self._values.extend
-        """Let values in; the oldest leave when the window is full."""
+
+    def extend(self, values: Iterable[float]) -> None:
+        """Add values; a full window drops its oldest."""
+        self._values.extend(values)
 
     @property
     def mean(self) -> float:
-        """Mean of the values in the window, nan when it is empty.
+        """Mean of the values in the window, nan if it is empty.
 
-        Summed afresh at each call: running sums would collect rounding errors for ever.
+        Each call sums all values, because a running sum would accumulate rounding errors.
         """
         values = self.values()
         return sum(values) / len(values) if values else float("nan")
 
     def values(self) -> list[float]:
-        """Return the values in the window, oldest first. Safe while another thread extends."""
+        """Return the values, oldest first. Safe while another thread calls `extend`."""
         return list(self._values)
 
 
 class _Totals(NamedTuple):
-    """Sums and the counts they are of; replaced whole, so that no thread sees one without it."""
+    """Sums and counts; replaced as one object, so that other threads see both or neither."""
 
     n_events: int = 0
     n_labelled: int = 0
@@ -41,22 +43,22 @@ class _Totals(NamedTuple):
 
 
 class Scores:
-    """Means over all labelled events since the model's birth, and over the last `window` of them.
+    """Means over all labelled events since the model was created, and over the last `window`.
 
-    Updated by one thread at a time, and safe to read from any other: a mean is always one of whole
-    steps, but two numbers read one after the other may have steps between them.
+    One thread at a time may update the scores; any thread may read them. A mean always covers whole
+    steps, but between two reads there may be an update.
 
     Parameters
     ----------
     window
         Labelled events in the windowed means.
     flags
-        What the learner flags; each one's share of the window is scored, too.
+        Flags of the learner; the scores have the share of each in the window.
 
     """
 
     error_name = "error"
-    """What `error` is, in the state."""
+    """Name of the error in the state."""
 
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         if window < 1:
@@ -68,18 +70,18 @@ class Scores:
         self.window_flags = {flag.name: Window(window) for flag in self._flags}
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
-        """Return the error of each labelled step, whose mean people compare learners by."""
+        """Return the error of each labelled step; people compare learners by its mean."""
         raise NotImplementedError
 
     def update(self, steps: Sequence[Step]) -> None:
-        """Let steps count. Many at once cost less, and come to the same."""
+        """Add steps to the scores. One call with many steps is faster and has the same result."""
         labelled = [step for step in steps if step.loss is not None]
         losses = [step.loss for step in labelled if step.loss is not None]
         errors = self.errors(labelled)
         n_late = sum(step.late for step in labelled)
         before = self._totals
         self._totals = _Totals(
-            before.n_events + len(steps) - n_late,  # a late label's event counted when it came
+            before.n_events + len(steps) - n_late,  # the event of a late label was counted already
             before.n_labelled + len(losses),
             _plus(before.total_loss, losses),
             _plus(before.total_error, errors),
@@ -91,12 +93,12 @@ class Scores:
 
     @property
     def n_events(self) -> int:
-        """How many events there were, labelled or not."""
+        """Number of events, labelled or not."""
         return self._totals.n_events
 
     @property
     def n_labelled(self) -> int:
-        """How many of them had a label."""
+        """Number of labelled events."""
         return self._totals.n_labelled
 
     @property
@@ -112,7 +114,7 @@ class Scores:
         return totals.total_error / totals.n_labelled if totals.n_labelled else float("nan")
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return what is exported of the scores."""
+        """Return the exported metrics."""
         flags = (
             MetricSpec(flag.metric, "gauge", flag.help, _mean_of(self.window_flags[flag.name]))
             for flag in self._flags
@@ -121,15 +123,15 @@ class Scores:
             MetricSpec(
                 "iln_running_loss",
                 "gauge",
-                "Mean loss since the model's birth: of a regressor (E_t - y_t)^2 / 2 on its own "
-                "target scale (in squared units of y if it reports none), of a classifier the log "
-                "loss.",
+                "Mean loss since the model was created: for a regressor (E_t - y_t)^2 / 2 on its "
+                "own target scale (in squared units of y if it reports no loss), for a classifier "
+                "the log loss.",
                 lambda: self.running_loss,
             ),
             MetricSpec(
                 "iln_windowed_loss",
                 "gauge",
-                "Like iln_running_loss, over the latest window of labelled events.",
+                "Like iln_running_loss, over the last window of labelled events.",
                 _mean_of(self.window_loss),
             ),
             *self._error_metrics(),
@@ -140,11 +142,11 @@ class Scores:
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return the running scores in a few words."""
+        """Return the running scores as text."""
         raise NotImplementedError
 
     def recent(self) -> str:
-        """Return the windowed error in a few words."""
+        """Return the windowed error as text."""
         raise NotImplementedError
 
     def state(self) -> StateDict:
@@ -159,7 +161,7 @@ class Scores:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a `state()`, whose windows may have been longer or shorter."""
+        """Restore a `state()`; its windows may be longer or shorter."""
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
         self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])
         self.window_loss.extend(state["window_loss"])
@@ -182,13 +184,13 @@ class RegressionScores(Scores):
             MetricSpec(
                 "iln_running_mae",
                 "gauge",
-                "Mean of |prediction - y| since the model's birth, in y's units.",
+                "Mean of |prediction - y| since the model was created, in the units of y.",
                 lambda: self.running_error,
             ),
             MetricSpec(
                 "iln_windowed_mae",
                 "gauge",
-                "Like iln_running_mae, over the latest window of labelled events.",
+                "Like iln_running_mae, over the last window of labelled events.",
                 _mean_of(self.window_error),
             ),
         )
@@ -203,7 +205,7 @@ class RegressionScores(Scores):
 
 
 class ClassificationScores(Scores):
-    """Log loss and accuracy. The class that was predicted is the most probable one."""
+    """Log loss and accuracy; the predicted class is the most probable one."""
 
     error_name = "misclassification"
 
@@ -216,13 +218,14 @@ class ClassificationScores(Scores):
             MetricSpec(
                 "iln_running_accuracy",
                 "gauge",
-                "Share of events whose class was the most probable one, since the model's birth.",
+                "Share of events whose class was predicted as most probable, since the model was "
+                "created.",
                 lambda: 1.0 - self.running_error,
             ),
             MetricSpec(
                 "iln_windowed_accuracy",
                 "gauge",
-                "Like iln_running_accuracy, over the latest window of labelled events.",
+                "Like iln_running_accuracy, over the last window of labelled events.",
                 lambda: 1.0 - self.window_error.mean,
             ),
         )
@@ -248,7 +251,7 @@ def _mean_of(window: Window) -> Callable[[], float]:
 
 
 def _plus(total: float, values: Sequence[float]) -> float:
-    """Add one after the other: `sum` rounds by how many come at once, from Python 3.12 on."""
+    """Add values one by one: since Python 3.12 the rounding of `sum` depends on their number."""
     for value in values:
         total += value
     return total

@@ -1,4 +1,4 @@
-"""What happened to one event: the only thing that listeners see of the loop."""
+"""The result of one event, as listeners get it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -8,33 +8,35 @@ Prediction: TypeAlias = float | Mapping[Any, float]
 
 
 class Step(NamedTuple):
-    """One prequential step: an event that was predicted, or a label that was learned, or both.
+    """One prequential step: an event was predicted, or its label was learned, or both.
+
+    A tuple, because the loop makes one for each event: a frozen dataclass takes 4 times as long.
 
     Parameters
     ----------
     partition, offset
         Position of the record in its stream.
     event_id
-        The sender's name for the event, if any.
+        The sender's id of the event, if any.
     time
-        When the event happened, as its sender says, else when the record was written: POSIX
-        seconds. None where nobody says.
+        When the event happened, according to its sender, or else when the record was written: POSIX
+        seconds. None if unknown.
     x
-        The inputs, as the learner was given them.
+        The inputs that the learner got.
     y
-        The label in its own units; None: the event was predicted only.
+        The label in its own units. None: the event was only predicted.
     y_pred
-        The prediction as it was published, made before y was looked at; in y's units.
+        The prediction that was published, in y's units; it was made without knowing y.
     loss
-        Of a labelled event: on the learner's own scale where it reports one, else the task's.
+        Of a labelled event: the learner's own loss, on its own scale, or else the task's.
     flags
-        What the learner reported to have happened at this event; see `iln_stream.reporting`.
+        Flags that the learner reported for this event; see `iln_stream.reporting`.
     late
         Whether the label came in a record of its own, after the prediction had been published.
     seconds
         Time spent predicting and learning.
     ended
-        When that was done, by `time.perf_counter`.
+        `time.perf_counter` at the end of that.
 
     """
 

@@ -1,4 +1,4 @@
-"""What a learner reports of itself, for whoever scores and watches it."""
+"""The reports of a learner: loss, flags and metrics."""
 
 from iln_stream.reporting.finding import find_reporter
 from iln_stream.reporting.protocol import FlagSpec, MetricSpec, Report, Reporting

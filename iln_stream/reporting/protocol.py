@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 Report: TypeAlias = tuple[float | None, tuple[str, ...]]
-"""What a learner reports of the labelled event that it learned last.
+"""A learner's report on the event that it just learned: loss and flags.
 
-Its loss on the learner's own scale, None: the task's loss shall be taken; and the names of what
-happened, among the learner's `flags`, mostly none. A plain tuple, as one is made for each event.
+The loss is on the learner's own scale; None: use the task's loss. The flags are names among the
+learner's `flags`, usually none. A plain tuple, because the learner makes one for each event.
 """
 
 
 class FlagSpec(NamedTuple):
-    """Something that happens at some events, and the metric that shows how often.
+    """Something that may happen at an event, and the metric that shows how often it does.
 
     Parameters
     ----------
     name
-        As it stands in `Report.flags`.
+        Name of the flag in a `Report`.
     metric, help
-        Name and help text of the metric: the share of the latest window of labelled events.
+        Name and help text of the metric: the share of flagged events in the last window.
 
     """
 
@@ -34,16 +34,16 @@ class MetricSpec(NamedTuple):
     Parameters
     ----------
     name
-        As Prometheus shall know it; counters end in `_total`.
+        Name in Prometheus; names of counters end in `_total`.
     kind
         "counter" if it only grows, else "gauge".
     help
         One sentence.
     read
-        Returns the value at this moment; None, or nan, is no sample. With `label`, values by that
-        label. Called from another thread than the learner's.
+        Returns the current value, or a mapping of values if there is a `label`; None or nan for no
+        sample. Called from another thread than the learner's.
     label
-        Name of the label, where `read` returns several values.
+        Name of the label whose values are the keys of the mapping.
 
     """
 
@@ -56,7 +56,7 @@ class MetricSpec(NamedTuple):
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A learner that reports. Implement these three and your metrics appear beside the others.
+    """A learner that reports: implement these three to export your metrics with the others.
 
     Examples
     --------
@@ -79,11 +79,11 @@ class Reporting(Protocol):
 
     @property
     def flags(self) -> Sequence[FlagSpec]:
-        """What may happen at an event."""
+        """The flags that a report may have."""
         ...
 
     def report(self, y_pred: Any, y: Any) -> Report:
-        """Report on the event that was just learned, and predicted as y_pred before."""
+        """Report on the event that was just learned; y_pred is its prediction."""
         ...
 
     def metrics(self) -> Sequence[MetricSpec]:

@@ -1,4 +1,4 @@
-"""Where events come from, and where predictions and dead letters go."""
+"""Sources of events, and sinks for predictions and dead letters."""
 
 from iln_stream.streams.address import AddressError, schemes, stream_at
 from iln_stream.streams.base import Log, Record, Resume, Source, Start

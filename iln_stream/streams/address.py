@@ -1,4 +1,4 @@
-"""From an address to the stream it names: the one place that knows which kinds there are."""
+"""Addresses of streams; only this module knows all kinds of streams."""
 
 import importlib
 import re
@@ -8,7 +8,7 @@ from iln_stream.errors import UnrecoverableError
 from iln_stream.streams.scheme import Scheme, StreamOptions
 
 GROUP = "iln_stream.streams"
-"""Entry points by which other packages add schemes: `name = package.module:SchemeSubclass`."""
+"""Entry points with schemes of other packages: `name = package.module:SchemeSubclass`."""
 
 _SCHEMES = {
     "kafka": "iln_stream.streams.kafka.scheme:KafkaScheme",
@@ -17,31 +17,31 @@ _SCHEMES = {
     "file": "iln_stream.streams.files.scheme:FileScheme",
     "-": "iln_stream.streams.files.scheme:StandardScheme",
 }
-"""Loaded when an address first names one: a file needs no Kafka client."""
+"""Import paths, so that each is imported when it is needed: a file needs no Kafka client."""
 
 _IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 class AddressError(UnrecoverableError):
-    """An address names no stream."""
+    """An address that names no stream."""
 
 
 def stream_at(address: str, options: StreamOptions) -> Scheme:
-    """Return the stream at an address, not yet opened.
+    """Return the stream at an address, without opening it.
 
     Parameters
     ----------
     address
         `SCHEME:NAME`, such as `kafka:iln-events` or `river:TrumpApproval`; `-` for standard input
-        and output; `package.module:attribute` of a source, or of a function that makes one; or the
-        path of a file.
+        and output; `package.module:attribute` of a source, or of a function that returns one; or
+        the path of a file.
     options
-        For whichever kind it is.
+        Options for all kinds of streams.
 
     Raises
     ------
     AddressError
-        When it names none.
+        When the address names no stream.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def stream_at(address: str, options: StreamOptions) -> Scheme:
         return _scheme("-")("-", "", options)
     head, colon, name = address.partition(":")
     if head != "-" and head in schemes():
-        if not name:  # nor is it a file that happens to be called `kafka`
+        if not name:
             raise AddressError(f"{address!r} names nothing: give {head}:NAME")
         return _scheme(head)(head, name, options)
     if colon and _IMPORT_PATH.fullmatch(address):
@@ -69,7 +69,7 @@ def stream_at(address: str, options: StreamOptions) -> Scheme:
 
 
 def schemes() -> list[str]:
-    """Return the names of all kinds of streams, those of other packages included."""
+    """Return the names of all schemes, including those of other packages."""
     return [*_SCHEMES, *(point.name for point in entry_points(group=GROUP))]
 
 
@@ -80,5 +80,7 @@ def _scheme(name: str) -> type[Scheme]:
     points = list(entry_points(group=GROUP, name=name))
     if len(points) > 1:
         both = " and ".join(point.value for point in points)
-        raise AddressError(f"{name}: two packages bring a stream of this name: {both}")
+        raise AddressError(
+            f"{name}: several packages define this scheme: {both}; uninstall all but one"
+        )
     return points[0].load()  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Where events come from: one ordered stream of records."""
+"""Sources: ordered streams of records."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -6,18 +6,18 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 
 class Record(NamedTuple):
-    """One entry of a stream, not yet read as an event.
+    """One entry of a stream, not yet decoded.
 
     Parameters
     ----------
     offset
-        Place in the stream; strictly increasing, with gaps allowed.
+        Position in the partition; strictly increasing, with gaps allowed.
     payload
-        JSON text as bytes, or the event's fields where the source has them already.
+        JSON text as bytes, or the event's fields as a mapping.
     partition
-        Of the stream; offsets increase within one.
+        Number of the partition.
     timestamp
-        When the record was written, POSIX seconds; None where the stream does not say.
+        When the record was written, in POSIX seconds; None if unknown.
 
     """
 
@@ -28,16 +28,16 @@ class Record(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """A place in a log to go on from, as a snapshot tells it.
+    """A position in a log to resume from, taken from a snapshot.
 
     Parameters
     ----------
     offset
-        Of the first record that is wanted.
+        Offset of the first record to read.
     topic_id
-        Of the log that was read; None where it wasn't known.
+        Id of the topic that the snapshot was made with; None if unknown.
     accept_loss
-        Whether to go on at the first record that is left, if those from `offset` on were deleted.
+        Whether to start at the first available record if the record at `offset` was deleted.
 
     """
 
@@ -47,74 +47,74 @@ class Resume(NamedTuple):
 
 
 Start = Literal["earliest", "latest"] | dt.datetime | Resume
-"""Where reading begins: also the first record at or after a time, or where a snapshot left off."""
+"""Where to start reading; a time means the first record written at or after it."""
 
 
 class Source(Protocol):
-    """One ordered stream of records: within a partition their offsets increase.
+    """One ordered stream of records: offsets increase within each partition.
 
-    Implementations own their place in the stream and are used from one thread.
+    A source keeps its position in the stream. Only one thread may use it, except where noted.
     """
 
     @property
     def stream(self) -> str:
-        """Name of the stream: a topic, a file, a data set."""
+        """Name of the stream: a topic, a file or a data set."""
         ...
 
     @property
     def partitions(self) -> Sequence[int]:
-        """Partitions of the stream that are read; (0,) where it has only one."""
+        """The partitions that are read; (0,) if the stream has only one."""
         ...
 
     @property
     def exhausted(self) -> bool:
-        """Whether a finite source has handed out everything. Endless ones say False."""
+        """Whether all records were returned; always False for an endless source."""
         ...
 
     @property
     def lag(self) -> int | None:
-        """Offsets still ahead, None where that can't be known. Safe from any thread."""
+        """Number of offsets still to read, None if unknown. Safe from any thread."""
         ...
 
     @property
     def connected(self) -> bool:
-        """Whether records could come now. Safe from any thread."""
+        """Whether the source is connected to its broker. Safe from any thread."""
         ...
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Wait up to `timeout` seconds for the next records, in order; possibly none.
+        """Return the next records, in order, after up to `timeout` seconds; possibly none.
 
         Raises
         ------
         SourceError
-            When going on would skip or repeat records.
+            When reading on would skip or repeat records.
 
         """
         ...
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...
 
 
 class Log(Source, Protocol):
-    """A source whose records stay where they are, so that reading can go on from any of them."""
+    """A source that keeps its records, so that reading can resume at any offset."""
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """Offset from which the next poll reads on, by partition."""
+        """Offset where the next poll starts, by partition."""
         ...
 
     @property
     def topic_id(self) -> str | None:
-        """The identity of the topic, which one created anew under its name lacks; None: unknown."""
+        """Id of the topic, which changes if the topic is deleted and recreated; None if unknown."""
         ...
 
     @property
     def n_partitions(self) -> int:
-        """How many partitions the topic has."""
+        """Number of partitions of the topic."""
         ...
 
     def stop_here(self) -> None:
-        """Be exhausted."""
+        """End the stream here: `exhausted` becomes True."""
         ...

@@ -1,4 +1,4 @@
-"""A user's own source, named by import path."""
+"""Sources that a user names by import path."""
 
 from iln_stream.errors import SourceError
 from iln_stream.imports import imported
@@ -7,7 +7,7 @@ from iln_stream.streams.scheme import Scheme
 
 
 class ImportedScheme(Scheme):
-    """`package.module:attribute` of a `Source`, or of a function of `StreamOptions` that makes one.
+    """`package.module:attribute` of a `Source`, or of a function from `StreamOptions` to one.
 
     Examples
     --------
@@ -20,6 +20,6 @@ class ImportedScheme(Scheme):
     """
 
     def source(self) -> Source:
-        """Import it, and call it if it is a function or a class."""
+        """Import the object, and call it if it is a function or a class."""
         found = imported("source", self.address, SourceError)
         return found(self.options) if callable(found) else found  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The order in which records of several partitions were learned, kept in a file."""
+"""A file with the order in which records of several partitions were learned."""
 
 import logging
 import os
@@ -13,11 +13,11 @@ from iln_stream.errors import SnapshotError
 log = logging.getLogger(__name__)
 
 _COMPACT_FROM = 1 << 20
-"""Bytes. A shorter journal is not worth writing anew."""
+"""Bytes. A shorter journal is not compacted."""
 
 
 class Run(NamedTuple):
-    """Records of one partition, next in the order: from where it was read to, up to `end`."""
+    """The next records in the order: those of one partition up to `end`, exclusive."""
 
     partition: int
     end: int
@@ -29,22 +29,22 @@ class Run(NamedTuple):
 
 
 class Journal:
-    """An append-only file of runs, made durable before any of them is learned.
+    """An append-only file of runs; each run is made durable before it is learned.
 
-    Each process that takes over writes a journal of its own, beginning with the runs that are still
-    of use, so that one thought dead can't write into it.
+    Every process writes its own journal, which starts with the runs that are still needed. So a
+    process that was wrongly thought dead can't write into it.
 
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
     runs
-        What it begins with.
+        The first runs of the file.
 
     Raises
     ------
     SnapshotError
-        When the disk doesn't take it.
+        When the file can't be written.
 
     """
 
@@ -52,10 +52,10 @@ class Journal:
         self._path = path
         self._runs = list(runs)
         self._forgotten: Mapping[int, int] = {}
-        self._write_anew()
+        self._rewrite()
 
     def append(self, run: Run) -> None:
-        """Write down a run; `sync` makes it durable."""
+        """Append a run; `sync` makes it durable."""
         self._runs.append(run)
         try:
             self._size += self._file.write(run.line())
@@ -63,7 +63,7 @@ class Journal:
             raise self._error(error) from error
 
     def sync(self) -> None:
-        """Return when what was written down is durable."""
+        """Wait until all appended runs are durable."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -72,20 +72,20 @@ class Journal:
             forgotten, self._forgotten = self._forgotten, {}
             self._runs = after(self._runs, forgotten)
             self._file.close()
-            self._write_anew()
+            self._rewrite()
 
     def forget(self, positions: Mapping[int, int]) -> None:
-        """Let runs before these positions go; from any thread, carried out at a later `sync`."""
+        """Drop the runs before these positions at a later `sync`. Safe from any thread."""
         self._forgotten = positions
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _write_anew(self) -> None:
+    def _rewrite(self) -> None:
         partial = self._path.with_suffix(".partial")
         try:
-            # Unbuffered: what could not be written is not tried again when it is closed.
+            # Unbuffered: `close` must not repeat a write that failed.
             file = partial.open("wb", buffering=0)
             self._size = file.write(b"".join(run.line() for run in self._runs))
             os.fsync(file.fileno())
@@ -101,13 +101,13 @@ class Journal:
 
     def _error(self, error: OSError) -> SnapshotError:
         return SnapshotError(
-            f"snapshots: can't keep the order of the partitions in {self._path}: {error.strerror}; "
-            "mend that or choose another folder"
+            f"snapshots: can't write the order of the partitions to {self._path}: "
+            f"{error.strerror}; correct this or choose another folder"
         )
 
 
 def read_journal(path: Path) -> list[Run]:
-    """Return the runs in a file, up to the first line that was not written whole."""
+    """Return the runs in a file, up to the first damaged or incomplete line."""
     runs: list[Run] = []
     try:
         lines = path.read_bytes().split(b"\n")
@@ -120,15 +120,15 @@ def read_journal(path: Path) -> list[Run]:
         except ValueError:
             run, checksum = None, b""
         if run is None or run.line() != line + b"\n" or len(checksum) != 8:
-            if any(lines[number + 1 :]):  # a crash tears only the last line
-                log.error("%s is damaged in line %d; the order behind it is lost", path, number + 1)
+            if any(lines[number + 1 :]):  # a crash can damage only the last line
+                log.error("%s is damaged in line %d; the order after it is lost", path, number + 1)
             break
         runs.append(run)
     return runs
 
 
 def after(runs: Iterable[Run], positions: Mapping[int, int]) -> list[Run]:
-    """Return the runs that hold records at or after the positions.
+    """Return the runs with records at or after the positions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a kind of stream can do: each is one `Scheme`, named by the first word of an address."""
+"""Schemes: the kinds of streams, named by the first word of an address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +11,20 @@ from iln_stream.streams.sink import Sink, TransactionalSink
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """What the kinds of streams may be told beside a name; each takes what it knows.
+    """Options of all kinds of streams; each scheme uses those that apply to it.
 
     Parameters
     ----------
     bootstrap, kafka_options, kafka_client, broker_wait
-        Kafka's; see the settings of these names.
+        Options for Kafka; see the settings with these names.
     stop_at_end
-        End a log at what was its end when it was opened.
+        Whether to stop at the end that a log had when it was opened.
     limit
-        End another source after so many events.
+        Maximum number of events from a source that is not a log.
     target
-        The label's column, where records have columns.
+        Column of the label, for records with columns.
     seed
-        Of synthetic streams.
+        Seed of synthetic streams.
 
     """
 
@@ -39,20 +39,20 @@ class StreamOptions:
 
 
 class Scheme:
-    """A kind of stream. Override what it can do; the rest is refused, naming the address.
+    """A kind of stream: override what it supports; the rest raises an error with the address.
 
-    A new kind is one module with a subclass, and a line in `address.py`, or, in a package of your
-    own, an entry point in the group `iln_stream.streams`.
+    A new kind needs a module with a subclass and a line in `address.py` or, in another package, an
+    entry point in the group `iln_stream.streams`.
     """
 
     is_log = False
-    """Whether reading can go on from any offset, so that a learner can be resumed."""
+    """Whether reading can start at any offset, so that a learner can be resumed."""
 
     has_transactions = False
-    """Whether messages and the positions that they come from can be stored in one transaction."""
+    """Whether one transaction can store messages and the positions that they come from."""
 
     needs_start = False
-    """Whether where to begin must be said: no place is the natural one."""
+    """Whether the user has to set `start`."""
 
     def __init__(self, scheme: str, name: str, options: StreamOptions) -> None:
         self.scheme = scheme
@@ -66,22 +66,22 @@ class Scheme:
 
     @property
     def peer(self) -> str:
-        """What has to be there for it, as the log names it when it is away."""
+        """What the stream depends on, as log messages name it during an outage."""
         return self.address
 
     @property
     def place(self) -> str:
-        """The address in the one spelling that two of the same place share."""
+        """The address in a unique spelling, to compare addresses."""
         return self.address
 
     def check(self) -> None:
-        """Raise what is wrong with name or options, as far as that can be told without opening."""
+        """Check name and options without opening the stream; raise an error if one is wrong."""
 
     def wait(self) -> None:
-        """Wait until it can be opened, if that may take a while."""
+        """Wait until the stream can be opened."""
 
     def source(self) -> Source:
-        """Open it for reading, once, from its beginning."""
+        """Open the stream for reading from its beginning."""
         raise SourceError(f"source = {self.address!r} can't be read from")
 
     def partitions(self) -> Sequence[int]:
@@ -89,35 +89,37 @@ class Scheme:
         raise self._no_log()
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
-        """Open one partition of a log at `start`, to be read up to `stop_at` at most."""
+        """Open one partition of a log for reading from `start` up to `stop_at` at most."""
         raise self._no_log()
 
     def sink(self, partition: int = 0) -> Sink:
-        """Open it for writing."""
+        """Open the stream for writing."""
         raise SinkError(f"{self.address} can't be written to")
 
     def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
-        """Open it for writing, in transactions with the positions of `source`."""
+        """Open the stream for writing, in transactions with the positions of `source`."""
         raise SinkError(f"{self.address} has no transactions")
 
     def written(self) -> Source:
-        """Open what was written to it, for reading from its beginning to where it ends now.
+        """Open what a sink has written, for reading from the beginning to the current end.
 
         Raises
         ------
         NoStreamError
-            When nothing was ever written: there is no such topic or file.
+            When the topic or file does not exist.
 
         """
-        raise SourceError(f"what was written to {self.address!r} can't be read again")
+        raise SourceError(f"{self.address!r} can't be read after writing")
 
     def sibling(self, suffix: str) -> str:
-        """Return the address beside this one whose name ends in `suffix`."""
-        raise SinkError(f"{self.address!r} has no address beside it: name a file or kafka:TOPIC")
+        """Return the address with `suffix` appended to its name."""
+        raise SinkError(f"{self.address!r} can't have a suffix: give a file or kafka:TOPIC")
 
     def dead_letters(self) -> str:
-        """Return the address of the dead letters of what is read here, unless another is set."""
+        """Return the default address for dead letters from this stream."""
         return "dead-letters.jsonl"
 
     def _no_log(self) -> SourceError:
-        return SourceError(f"source = {self.address!r} is no log: reading can't go on from a place")
+        return SourceError(
+            f"source = {self.address!r} is not a log: it can't be read from an offset"
+        )

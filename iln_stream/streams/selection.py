@@ -1,4 +1,4 @@
-"""Some of the records of a log: all but those that are left out."""
+"""A log without some of its records."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,19 +6,19 @@ from iln_stream.streams.base import Log, Record
 
 
 class Selection:
-    """A partition of a log without some of its records, which are passed over as if not there.
+    """A partition of a log that skips some offsets.
 
     Parameters
     ----------
     log
-        One partition, which is closed with this.
+        One partition; `close` closes it.
     skip
-        Ranges of offsets that are left out.
+        Ranges of offsets to skip.
 
     Attributes
     ----------
     skipped : list of range
-        Offsets of the records that were there and were left out, so far.
+        Offsets of existing records that were skipped so far.
 
     """
 
@@ -35,50 +35,50 @@ class Selection:
 
     @property
     def topic_id(self) -> str | None:
-        """Identity of the log."""
+        """Id of the topic."""
         return self._log.topic_id
 
     @property
     def n_partitions(self) -> int:
-        """How many partitions the log has."""
+        """Number of partitions of the topic."""
         return self._log.n_partitions
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """Offset after what was handed out or left out."""
+        """Offset after the last record that was returned or skipped."""
         return self._log.positions
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is no more."""
+        """Whether all records were returned or skipped."""
         return self._log.exhausted
 
     @property
     def lag(self) -> int | None:
-        """Offsets still ahead, those that will be left out included."""
+        """Number of offsets still to read, including those to skip."""
         return self._log.lag
 
     @property
     def connected(self) -> bool:
-        """Whether records could come now."""
+        """Whether the log is connected to its broker."""
         return self._log.connected
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next records that are not left out; possibly none."""
+        """Return the next records that are not skipped; possibly none."""
         records = self._log.poll(timeout)
         if not self._skip:
             return records
-        return [record for record in records if not self._is_left_out(record)]
+        return [record for record in records if not self._is_skipped(record)]
 
     def stop_here(self) -> None:
-        """Be exhausted."""
+        """End the stream here: `exhausted` becomes True."""
         self._log.stop_here()
 
     def close(self) -> None:
         """Close the log."""
         self._log.close()
 
-    def _is_left_out(self, record: Record) -> bool:
+    def _is_skipped(self, record: Record) -> bool:
         offset = record.offset
         if not any(offset in each for each in self._skip):
             return False

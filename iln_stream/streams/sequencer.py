@@ -1,4 +1,4 @@
-"""One order for the records of several partitions."""
+"""Several partitions as one source with one order."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,27 +9,28 @@ from iln_stream.streams.base import Log, Record
 from iln_stream.streams.journal import Journal, Run
 
 _LONGEST_RUN = 1_000
-"""Records of one partition before another one has its turn."""
+"""Maximum number of records from one partition before the next one's turn."""
 
 _WAIT_SECONDS = 0.02
-"""Longest wait for one partition while others may have something."""
+"""Longest wait for one partition while others may have records."""
 
 
 class Sequencer:
-    """Reads several partitions of one log as one stream, in the order of arrival.
+    """Reads several partitions of one log as one stream, in order of arrival.
 
-    Before it hands records out, it writes into a journal which partition they come from and up to
-    which offset. What was written down before, and is still to be learned, comes again in just that
-    order; then whatever arrives. It never waits for one partition because of the times in another.
+    Before it returns records, it writes their partition, and the offset after them, to a journal.
+    After a restart it first repeats the rest of the order in the journal, and then continues in
+    order of arrival. It does not order records by their timestamps, so no
+    partition has to wait for another.
 
     Parameters
     ----------
     inputs
-        The partitions, each opened where reading goes on.
+        The partitions, each opened at its position.
     journal
-        Where the order is kept; None: a run that is not resumed needs none.
+        Where to keep the order. None: the order is not kept, so the run can't be resumed.
     again
-        Runs in the journal that lie after the inputs' positions.
+        Runs in the journal after the positions of the inputs, to be repeated.
 
     """
 
@@ -53,22 +54,22 @@ class Sequencer:
 
     @property
     def topic_id(self) -> str | None:
-        """Identity of the log."""
+        """Id of the topic."""
         return self._first.topic_id
 
     @property
     def n_partitions(self) -> int:
-        """How many partitions the log has."""
+        """Number of partitions of the topic."""
         return self._first.n_partitions
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """Offset after what was handed out, by partition."""
+        """Offset after the last record that was returned, by partition."""
         return dict(self._positions)
 
     @property
     def exhausted(self) -> bool:
-        """Whether every partition has handed out everything."""
+        """Whether all records of all partitions were returned."""
         return (
             not self._again
             and not any(self._read_ahead.values())
@@ -77,39 +78,39 @@ class Sequencer:
 
     @property
     def lag(self) -> int | None:
-        """Offsets still ahead in all partitions; None where one does not know. From any thread."""
+        """Sum of the partitions' lags; None if one is unknown. Safe from any thread."""
         lags = [log.lag for log in self._inputs.values()]
         ahead = sum(len(records) for records in self._read_ahead.values())
         return None if None in lags else sum(lag or 0 for lag in lags) + ahead
 
     @property
     def connected(self) -> bool:
-        """Whether records could come from every partition. Safe from any thread."""
+        """Whether all partitions are connected. Safe from any thread."""
         return all(log.connected for log in self._inputs.values())
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Wait up to `timeout` seconds for the next records, in the order that is written down."""
+        """Return the next records after up to `timeout` seconds; the journal has their order."""
         return self._repeated(timeout) if self._again else self._arrived(timeout)
 
     def stop_here(self) -> None:
-        """Be exhausted."""
+        """End the stream here: `exhausted` becomes True."""
         for log in self._inputs.values():
             log.stop_here()
 
     def close(self) -> None:
         """Close the partitions and the journal."""
-        with ExitStack() as all_of_them:
+        with ExitStack() as stack:
             if self._journal is not None:
-                all_of_them.callback(self._journal.close)
+                stack.callback(self._journal.close)
             for log in self._inputs.values():
-                all_of_them.callback(log.close)
+                stack.callback(log.close)
 
     @property
     def _first(self) -> Log:
         return next(iter(self._inputs.values()))
 
     def _repeated(self, timeout: float) -> list[Record]:
-        """Return records of the run that comes next in the journal."""
+        """Return records of the next run in the journal."""
         partition, end = self._again[0]
         log, ahead = self._inputs[partition], self._read_ahead[partition]
         if not ahead and log.positions[partition] < end:
@@ -119,11 +120,11 @@ class Sequencer:
             records.append(ahead.popleft())
         if ahead or log.positions[partition] >= end or log.exhausted:
             self._again.popleft()
-        self._handed_out(records)
+        self._move_behind(records)
         return records
 
     def _arrived(self, timeout: float) -> list[Record]:
-        """Return what has arrived, after it was written down."""
+        """Return records that have arrived, once the journal has their order."""
         deadline = monotonic() + timeout
         records = [record for _ in self._inputs for record in self._next_run(0.0)]
         while not records and not self.exhausted and (left := deadline - monotonic()) > 0:
@@ -142,9 +143,9 @@ class Sequencer:
         records = [ahead.popleft() for _ in range(min(len(ahead), _LONGEST_RUN))]
         if records and self._journal is not None:
             self._journal.append(Run(partition, records[-1].offset + 1))
-        self._handed_out(records)
+        self._move_behind(records)
         return records
 
-    def _handed_out(self, records: Sequence[Record]) -> None:
+    def _move_behind(self, records: Sequence[Record]) -> None:
         if records:
             self._positions[records[0].partition] = records[-1].offset + 1

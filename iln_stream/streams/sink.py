@@ -1,14 +1,14 @@
-"""Where predictions and dead letters go."""
+"""Sinks for predictions and dead letters."""
 
 from collections.abc import Mapping
 from typing import Protocol
 
 
 class Sink(Protocol):
-    """Stores messages in the order given, or says that it could not."""
+    """Stores messages in the given order, or raises an error."""
 
     def write(self, key: str | None, value: bytes) -> None:
-        """Hand over one message (JSON text); it may be stored later, in order.
+        """Write one message (JSON text); it may be stored later, but in order.
 
         Raises
         ------
@@ -19,29 +19,29 @@ class Sink(Protocol):
         ...
 
     def send_queued(self) -> None:
-        """Send what waits, without waiting until it is stored; raise SinkError if that failed."""
+        """Send queued messages, but do not wait until they are stored; may raise SinkError."""
         ...
 
     def flush(self) -> None:
-        """Return when everything written so far is stored durably; raise SinkError otherwise."""
+        """Wait until all written messages are stored durably; raise SinkError on failure."""
         ...
 
     def close(self) -> None:
-        """Flush, then let go of connections and files."""
+        """Flush, then close connections and files."""
         ...
 
 
 class TransactionalSink(Sink, Protocol):
-    """A sink that stores messages together with the positions that they come from."""
+    """A sink that stores messages and the positions that they come from in one transaction."""
 
     def committed(self) -> Mapping[int, int]:
-        """Return, by partition, the offset from which on nothing is stored yet."""
+        """Return the committed offsets by partition: no message from there on is stored."""
         ...
 
     def flush_if_due(self) -> None:
-        """Store what was handed over if it has waited long enough: readers see nothing before."""
+        """Commit the open transaction if it has waited long enough; readers see nothing before."""
         ...
 
     def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
-        """Hand over the message that came of a record; its position is stored with it."""
+        """Write the message that a record led to; the record's position is stored with it."""
         ...

@@ -189,8 +189,8 @@ def test_ailing_learner(run, tmp_path):
     done = run("--source", "synthetic:Friedman", "--learner", "ailing:Bad")
     assert done.code == 2
     assert done.err.endswith(
-        "error: Friedman: nothing was learned of the first 100 records; of the first one, the "
-        "learner failed: KeyError: 'oh'\n"
+        "error: Friedman: none of the first 100 records could be learned. The first: the learner "
+        "failed: KeyError: 'oh'\n"
     )
     assert len((tmp_path / "dead-letters.jsonl").read_text().splitlines()) == 100
 

@@ -1,4 +1,4 @@
-"""`decode`: strict about what an event is, clear about what is wrong."""
+"""`decode`: strict about events, clear about errors."""
 
 import datetime as dt
 import json
@@ -40,10 +40,14 @@ NOT_JSON = {
 }
 
 WRONG = {
-    "input twice": (b'{"x": {"a": 1, "b": 2, "a": 1}}', "a", "came more than once"),
-    "input twice, once escaped": (b'{"x": {"a": 1, "\\u0061": 2}}', "a", "came more than once"),
-    "x twice": (b'{"x": {}, "y": 1, "x": {"a": 1}}', "x: ", "came more than once"),
-    "y twice, among colons": (b'{"x": {"a:": ":"}, "y": 1, "y": 1}', "y: ", "came more than once"),
+    "input twice": (b'{"x": {"a": 1, "b": 2, "a": 1}}', "a", "occurs more than once"),
+    "input twice, once escaped": (b'{"x": {"a": 1, "\\u0061": 2}}', "a", "occurs more than once"),
+    "x twice": (b'{"x": {}, "y": 1, "x": {"a": 1}}', "x: ", "occurs more than once"),
+    "y twice, among colons": (
+        b'{"x": {"a:": ":"}, "y": 1, "y": 1}',
+        "y: ",
+        "occurs more than once",
+    ),
     "an event of 2 MB": (
         b'{"x": {"a": 1' + b" " * 2_000_000 + b"}}",
         "event: ",
@@ -86,13 +90,13 @@ WRONG = {
 
 @given(events)
 def test_round_trip(event):
-    """Whatever valid event is sent as JSON arrives as it was, to the last bit."""
+    """Every valid event survives JSON to the last bit."""
     assert decode(event.model_dump_json().encode()) == event
 
 
 @given(st.dictionaries(text, finite | st.booleans() | text | st.none()), finite | st.none())
 def test_plain_json_is_enough(x, y):
-    """A sender needs no more than its language's own JSON writer."""
+    """Any standard JSON writer produces valid events."""
     event = decode(json.dumps({"x": x, "y": y}).encode())
     assert event.x == x
     assert {name: type(v) for name, v in event.x.items() if v in (0, 1)} == {
@@ -105,7 +109,7 @@ def test_plain_json_is_enough(x, y):
 @example(b'{"x": {"a": ' + b"9" * 5000 + b"}}")
 @example(b'{"x": {"a": 1e' + b"9" * 100 + b"}}")
 def test_any_bytes(payload):
-    """Garbage never gets past as anything but MalformedError, which the loop knows to bury."""
+    """Garbage raises only MalformedError, which the loop turns into a dead letter."""
     try:
         found = decode(payload)
     except MalformedError as error:
@@ -122,7 +126,7 @@ json_values = st.recursive(
 
 @given(st.fixed_dictionaries({"x": json_values}, optional={"y": json_values, "id": json_values}))
 def test_nothing_but_finite_numbers_gets_through(fields):
-    """What decodes holds finite numbers, booleans, strings and null, whatever was sent."""
+    """A decoded event has only finite numbers, booleans, strings and nulls."""
     try:
         event = decode(json.dumps(fields).encode())
     except MalformedError:
@@ -134,14 +138,14 @@ def test_nothing_but_finite_numbers_gets_through(fields):
 
 @pytest.mark.parametrize("payload", NOT_JSON.values(), ids=NOT_JSON.keys())
 def test_not_json(payload):
-    """Bytes that are no JSON are refused with a word on where they go wrong, however deep."""
+    """Invalid JSON is refused with line and column, however deep the error is."""
     with pytest.raises(MalformedError, match=r"event: Invalid JSON: .* line \d+ column \d+"):
         decode(payload)
 
 
 @pytest.mark.parametrize(("payload", "field", "expected"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_field(payload, field, expected):
-    """The reason begins with the wrong field's name and says what is expected of it."""
+    """The reason begins with the name of the wrong field and says what is expected."""
     with pytest.raises(MalformedError) as caught:
         decode(payload)
     assert str(caught.value).startswith(field)
@@ -149,25 +153,25 @@ def test_wrong_field(payload, field, expected):
 
 
 def test_tombstone():
-    """A Kafka record without a value is refused by name, not by a crash."""
+    """A Kafka record without a value is a MalformedError, not a crash."""
     with pytest.raises(MalformedError, match="the record has no value"):
         decode(None)
 
 
 def test_text_stays_text():
-    """A number in quotes is a category, never a number."""
+    """A number in quotes is a category, not a number."""
     assert decode(b'{"x": {"a": "1.5"}}').x == {"a": "1.5"}
 
 
 def test_whole_numbers():
-    """Integers are numbers; past 2^53 they round as any double does."""
+    """Integers are numbers; beyond 2^53 they round like any double."""
     event = decode(b'{"x": {"a": 3, "big": 9007199254740993}, "y": -2}')
     assert event.x == {"a": 3.0, "big": 9007199254740992.0}
     assert event.y == -2.0
 
 
 def test_every_wrong_field_is_named_once():
-    """One reason tells all that is wrong, so a sender need not mend it field by field."""
+    """A reason names all wrong fields at once, so that a sender can correct them together."""
     with pytest.raises(MalformedError) as caught:
         decode(b'{"x": {"a": [], "b": 1, "c": {}}, "y": "2", "z": 0}')
     reason = str(caught.value)
@@ -175,7 +179,7 @@ def test_every_wrong_field_is_named_once():
 
 
 def test_many_wrong_fields():
-    """A thousand wrong inputs make a short reason that still tells how many there were."""
+    """A thousand wrong inputs give a short reason that still counts them."""
     fields = {"x": {f"input{i}": [] for i in range(1000)}}
     with pytest.raises(MalformedError, match=r"\(and 995 more\)$") as caught:
         decode(json.dumps(fields).encode())
@@ -193,14 +197,14 @@ def test_many_wrong_fields():
     ids=["value", "input's name", "field's name", "label"],
 )
 def test_huge_text_in_a_reason(fields):
-    """A megabyte of nonsense is shown by its beginning: dead letters and logs stay readable."""
+    """A megabyte of nonsense is truncated: dead letters and logs stay readable."""
     with pytest.raises(MalformedError) as caught:
         decode(json.dumps(fields).encode())
     assert len(str(caught.value)) < 300
 
 
 def test_huge_text():
-    """A category of a megabyte is odd, but an event."""
+    """A category of one megabyte is unusual, but valid."""
     assert len(decode(json.dumps({"x": {"a": "s" * 1_000_000}}).encode()).x["a"]) == 1_000_000
 
 
@@ -210,12 +214,12 @@ def test_huge_text():
     ids=["garbage", "5 MB of digits", "100 MB of nesting"],
 )
 def test_what_is_too_large_is_not_parsed(payload):
-    """No payload costs more than the largest that is allowed: its size is all that is looked at."""
-    with pytest.raises(MalformedError, match=r"^event: [\d,]+ bytes, where at most 1,048,576 are"):
+    """A payload above the limit is refused by its size alone, so that it costs no parsing time."""
+    with pytest.raises(MalformedError, match=r"^event: [\d,]+ bytes; at most 1,048,576 are"):
         decode(payload)
 
 
-# Payloads of about n bytes, each the worst for one of the things that decoding does.
+# Payloads of about n bytes, each the worst case for one part of decoding.
 SHAPES = {
     "many inputs": lambda n: b'{"x": {%s}}' % _joined(b'"%07d":1', n),
     "many texts with colons": lambda n: b'{"x": {%s}}' % _joined(b'"%07d":":"', n),
@@ -242,9 +246,9 @@ def _joined(pattern, n):
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_time_is_linear_in_size(shape):
-    """No sender can stop the stream with a payload that is allowed: eight times the size takes
-    some eight times the processor's time, not 64. Most of it is spent in compiled code, where
-    nothing but time can be counted; the bound is twice what was ever seen."""
+    """No allowed payload can stall the stream: eight times the size takes about eight times the
+    CPU time, not 64. Most of the work is in compiled code, so the test can only measure time; its
+    bound is twice the largest ratio ever seen."""
     small, large = (min(_seconds(shape(n)) for _ in range(5)) for n in (1 << 14, 1 << 17))
     assert large < 30 * small
 
@@ -265,7 +269,7 @@ def test_reason_is_one_line():
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("sent", "expected"),
     [
         ("2026-01-31T12:00:00Z", dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
         ("2026-01-31T12:00:00.25Z", dt.datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=dt.UTC)),
@@ -276,19 +280,19 @@ def test_reason_is_one_line():
         (-1, dt.datetime(1969, 12, 31, 23, 59, 59, tzinfo=dt.UTC)),
     ],
 )
-def test_timestamp_forms(said, meant):
-    """A time may be RFC 3339 with an offset, POSIX seconds or, far enough out, milliseconds."""
-    assert decode(json.dumps({"x": {}, "timestamp": said}).encode()).timestamp == meant
+def test_timestamp_formats(sent, expected):
+    """A time is RFC 3339 with an offset, POSIX seconds or, from 2e10 on, POSIX milliseconds."""
+    assert decode(json.dumps({"x": {}, "timestamp": sent}).encode()).timestamp == expected
 
 
 def test_null_and_absent_are_the_same():
-    """A sender that writes null for what it doesn't know is understood."""
+    """A null field means the same as an absent one."""
     absent = decode(b'{"x": {}}')
     assert decode(b'{"x": {}, "y": null, "id": null, "timestamp": null}') == absent
 
 
 def test_fields_in_place_of_bytes():
-    """Sources that have the fields already are held to the same rules."""
+    """Fields from a source that needs no decoding are checked by the same rules."""
     assert decode({"x": {"a": 1}, "y": 2}) == decode(b'{"x": {"a": 1}, "y": 2}')
     with pytest.raises(MalformedError, match=r"x\.a: expected a finite number.* got nan"):
         decode({"x": {"a": math.nan}})
@@ -306,12 +310,12 @@ def test_fields_in_place_of_bytes():
     ],
 )
 def test_payload_bytes(payload, kept):
-    """A dead letter can be made of whatever a source hands out."""
+    """Any payload of a source can go into a dead letter."""
     assert payload_bytes(payload) == kept
 
 
-def test_colons_in_text_are_no_keys():
-    """Times, addresses and escaped quotes are text, however many colons they hold."""
+def test_colons_in_strings_are_not_keys():
+    """Colons in times, addresses and escaped strings do not count as repeated keys."""
     text = (
         r'{"x": {"a:b": "c:d", "e": "\":\\"}, "id": "f:1:2", "timestamp": "2026-01-31T12:00:00Z"}'
     )

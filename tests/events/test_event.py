@@ -1,4 +1,4 @@
-"""`Event`: what may not happen to one after it was read."""
+"""`Event`: immutable, and only `x` is required."""
 
 import pytest
 from pydantic import ValidationError
@@ -7,13 +7,13 @@ from iln_stream.events import Event
 
 
 def test_frozen():
-    """Nobody on an event's way changes it for those behind."""
+    """No code can change an event that others will read."""
     event = Event(x={"a": 1.0}, y=2.0)
     with pytest.raises(ValidationError, match="frozen"):
         event.y = 3.0
 
 
 def test_unlabelled_by_default():
-    """Only x has to be there: an event without label is one to predict."""
+    """Only x is required: an event without a label is predicted."""
     event = Event(x={})
     assert (event.y, event.id, event.timestamp) == (None, None, None)

@@ -1,4 +1,4 @@
-"""`one_hot`: from named values of any kind to numbers."""
+"""`one_hot`: encoding inputs as numbers."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from iln_stream.events import MalformedError, one_hot
     ],
 )
 def test_kinds(x, numbers):
-    """Each kind of value has one number form; null has none."""
+    """Each kind of value has its encoding; nulls are left out."""
     encoded = one_hot(x)
     assert encoded == numbers
     assert all(type(value) is float for value in encoded.values())
@@ -27,7 +27,7 @@ def test_kinds(x, numbers):
 
 @given(st.dictionaries(st.text(), st.floats(allow_nan=False)))
 def test_numbers_pass_unchanged(x):
-    """Numbers and their names and order reach the learner as they came."""
+    """Numbers reach the learner unchanged, with their names and in their order."""
     assert list(one_hot(x).items()) == list(x.items())
 
 
@@ -39,7 +39,7 @@ def test_categories_differ(name, one, other):
 
 @pytest.mark.parametrize("x", [{"a": "b", "a=b": 2.0}, {"a": "b=c", "a=b": "c"}])
 def test_names_that_collide_are_refused(x):
-    """One of two inputs would silently vanish."""
+    """Two inputs that would get the same name are refused: one would be lost."""
     for order in (x, dict(reversed(x.items()))):
-        with pytest.raises(MalformedError, match="two inputs would both be called"):
+        with pytest.raises(MalformedError, match="two inputs would get the name"):
             one_hot(order)

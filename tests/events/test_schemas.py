@@ -1,4 +1,4 @@
-"""The JSON Schemas that others build on."""
+"""The JSON Schemas of the messages."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from iln_stream.events.schemas import FOLDER, as_text, schemas
 
 @pytest.mark.parametrize("name", schemas())
 def test_committed_schema_is_current(name):
-    """A change in the wire format shows in the diff, and the package ships what it speaks."""
+    """The committed schemas match the code, so every change of the format shows in a diff."""
     assert (FOLDER / name).read_text(encoding="utf-8") == as_text(schemas()[name]), (
         f"{name} is out of date: run python -m iln_stream.events.schemas"
     )
 
 
 def test_no_stray_schema():
-    """Each file in the folder is one of a model."""
+    """Each file in the folder is the schema of a message."""
     assert {file.name for file in FOLDER.iterdir()} == set(schemas())
 
 
@@ -24,19 +24,19 @@ def test_no_stray_schema():
     [("event", Event), ("prediction", Prediction), ("dead_letter", DeadLetter)],
 )
 def test_schema_names_every_field(name, model):
-    """Nothing of a message goes undocumented."""
+    """The schema documents every field of a message."""
     assert set(schemas()[f"{name}.v1.json"]["properties"]) == set(model.model_fields)
 
 
 @pytest.mark.parametrize("name", ["prediction", "dead_letter"])
-def test_what_we_send_is_promised(name):
-    """Every field of our own messages, the version too, may be relied upon."""
+def test_sent_fields_are_required(name):
+    """Readers can rely on every field of a sent message, including the version."""
     schema = schemas()[f"{name}.v1.json"]
     assert schema["required"] == list(schema["properties"])
 
 
 def test_event_schema_is_as_strict_as_decode():
-    """Unknown fields are refused, only x is required, and times may be numbers."""
+    """The schema refuses unknown fields, requires only x, and allows numbers as times."""
     schema = schemas()["event.v1.json"]
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["x"]

@@ -1,4 +1,4 @@
-"""Labels that come in records of their own."""
+"""`PendingEvents`: labels that come in records of their own."""
 
 import pytest
 from river import linear_model, naive_bayes
@@ -17,7 +17,7 @@ from iln_stream.streams import Record
 
 
 class Heard(Listener):
-    """Keeps what it is told."""
+    """Records all calls."""
 
     def __init__(self):
         self.steps, self.letters, self.repeats = [], [], []
@@ -33,7 +33,7 @@ class Heard(Listener):
 
 
 class Recording:
-    """Predicts how often it has learned, and keeps what it learned."""
+    """Predicts the number of learned events, and records them."""
 
     def __init__(self):
         self.learned = []
@@ -46,7 +46,7 @@ class Recording:
 
 
 class RecordingLate(Recording):
-    """One that wants to see at learning what it saw at prediction."""
+    """A learner with tokens."""
 
     def predict_token(self, x):
         return self.predict_one(x), {"seen": len(self.learned), "x": x}
@@ -70,9 +70,9 @@ EVENT, OTHER = b'{"x": {"a": 1}, "id": "e"}', b'{"x": {"a": 2}, "y": 5}'
 LABEL = b'{"id": "e", "y": 7}'
 
 
-def test_a_label_meets_its_event():
-    """The event is predicted when it comes and learned when its label does, with its own x; the
-    score is of the prediction that was published."""
+def test_label_of_an_earlier_event():
+    """An event is predicted when it comes and learned, with its own x, when its label comes; the
+    loss is that of the published prediction."""
     learner = Recording()
     heard, pending = run(learner, EVENT, OTHER, LABEL)
     assert learner.learned == [({"a": 2.0}, 5.0), ({"a": 1.0}, 7.0)]
@@ -85,15 +85,15 @@ def test_a_label_meets_its_event():
     assert len(pending) == 0
 
 
-def test_a_learner_may_keep_what_it_saw():
-    """A learner with tokens learns against what it saw at the prediction."""
+def test_learner_with_tokens():
+    """A learner with tokens learns from the state at the time of the prediction."""
     learner = RecordingLate()
     run(learner, EVENT, OTHER, LABEL)
     assert learner.learned[-1] == ({"a": 1.0}, 7.0, 0)
 
 
 def test_the_same_event_with_its_label():
-    """An event that comes again, now with its label, is the label of the one that waits."""
+    """An event that is sent again with its label counts as the label of the waiting event."""
     learner = Recording()
     heard, _ = run(learner, EVENT, b'{"x": {"a": 1}, "id": "e", "y": 7}', recent=RecentIds(9))
     assert learner.learned == [({"a": 1.0}, 7.0)]
@@ -101,7 +101,7 @@ def test_the_same_event_with_its_label():
 
 
 def test_repeats_of_either_kind():
-    """An event that repeats and a label that repeats are passed over, and counted."""
+    """Repeated events and repeated labels are skipped and reported as repeats."""
     learner = Recording()
     heard, _ = run(learner, EVENT, EVENT, LABEL, LABEL, recent=RecentIds(9))
     assert heard.repeats == [1, 3]
@@ -109,23 +109,23 @@ def test_repeats_of_either_kind():
 
 
 def test_a_label_without_its_event():
-    """A label that nothing waits for is a dead letter that names its id."""
+    """A label without a waiting event is a dead letter that names the id."""
     heard, _ = run(Recording(), LABEL)
     assert heard.letters == [
-        "id: no event 'e' waits for a label: none came, or it has its label, or it has expired "
-        "(see pending_events)"
+        "id: no event 'e' waits for a label: no such event came, it already has its label, or it "
+        "expired (see pending_events)"
     ]
 
 
-def test_labels_alone_need_the_setting():
-    """Where events do not wait, a label alone is a dead letter that names the setting."""
+def test_labels_need_the_setting():
+    """Without `pending_events`, a label is a dead letter that names this setting."""
     heard = Heard()
     PrequentialLoop(ListSource([Record(0, LABEL)]), Recording(), [heard]).run()
     assert "pending_events" in heard.letters[0]
 
 
 def test_the_oldest_expires():
-    """Beyond the size the oldest event waits no more, and is counted."""
+    """Beyond the size the oldest event expires, and is counted."""
     events = [b'{"x": {}, "id": "%d"}' % n for n in range(5)]
     _, pending = run(Recording(), *events, size=3)
     assert ("1" in pending, "2" in pending) == (False, True)
@@ -136,7 +136,7 @@ def test_the_oldest_expires():
 
 
 def test_a_label_that_the_learner_fails_on_can_come_again():
-    """A failure leaves the event waiting."""
+    """After a failure of the learner the event still waits."""
 
     class FailingOnce(Recording):
         failed = False
@@ -158,7 +158,7 @@ def test_a_label_that_the_learner_fails_on_can_come_again():
     [(linear_model.LinearRegression, Regression()), (naive_bayes.GaussianNB, Classification())],
 )
 def test_state(make, task):
-    """Events that wait go into a checkpoint, and are learned after it as they were predicted."""
+    """Waiting events survive a checkpoint, with their predictions."""
     first, second = make(), make()
     for learner in (first, second):
         for n in range(5):
@@ -174,7 +174,7 @@ def test_state(make, task):
 
 
 def test_scores_count_an_event_once():
-    """An event whose label comes late is one event, and one labelled event."""
+    """An event whose label comes late counts as one event and one labelled event."""
     heard, _ = run(Recording(), EVENT, OTHER, LABEL)
     scores = Regression().scores(10)
     scores.update(heard.steps)
@@ -182,7 +182,7 @@ def test_scores_count_an_event_once():
 
 
 def test_a_token_does_not_bypass_the_check():
-    """A learner with tokens that predicts nan publishes nothing: the event is a dead letter."""
+    """If a learner with tokens predicts nan, the event is a dead letter."""
 
     class Broken(RecordingLate):
         def predict_token(self, x):

@@ -1,4 +1,4 @@
-"""`PrequentialLoop`: predict, score, learn, in order, and nothing lost."""
+"""`PrequentialLoop`: it predicts, scores and learns in order, and loses no record."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def event(offset, y=0.0, **inputs):
 
 
 class Recorder(Listener):
-    """Keeps what it is told, and in what order."""
+    """Records all calls in order."""
 
     def __init__(self):
         self.told, self.steps, self.letters = [], [], []
@@ -52,7 +52,7 @@ class Recorder(Listener):
 
 
 class RecordingLearner:
-    """A learner that notes each call, and predicts the number of events learned so far."""
+    """A learner that records each call, and predicts the number of events learned so far."""
 
     def __init__(self):
         self.calls, self.n_learned = [], 0
@@ -67,7 +67,7 @@ class RecordingLearner:
 
 
 class FailingLearner(RecordingLearner):
-    """One that breaks on certain inputs: x["fail"] names the method, x["says"] what it says."""
+    """Fails on certain inputs: x["fail"] names the method, x["says"] is the prediction."""
 
     def predict_one(self, x):
         if "fail=predict" in x:
@@ -90,19 +90,19 @@ def run(records, learner=None, max_failures_in_a_row=100):
 
 
 def test_predict_score_learn():
-    """Each event is predicted, then learned, before the next one is looked at."""
+    """The loop predicts and then learns each event before it starts the next one."""
     learner = RecordingLearner()
     recorder = run([event(i, y=10.0 * i) for i in range(5)], learner)
     assert learner.calls == [
         call for i in range(5) for call in [("predict", {"a": i}), ("learn", {"a": i}, 10.0 * i)]
     ]
-    # It predicts how often it has learned: a prediction made after learning would be off by one.
+    # The prediction is the number of learned events: a prediction after learning is off by one.
     assert [step.y_pred for step in recorder.steps] == [0, 1, 2, 3, 4]
     assert [step.loss for step in recorder.steps] == [(i - 10 * i) ** 2 / 2 for i in range(5)]
 
 
-def test_label_is_not_seen_before_it_is_predicted():
-    """Whatever the labels from an event on, the predictions up to it are the same to the bit."""
+def test_label_does_not_affect_its_prediction():
+    """Changing the labels from an event on changes no prediction up to that event."""
 
     def predictions(later):
         labels = [math.sin(i) if i < 20 else later for i in range(30)]
@@ -117,14 +117,14 @@ def test_label_is_not_seen_before_it_is_predicted():
 
 
 def test_gaps_in_offsets():
-    """Kafka's markers, aborted and compacted records leave gaps, which are no loss."""
+    """Gaps between offsets are no error: Kafka's transactions and compaction cause them."""
     recorder = run([event(offset) for offset in (3, 4, 9, 1000, 2**40)])
     assert [step.offset for step in recorder.steps] == [3, 4, 9, 1000, 2**40]
 
 
 @pytest.mark.parametrize("offsets", [(0, 0), (0, 1, 1), (5, 4), (-1,)])
 def test_disorder_is_refused(offsets):
-    """A repeated or earlier offset stops the loop before anything is learned from it."""
+    """A repeated or earlier offset stops the loop before the record is learned."""
     learner, recorder = RecordingLearner(), Recorder()
     loop = PrequentialLoop(ListSource([event(o) for o in offsets]), learner, [recorder])
     with pytest.raises(SourceError, match=rf"list: offset {offsets[-1]} came after"):
@@ -133,14 +133,14 @@ def test_disorder_is_refused(offsets):
 
 
 def test_disorder_is_refused_after_a_dead_letter():
-    """A record that could not be read takes its place in the order all the same."""
+    """The order check includes records that became dead letters."""
     loop = PrequentialLoop(ListSource([Record(0, b"?"), event(0)]), RecordingLearner())
     with pytest.raises(SourceError, match="offset 0 came after 0"):
         loop.run()
 
 
-def test_everything_is_heard_once_and_in_order():
-    """Each record reaches the listeners as one step or one dead letter, never both nor neither."""
+def test_listeners_get_each_record_once():
+    """Listeners get each record in order, as either a step or a dead letter."""
     records = [
         event(0),
         Record(1, b"{"),
@@ -162,8 +162,8 @@ def test_everything_is_heard_once_and_in_order():
     ]
 
 
-def test_dead_letter_tells_where_and_why():
-    """A letter names stream, partition, offset and reason, and holds the record as it came."""
+def test_fields_of_a_dead_letter():
+    """A dead letter has stream, partition, offset and reason, and the original record."""
     (letter,) = run([Record(17, b'{"x": {}, "y": "1"}', partition=2)]).letters
     assert (letter.stream, letter.partition, letter.offset) == ("list", 2, 17)
     assert letter.reason == "y: Input should be a valid number, got '1'"
@@ -178,15 +178,15 @@ def test_dead_letter_tells_where_and_why():
     ],
 )
 def test_failure_of_the_learner(inputs, reason):
-    """An event that the learner fails on is a dead letter that quotes the learner."""
+    """An event that the learner fails on becomes a dead letter with the learner's error."""
     recorder = run([event(0, **inputs), event(1)], FailingLearner())
     assert [letter.reason for letter in recorder.letters] == [reason]
     assert [step.offset for step in recorder.steps] == [1]
 
 
 @pytest.mark.parametrize("prediction", [math.nan, math.inf, -math.inf, None])
-def test_prediction_that_is_no_number(prediction):
-    """A learner that predicts nan, infinity or nothing is reported, and does not learn from it."""
+def test_invalid_prediction(prediction):
+    """A prediction of nan, infinity or None makes a dead letter, and the event is not learned."""
 
     class Mute(RecordingLearner):
         def predict_one(self, x):
@@ -201,7 +201,7 @@ def test_prediction_that_is_no_number(prediction):
 
 
 def test_a_diverged_river_model_stops_the_stream():
-    """Plain gradient descent on wild inputs turns to nan, which is told and not published."""
+    """A River model that diverges to nan stops the loop, and no nan is published."""
     model = linear_model.LinearRegression(
         optimizer=optim.SGD(1.0), intercept_lr=1.0, loss=optim.losses.Squared(), clip_gradient=1e308
     )
@@ -214,7 +214,7 @@ def test_a_diverged_river_model_stops_the_stream():
 
 
 def test_failures_in_a_row():
-    """A learner that always fails stops the loop, every event until then being a dead letter."""
+    """A learner that always fails stops the loop; all events until then are dead letters."""
     recorder = Recorder()
     records = [event(i, fail="predict") for i in range(10)]
     loop = PrequentialLoop(ListSource(records), FailingLearner(), [recorder], 4)
@@ -224,27 +224,27 @@ def test_failures_in_a_row():
 
 
 def test_success_between_failures():
-    """Failures count in a row: one event that works starts the count anew."""
+    """Only consecutive failures stop the loop: a success resets the count."""
     records = [event(i, **({"a": 1.0} if i % 4 == 3 else {"fail": "learn"})) for i in range(40)]
     recorder = run(records, FailingLearner(), max_failures_in_a_row=4)
     assert len(recorder.letters) == 30
 
 
 def test_malformed_events_do_not_stop_the_stream():
-    """Senders' mistakes, however many, are not the learner's failure."""
+    """Malformed events do not count as failures of the learner."""
     recorder = run([Record(i, b"?") for i in range(50)], max_failures_in_a_row=3)
     assert len(recorder.letters) == 50
 
 
 def test_malformed_events_do_not_hide_failures():
-    """Garbage between an ailing learner's failures doesn't make them look unconnected."""
+    """Malformed events between failures of the learner do not reset the count."""
     records = [Record(i, b"?") if i % 2 else event(i, fail="predict") for i in range(20)]
     with pytest.raises(LearnerError):
         run(records, FailingLearner(), max_failures_in_a_row=5)
 
 
 def test_unlabelled_events_are_predicted_only():
-    """Without a label there is a prediction but no loss, and the learner is not taught."""
+    """An event without a label is predicted; it is not learned and has no loss."""
     learner = RecordingLearner()
     recorder = run([event(0, y=1.0), event(1, y=None), event(2, y=0.0)], learner)
     assert [call[0] for call in learner.calls] == [
@@ -260,7 +260,7 @@ def test_unlabelled_events_are_predicted_only():
 
 
 def test_unlabelled_event_does_not_repeat_a_shrink():
-    """An event that teaches nothing isn't told as the shrinking that went before it."""
+    """An unlabelled event does not get the flags of the event before it."""
     model = ShrinkingGradient(norm_bound=0.01, step=1.0, seed=1)
     records = [event(i, y=1.0 if i % 2 == 0 else None, a=0.5) for i in range(60)]
     recorder = run(records, model)
@@ -270,14 +270,14 @@ def test_unlabelled_event_does_not_repeat_a_shrink():
 
 
 def test_inputs_are_one_hot_encoded():
-    """A learner only ever sees numbers."""
+    """A learner gets only numbers as inputs."""
     learner = RecordingLearner()
     run([event(0, sky="clear", up=True, wind=3)], learner)
     assert learner.calls[0] == ("predict", {"sky=clear": 1.0, "up": 1.0, "wind": 3.0})
 
 
-def test_step_tells_id_and_duration():
-    """A step carries the sender's name for the event, the seconds it took and their end."""
+def test_step_has_id_and_duration():
+    """A step has the event's id, its duration and when it ended."""
 
     class Slow(RecordingLearner):
         def learn_one(self, x, y):
@@ -291,7 +291,7 @@ def test_step_tells_id_and_duration():
 
 
 def test_loss_is_algorithm_1s_own():
-    """Behind scalers a step's loss is (E_t - y_t)^2 / 2 as Algorithm 1 saw it."""
+    """With scalers around it, a step's loss is Algorithm 1's own (E_t - y_t)^2 / 2."""
     model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(norm_bound=2.0, seed=3))
     inner = find_shrinking_gradient(model)
     updates = []
@@ -313,7 +313,7 @@ def test_loss_is_algorithm_1s_own():
 
 
 def test_first_loss_of_a_learner_that_finds_its_scale():
-    """Before the target's scale is known nothing is lost; then losses are on that scale."""
+    """The loss is 0 until the target's scale is known, and then on that scale."""
     recorder = Recorder()
     events = [event(i, y=1_000.0 + i % 7) for i in range(50)]
     PrequentialLoop(ListSource(events), InfiniteLayerRegressor("fast", seed=1), [recorder]).run()
@@ -333,7 +333,7 @@ def test_first_loss_of_a_learner_that_finds_its_scale():
     ids=lambda model: type(model).__name__,
 )
 def test_loss_of_other_models(model):
-    """Of a learner that doesn't tell its loss, it is (prediction - y)^2 / 2 in y's units."""
+    """For a learner without a report the loss is (prediction - y)^2 / 2 in y's units."""
     recorder = run([event(i, y=i % 3, a=i / 10) for i in range(30)], model.clone())
     for step in recorder.steps:
         assert step.loss == pytest.approx((step.y_pred - step.y) ** 2 / 2)
@@ -341,7 +341,7 @@ def test_loss_of_other_models(model):
 
 
 def test_loss_beyond_a_double():
-    """A square too large for a double is infinite, not a failure of the learner."""
+    """A loss beyond the range of doubles is infinite, not a failure of the learner."""
     recorder = run([event(0, y=1e200)])
     assert [step.loss for step in recorder.steps] == [math.inf]
 
@@ -355,7 +355,7 @@ def test_loss_beyond_a_double():
     ids=["River's linear regression", "ours"],
 )
 def test_same_mae_as_river(model):
-    """The loop scores a model as River's own progressive validation does, exactly."""
+    """The loop and River's progressive validation give a model the same MAE."""
     dataset = datasets.TrumpApproval()
     theirs = evaluate.progressive_val_score(dataset, model(), metrics.MAE()).get()
     scores = RegressionScores()
@@ -371,7 +371,7 @@ def test_same_mae_as_river(model):
 
 
 def test_stop_during_a_batch():
-    """A stop asked for in the middle of a batch leaves the batch's other records untouched."""
+    """After `stop` in the middle of a batch, the rest of the batch is not processed."""
     recorder = Recorder()
     source = ListSource([event(i) for i in range(10)], batch=10)
 
@@ -386,7 +386,7 @@ def test_stop_during_a_batch():
 
 
 def test_stop_from_another_thread():
-    """A loop that waits for events ends soon after any thread asks it to."""
+    """A waiting loop ends soon after `stop` is called in another thread."""
 
     class Endless(ListSource):
         exhausted = False
@@ -415,10 +415,10 @@ def test_stop_from_another_thread():
 
 
 def test_idle():
-    """Listeners hear when nothing is waiting, so that they can let go of what they hold back."""
+    """Listeners are called when the source has nothing new, so that they can flush."""
 
     class Halting(ListSource):
-        """Has a pause after its first batch."""
+        """Returns nothing once, after its first batch."""
 
         def poll(self, timeout):
             return [] if self.polls == 1 and not self._pause() else super().poll(timeout)
@@ -432,13 +432,13 @@ def test_idle():
 
 
 def test_empty_source():
-    """A source without records is simply over."""
+    """The loop ends at once if the source has no records."""
     recorder = run([])
     assert recorder.told == []
 
 
-def test_listeners_are_told_in_order():
-    """The listeners hear of each record one after the other, in the order given."""
+def test_order_of_listeners():
+    """For each record the listeners are called in the given order."""
     told = []
 
     class Named(Listener):
@@ -458,7 +458,7 @@ def test_listeners_are_told_in_order():
 
 @pytest.mark.parametrize("bad", [event(1), Record(1, b"?")], ids=["step", "dead letter"])
 def test_failing_listener_stops_the_loop(bad):
-    """When something can't be stored, the next record is not even looked at."""
+    """If a listener fails, the loop stops before the next record."""
 
     class Full(Listener):
         def on_step(self, step):
@@ -482,7 +482,7 @@ BAD = b'{"price": 1}'
 
 
 def first_records(*payloads, never_learned=True):
-    """Run a loop over these records; return what it heard, and the error that ended it."""
+    """Run a loop over the payloads; return the recorder, and the error that ended the loop."""
     recorder = Recorder()
     records = [Record(i, payload) for i, payload in enumerate(payloads)]
     loop = PrequentialLoop(
@@ -495,37 +495,36 @@ def first_records(*payloads, never_learned=True):
     return recorder, None
 
 
-def test_records_of_another_form_end_the_loop():
-    """Where the first 100 records all fail, the stream is of another form: the loop ends, naming
-    the first reason and what to do."""
+def test_wrong_format_ends_the_loop():
+    """If the first 100 records all fail, the loop ends with the first reason and a proposal."""
     recorder, error = first_records(*[BAD] * 500)
     assert len(recorder.letters) == 100
     assert "list: none of the first 100 records could be learned. The first: x: Field" in error
     assert "jq -c" in error
 
 
-def test_a_short_stream_of_another_form():
-    """A stream that ends before is not taken for a success."""
+def test_wrong_format_of_a_short_stream():
+    """If fewer than 100 records come and all fail, the loop ends with an error, too."""
     assert "none of the first 3 records" in first_records(*[BAD] * 3)[1]
     assert first_records()[1] is None
 
 
 @pytest.mark.parametrize("good", [0, 99])
-def test_one_event_shows_the_form(good):
-    """Once a record was learned or predicted, whatever fails is a dead letter and no more."""
+def test_one_good_event_shows_the_format(good):
+    """After one record was learned or predicted, failing records never end the loop."""
     payloads = [BAD] * good + [b'{"x": {}}'] + [BAD] * 300
     recorder, error = first_records(*payloads)
     assert (len(recorder.letters), error) == (300 + good, None)
 
 
 def test_a_learner_that_has_learned_before():
-    """A restored learner knows the form: its stream may fail for a while."""
+    """If the learner has learned before, any number of failing records may come first."""
     recorder, error = first_records(*[BAD] * 300, never_learned=False)
     assert (len(recorder.letters), error) == (300, None)
 
 
 def test_a_report_that_fails(caplog):
-    """An event that was learned is a step, whatever its learner's report does."""
+    """An event that was learned is a step even if the learner's report fails."""
 
     class Reporting(RecordingLearner):
         flags = ()
@@ -543,7 +542,7 @@ def test_a_report_that_fails(caplog):
 
 
 def test_a_learner_that_fails_from_the_first_event_on():
-    """It ends the loop as a stream of another form does, so that the positions are saved."""
+    """It ends the loop like a wrong format, so that the positions are saved."""
 
     class Failing(RecordingLearner):
         def predict_one(self, x):

@@ -1,4 +1,4 @@
-"""Repeats by their ids."""
+"""`RecentIds`: repeats are recognised by their ids."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ ids = st.lists(st.sampled_from("abcdef"))
 
 
 def is_repeat(recent, event_id):
-    """What the loop does with an event that the learner takes."""
+    """Ask and add, as the loop does for an event that the learner learns."""
     known = recent.is_repeat(event_id, label=True)
     if not known:
         recent.add(event_id, event=True, label=True)
@@ -21,7 +21,7 @@ def is_repeat(recent, event_id):
 
 @given(ids=ids, size=st.integers(1, 4))
 def test_the_last_distinct_ones(ids, size):
-    """An id is a repeat exactly if it is among the last `size` that were new when they came."""
+    """An id is a repeat exactly if it is among the last `size` new ids."""
     recent, new = RecentIds(size), []
     for event_id in ids:
         repeat = event_id in new[-size:]
@@ -32,7 +32,7 @@ def test_the_last_distinct_ones(ids, size):
 
 @given(before=ids, after=ids, size=st.integers(1, 4))
 def test_restored(before, after, size):
-    """Restored from its state, it goes on as it would have."""
+    """After `restore` it recognises the same repeats as before."""
     first, second = RecentIds(size), RecentIds(size)
     for event_id in before:
         is_repeat(first, event_id)
@@ -41,7 +41,7 @@ def test_restored(before, after, size):
 
 
 def test_a_shorter_memory_keeps_the_latest():
-    """Given fewer places than the state has ids, the oldest are forgotten."""
+    """A smaller size than the state has ids keeps the latest ids."""
     long, short = RecentIds(3), RecentIds(2)
     for event_id in "abc":
         long.add(event_id, event=True, label=False)
@@ -50,14 +50,14 @@ def test_a_shorter_memory_keeps_the_latest():
 
 
 def test_size():
-    """No memory at all isn't this one."""
+    """A size of 0 is refused."""
     with pytest.raises(ValueError, match="size = 0 must be at least 1"):
         RecentIds(0)
 
 
-def test_the_loop_passes_over_repeats():
-    """A repeat is neither predicted nor learned, and its listeners are told; events without an id
-    are never repeats."""
+def test_the_loop_skips_repeats():
+    """A repeat is neither predicted nor learned, and listeners get it; an event without an id is
+    never a repeat."""
     told = []
 
     class Learner:
@@ -95,7 +95,7 @@ def test_the_loop_passes_over_repeats():
 
 @pytest.mark.parametrize("method", ["predict_one", "learn_one"])
 def test_dead_letter_that_is_sent_again(method):
-    """What the learner failed on is learned when it is sent again, and pushes no id out."""
+    """An event that the learner failed on can be sent again, and its id displaces no other."""
     told = []
 
     class Learner:
@@ -139,7 +139,7 @@ def test_dead_letter_that_is_sent_again(method):
 
 
 def test_an_event_and_its_label_are_two_things():
-    """A record repeats only if all that it brings came: a label is new though its event is not."""
+    """The label of a known event is new until it has come itself."""
     recent = RecentIds(5)
     recent.add("a", event=True, label=False)
     assert recent.is_repeat("a", label=False)
@@ -149,7 +149,7 @@ def test_an_event_and_its_label_are_two_things():
 
 
 def test_event_without_a_label_then_with_one():
-    """An event that came without its label is learned when it comes with it, by the same id."""
+    """An event that came without its label is learned when it comes again with the label."""
     learned = []
 
     class Learner:
@@ -166,7 +166,7 @@ def test_event_without_a_label_then_with_one():
 
 
 def test_state_of_release_0_1_0():
-    """Its ids were of events with their labels, or without: all count as known."""
+    """The ids of release 0.1.0 count as known events and as known labels."""
     recent = RecentIds(5)
     recent.restore({"ids": ["a", "b"]})
     assert recent.is_repeat("a", label=True)

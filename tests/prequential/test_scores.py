@@ -1,4 +1,4 @@
-"""`Scores` and `Window`: means that stay right however long the stream."""
+"""`Scores` and `Window`: means stay exact on long streams."""
 
 import math
 import random
@@ -24,7 +24,7 @@ def step(y, y_pred, loss, shrunk=False):
 
 @given(st.integers(1, 20), st.lists(numbers, max_size=60))
 def test_window_is_the_mean_of_the_latest(size, values):
-    """At every moment the window's mean is numpy's, of the latest `size` values."""
+    """The window's mean is always the mean of the last `size` values, as numpy computes it."""
     window = Window(size)
     assert math.isnan(window.mean)
     for n, value in enumerate(values, start=1):
@@ -36,7 +36,7 @@ def test_window_is_the_mean_of_the_latest(size, values):
 
 
 def test_window_does_not_drift():
-    """An enormous value that has left, after many events, leaves no trace in the mean."""
+    """A huge value has no effect on the mean after it left the window."""
     window = Window(10)
     window.extend([1e300])
     for i in range(200_000):
@@ -46,7 +46,7 @@ def test_window_does_not_drift():
 
 
 def test_window_forgets_infinity():
-    """One loss beyond a double spoils the window only while it is in it."""
+    """An infinite loss affects the mean only while it is in the window."""
     window = Window(2)
     window.extend([math.inf])
     assert window.mean == math.inf
@@ -59,7 +59,7 @@ def test_window_forgets_infinity():
     st.integers(1, 10),
 )
 def test_scores_of_any_sequence(rows, window):
-    """Counts and means over all and over the latest events agree with numpy's."""
+    """Counts and means, over all events and over the window, agree with numpy's."""
     scores = RegressionScores(window, [SHRUNK])
     scores.update(
         [
@@ -86,14 +86,14 @@ def test_scores_of_any_sequence(rows, window):
 
 @pytest.mark.parametrize("window", [0, -5])
 def test_window_needs_an_event(window):
-    """A window of nothing is refused by its value."""
+    """A window below 1 event is refused, and the error has its value."""
     with pytest.raises(ValueError, match=f"window = {window} must be at least 1"):
         RegressionScores(window, [SHRUNK])
 
 
 @pytest.mark.parametrize("window", [3, 5, 40])
 def test_restored_scores_go_on(window):
-    """Restored, with a window of any length, scores are what they would have been."""
+    """Scores restored with a window of any length continue as without the restart."""
     draw = random.Random(3)
     steps = [
         step(draw.random(), draw.random(), draw.random(), draw.random() < 0.5) for i in range(90)
@@ -117,7 +117,7 @@ def test_restored_scores_go_on(window):
 
 @given(st.lists(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=5)))
 def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
-    """Counted one by one or many at once, steps come to the same, to the last bit."""
+    """Scores are the same to the last bit, however many steps one `update` has."""
     blocks = [[step(y, y_pred, (y_pred - y) ** 2) for y, y_pred in block] for block in blocks]
     one_by_one, in_blocks = RegressionScores(7), RegressionScores(7)
     for block in blocks:
@@ -128,7 +128,7 @@ def test_scores_do_not_depend_on_how_many_come_at_once(blocks):
 
 
 def test_no_total_without_its_count():
-    """Between any two instructions of an update, what others read are means of whole steps."""
+    """Other threads read means of whole steps at every instruction of an update."""
     scores, seen = RegressionScores(), []
 
     def look(frame, event, argument):

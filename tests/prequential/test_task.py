@@ -1,4 +1,4 @@
-"""Tasks: how one predicts, which labels are valid, and how either is scored."""
+"""Tasks: predictions, valid labels and losses of regression and classification."""
 
 import math
 
@@ -13,7 +13,7 @@ from iln_stream.streams import Record
 
 
 class Steps(Listener):
-    """Keeps steps and letters."""
+    """Records steps and dead letters."""
 
     def __init__(self):
         self.steps, self.letters = [], []
@@ -37,27 +37,27 @@ def run(learner, *payloads, task):
     [("yes", "yes"), (True, True), (False, False), (3.0, 3), (-1.0, -1)],
 )
 def test_classes(given, label):
-    """A class is a text, a boolean or a whole number, which JSON may write as 3.0."""
+    """A class is a string, a boolean or a whole number, which JSON may write as 3.0."""
     found = Classification().label(given)
     assert (found, type(found)) == (label, type(label))
 
 
 @pytest.mark.parametrize("given", [0.5, math.inf, None])
-def test_what_is_no_class(given):
-    """A measured number is no class."""
+def test_invalid_classes(given):
+    """A fraction, infinity or None is not a class."""
     with pytest.raises(MalformedError, match="y: expected a class"):
         Classification().label(given)
 
 
 @pytest.mark.parametrize("given", ["1", True, None])
-def test_what_is_no_number(given):
-    """A regressor is not given a class."""
+def test_invalid_numbers(given):
+    """A string, a boolean or None is not a number."""
     with pytest.raises(MalformedError, match="y: expected a number"):
         Regression().label(given)
 
 
 def test_losses():
-    """Half the squared error, and minus the log of what was given to the class that came."""
+    """The losses are half the squared error, and minus the log of the class's probability."""
     assert Regression().loss(3.0, 1.0) == 2.0
     assert Classification().loss({"a": 0.25, "b": 0.75}, "a") == -math.log(0.25)
     assert Classification().loss({"a": 1.0}, "b") == pytest.approx(-math.log(1e-15))
@@ -66,7 +66,7 @@ def test_losses():
 
 @pytest.mark.parametrize("learner", [InfiniteLayerClassifier(seed=1), naive_bayes.GaussianNB()])
 def test_classifiers_run_in_the_loop(learner):
-    """Texts, booleans and numbers are learned as classes; predictions are probabilities."""
+    """Classifiers learn string classes in the loop, and predict probabilities."""
     heard = run(
         learner,
         *(
@@ -88,13 +88,13 @@ def test_classifiers_run_in_the_loop(learner):
 
 
 def test_a_class_is_no_number_for_a_regressor():
-    """In a regression a text as label is a dead letter."""
+    """In a regression a string as label makes a dead letter."""
     heard = run(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
     assert heard.letters[0].reason == "y: Input should be a valid number, got 'a'"
 
 
 def test_class_scores_state():
-    """Restored, the scores of classes go on."""
+    """Restored scores of a classification are the same."""
     first, second = Classification().scores(5), Classification().scores(5)
     heard = run(
         naive_bayes.GaussianNB(),

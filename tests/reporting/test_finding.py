@@ -1,4 +1,4 @@
-"""What reports of itself is found through whatever is around it."""
+"""`find_reporter`: finds the reporting learner inside pipelines and wrappers."""
 
 import pytest
 from river import compose, ensemble, linear_model, preprocessing
@@ -25,7 +25,7 @@ from iln_stream.reporting import Reporting, find_reporter
     ],
 )
 def test_each_learner_of_ours_reports(learner):
-    """Every learner implements the protocol, and its names are unique: no metric shadows one."""
+    """Each of our learners implements the protocol, and its metrics have unique names."""
     assert isinstance(learner, Reporting)
     assert find_reporter(learner) is learner
     names = [spec.name for spec in learner.metrics()]
@@ -37,7 +37,7 @@ def test_each_learner_of_ours_reports(learner):
 
 
 def test_found_through_pipelines_and_wrappers():
-    """The learner inside reports, however deep it is; a stranger does not."""
+    """The reporter is found at any depth; River's own learners have none."""
     inner = ShrinkingGradient(seed=1)
     scaled = preprocessing.TargetStandardScaler(inner)
     for model in (
@@ -50,7 +50,7 @@ def test_found_through_pipelines_and_wrappers():
 
 
 def test_the_outermost_counts():
-    """A mixture speaks for its experts: Algorithm 1 inside reports through it, once."""
+    """The outermost reporter is used, so a mixture reports its experts' metrics once."""
     mixture = InfiniteLayerRegressor(seed=1)
     assert find_reporter(WinsorisedScaler() | mixture) is mixture
     names = [spec.name for spec in mixture.metrics()]
@@ -59,6 +59,6 @@ def test_the_outermost_counts():
 
 
 def test_a_template_does_not_report():
-    """An ensemble's `model` is a template that never learns: its loss would be 0 for ever."""
+    """The template in an ensemble's `model` never learns, so it must not report."""
     bagging = ensemble.BaggingRegressor(InfiniteLayerRegressor("fast", seed=1), n_models=2, seed=1)
     assert find_reporter(bagging) is None

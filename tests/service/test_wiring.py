@@ -211,7 +211,7 @@ def test_wrong_source(source, error, said):
 
 def test_limit_of_kafka():
     """A limit that could not take effect is refused, not ignored."""
-    with pytest.raises(SourceError, match="limit: a Kafka source has none; stop_at_end"):
+    with pytest.raises(SourceError, match="limit: a Kafka source has none; set stop_at_end"):
         check(settings(source="kafka", start="earliest", limit=5))
 
 

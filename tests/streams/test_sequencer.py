@@ -1,4 +1,4 @@
-"""One order of several partitions: each record once, and the same order again after a restart."""
+"""`Sequencer`: each record once, and the same order again after a restart."""
 
 import random
 
@@ -68,19 +68,19 @@ def read(sequencer, at_most=10**9):
 
 
 def test_each_record_comes_once_in_its_partitions_order():
-    """Whatever arrives when, every record comes once, in offset order within its partition."""
+    """In any order of arrival, each record comes once, in its partition's offset order."""
     sizes = (50, 0, 3_000)
     taken = read(Sequencer(inputs(1, sizes)))
     for partition, n in enumerate(sizes):
         assert [o for p, o in taken if p == partition] == offsets_of(1, partition, n)
-    # Not one partition after the other: nobody waits until another is done.
+    # Not one partition after the other: no partition waits for the end of another.
     assert taken.index((0, offsets_of(1, 0, 50)[-1])) < len(taken) - 100
 
 
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10**6), learned=st.integers(0, 400), crashes=st.integers(1, 3))
 def test_a_restart_repeats_the_order(tmp_path_factory, seed, learned, crashes):
-    """Killed anywhere and resumed from older positions, the order is the one that was written."""
+    """After a kill at any point, a run from older positions repeats the order in the journal."""
     folder = tmp_path_factory.mktemp("journal")
     sizes, rng = (120, 60, 200), random.Random(seed)
     path = folder / "0.journal"
@@ -106,8 +106,8 @@ def test_a_restart_repeats_the_order(tmp_path_factory, seed, learned, crashes):
         sequencer.close()
 
 
-def test_order_is_written_before_it_is_learned(tmp_path):
-    """When records are handed out, the journal on disk already says in which order."""
+def test_order_is_written_before_records_are_returned(tmp_path):
+    """When `poll` returns records, the journal on disk already has their order."""
     path = tmp_path / "0.journal"
     sequencer = Sequencer(inputs(3, (40, 40)), Journal(path, []))
     taken = []
@@ -119,8 +119,8 @@ def test_order_is_written_before_it_is_learned(tmp_path):
     assert sequencer.positions == {p: offsets_of(3, p, 40)[-1] + 1 for p in (0, 1)}
 
 
-def test_what_all_partitions_say(tmp_path):
-    """Lag adds up; a partition that is away makes the whole wait; closing closes all."""
+def test_properties_of_all_partitions(tmp_path):
+    """The lag is the sum; one disconnected partition disconnects all; `close` closes all."""
     parts = inputs(1, (5, 6))
     sequencer = Sequencer(parts)
     assert (sequencer.lag, sequencer.connected, sequencer.partitions) == (11, True, (0, 1))
@@ -132,41 +132,8 @@ def test_what_all_partitions_say(tmp_path):
     assert all(part.closed for part in parts)
 
 
-def test_a_torn_line_ends_the_journal(tmp_path):
-    """What a crash left half written was not learned, and is not read."""
-    path = tmp_path / "0.journal"
-    journal = Journal(path, [Run(0, 5)])
-    journal.append(Run(1, 3))
-    journal.sync()
-    journal.close()
-    whole = path.read_bytes()
-    for cut in range(len(whole)):
-        path.write_bytes(whole[:cut])
-        ends = [i for i in range(len(whole)) if whole[i : i + 1] == b"\n"]
-        assert read_journal(path) == [Run(0, 5), Run(1, 3)][: sum(cut >= end for end in ends)]
-    path.write_bytes(whole.replace(b"1 3", b"1 4"))
-    assert read_journal(path) == [Run(0, 5)]
-    assert read_journal(tmp_path / "none") == []
-
-
-def test_the_journal_does_not_grow_for_ever(tmp_path, monkeypatch):
-    """Runs that no kept snapshot needs go, and none that one does."""
-    monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 1_000)
-    path = tmp_path / "0.journal"
-    journal = Journal(path, [])
-    for n in range(1, 2_000):
-        journal.append(Run(n % 2, n))
-        journal.sync()
-        if n % 100 == 0:
-            journal.forget({0: n - 50, 1: n - 50})
-    journal.close()
-    runs = read_journal(path)
-    assert path.stat().st_size < 10_000
-    assert [run for run in runs if run.end > 1_850] == [Run(n % 2, n) for n in range(1_851, 2_000)]
-
-
 def test_records_beyond_the_written_order_wait(tmp_path):
-    """Replaying a run that ends in mid-batch keeps what was read ahead for its own turn."""
+    """If a repeated run ends within a batch, the rest of the batch keeps its place in the order."""
     runs = [Run(0, 3), Run(1, 2), Run(0, 5)]
 
     class All(random.Random):
@@ -185,7 +152,7 @@ def test_records_beyond_the_written_order_wait(tmp_path):
 
 @pytest.mark.parametrize("timeout", [0.0, 0.05])
 def test_nothing_to_read(timeout):
-    """With nothing there a poll ends after its time, with nothing."""
+    """Without records `poll` returns nothing after its timeout."""
 
     class Waiting(Partition):
         exhausted = False

@@ -12,16 +12,16 @@ from iln_stream.streams.river import RiverDatasetSource
 class CsvSource(RiverDatasetSource):
     """Reads a CSV file: one column is the label, the others are inputs.
 
-    A cell that reads as a number is one; other text is a category, and an empty cell is absent.
+    A cell with a number is a number, other text is a category, and an empty cell is absent.
 
     Parameters
     ----------
     file
-        Path of a UTF-8 file whose first row names the columns.
+        Path of a UTF-8 file whose first row has the column names.
     target
-        Name of the label's column.
+        Column of the label.
     limit
-        Stop after so many rows.
+        Maximum number of rows.
 
     """
 
@@ -33,7 +33,7 @@ class CsvSource(RiverDatasetSource):
         except OSError as error:
             raise SourceError(f"can't read {file}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path.name} is no CSV file in UTF-8: {error}") from error
+            raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
         if target not in header:
             raise SourceError(f"{path.name} has no column {target!r}; it has {', '.join(header)}")
         if twice := sorted(name for name in set(header) if header.count(name) > 1):
@@ -43,7 +43,7 @@ class CsvSource(RiverDatasetSource):
 
 def _rows(path: Path, target: str) -> Iterator[tuple[dict[str, Any], Any]]:
     with _opened(path) as opened:
-        # Cells beyond the header stay a list, which is no input: the row becomes a dead letter.
+        # Cells beyond the header are kept as a list, so that the row becomes a dead letter.
         rows = csv.DictReader(opened, restkey="cells beyond the header")
         try:
             for row in rows:
@@ -51,12 +51,12 @@ def _rows(path: Path, target: str) -> Iterator[tuple[dict[str, Any], Any]]:
                 yield cells, cells.pop(target, None)
         except (UnicodeDecodeError, csv.Error) as error:
             raise SourceError(
-                f"{path.name}, after line {rows.line_num}: no CSV in UTF-8: {error}"
+                f"{path.name} is not CSV in UTF-8 after line {rows.line_num}: {error}"
             ) from error
 
 
 def _opened(path: Path) -> TextIO:
-    # Spreadsheets begin a file with a mark that "utf-8" would take for part of a name.
+    # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
     return path.open(newline="", encoding="utf-8-sig")
 
 

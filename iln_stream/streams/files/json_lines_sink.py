@@ -1,4 +1,4 @@
-"""Messages to a file or pipe, one JSON object a line."""
+"""Messages to a file or pipe, one JSON object per line."""
 
 import os
 from collections.abc import Callable
@@ -30,21 +30,21 @@ class JsonLinesSink:
             self._file, self._name, self._on_disk = file, "standard output", False
 
     def write(self, key: str | None, value: bytes) -> None:
-        """Append one line; a file has no keys."""
+        """Append one line; the key is ignored."""
         self._attempt(lambda: self._file.write(value + b"\n"))
 
     def send_queued(self) -> None:
-        """Hand everything to the operating system, so that readers see it."""
+        """Write all lines to the operating system, so that readers see them."""
         self._attempt(self._file.flush)
 
     def flush(self) -> None:
-        """Hand everything to the operating system and, of a file, to the disk."""
+        """Write all lines to the operating system and, for a file, sync it to the disk."""
         self._attempt(self._file.flush)
         if self._on_disk:
             self._attempt(lambda: os.fsync(self._file.fileno()))
 
     def close(self) -> None:
-        """Flush; close what was opened here."""
+        """Flush; close the file unless the caller opened it."""
         try:
             self.flush()
         finally:

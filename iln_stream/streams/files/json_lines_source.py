@@ -1,4 +1,4 @@
-"""Events from a file or pipe, one JSON object a line."""
+"""Events from a file or pipe, one JSON object per line."""
 
 import io
 import selectors
@@ -13,7 +13,7 @@ _CHUNK = 1 << 18
 
 
 class JsonLinesSource:
-    """Reads JSON lines; the offset is the line's number, from 0. Blank lines are passed over.
+    """Reads JSON lines; the offset is the line's number, from 0. Blank lines are skipped.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class JsonLinesSource:
     stream
         Name of the stream in predictions and dead letters; by default the file's name.
     limit
-        Stop after so many lines that aren't blank.
+        Maximum number of lines, not counting blank ones.
 
     Examples
     --------
@@ -58,11 +58,11 @@ class JsonLinesSource:
 
     @property
     def exhausted(self) -> bool:
-        """Whether everything up to the end of the file, or the limit, was handed out."""
+        """Whether all lines up to the end of the file, or up to the limit, were returned."""
         return self._at_end
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next lines; of a pipe, those that come within `timeout`."""
+        """Return the next lines; wait up to `timeout` seconds if they come from a pipe."""
         if self._pipe and not self._pipe.select(timeout):
             return []
         lines = self._read()
@@ -78,12 +78,12 @@ class JsonLinesSource:
         return records if self._still_wanted is None else self._first_wanted(records)
 
     def _read(self) -> list[bytes]:
-        """Read on; return the lines that are now complete."""
-        # read1 hands over all it has read, so nothing hides from `select` in a buffer.
+        """Read a chunk and return the lines that are now complete."""
+        # read1 leaves no data in a buffer, where `select` would not see it.
         chunk = self._file.read1(_CHUNK)
         self._at_end = not chunk
         first, *others = chunk.split(b"\n")
-        self._unfinished.append(first)  # joined once the line is whole: it may be very long
+        self._unfinished.append(first)  # joined only once, because a line may be very long
         lines = []
         if others:
             lines = [b"".join(self._unfinished), *others[:-1]]
@@ -106,7 +106,7 @@ class JsonLinesSource:
 
 
 def _selector(file: BinaryIO) -> selectors.BaseSelector | None:
-    """Return what tells when a pipe has something to read; None for a plain file."""
+    """Return a selector that waits for data in a pipe; None for a regular file."""
     selector = selectors.DefaultSelector()
     try:
         selector.register(file, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""Files, and standard input and output, as addresses."""
+"""Schemes for files and for standard input and output."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ from iln_stream.streams.sink import Sink
 
 
 class FileScheme(Scheme):
-    """A path: `.jsonl` and `.csv` files are read; any file is appended to, as JSON lines."""
+    """A path: reads `.jsonl` and `.csv` files; appends JSON lines to any file."""
 
     @property
     def address(self) -> str:
@@ -22,11 +22,11 @@ class FileScheme(Scheme):
 
     @property
     def place(self) -> str:
-        """The whole path."""
+        """The absolute path."""
         return str(Path(self.name).resolve())
 
     def check(self) -> None:
-        """Refuse a CSV file without a target, and a target that nothing has."""
+        """Refuse a CSV file without a target, and a target for other files."""
         if self.name.endswith(".csv"):
             if self.options.target is None:
                 raise SourceError(f"target: say which column of {self.name} is the label")
@@ -34,7 +34,7 @@ class FileScheme(Scheme):
             raise SourceError(_NO_TARGET)
 
     def source(self) -> Source:
-        """Open the file by what its name ends in."""
+        """Open the file as its extension tells."""
         self.check()
         options = self.options
         if self.name.endswith(".csv"):
@@ -52,7 +52,7 @@ class FileScheme(Scheme):
         return JsonLinesSink(Path(self.name))
 
     def written(self) -> Source:
-        """Open the lines that are in the file now, whatever its name ends in."""
+        """Open the current lines of the file, whatever its extension is."""
         path = Path(self.name)
         try:
             with path.open("rb") as file:
@@ -68,7 +68,7 @@ class FileScheme(Scheme):
 
 
 class StandardScheme(Scheme):
-    """`-`: JSON lines on standard input or output."""
+    """`-`: JSON lines from standard input or to standard output."""
 
     @property
     def address(self) -> str:
@@ -93,4 +93,4 @@ class StandardScheme(Scheme):
         return JsonLinesSink(sys.stdout.buffer)
 
 
-_NO_TARGET = "target: only CSV files have columns; an event's label is its field y"
+_NO_TARGET = "target: only CSV files have columns; unset it, as an event's label is its field y"

@@ -1,4 +1,4 @@
-"""Events from one partition of a Kafka topic, by librdkafka: faster, and an extra."""
+"""Events from one partition of a Kafka topic, by confluent-kafka: faster, an optional extra."""
 
 import json
 from collections.abc import Mapping
@@ -16,34 +16,30 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record, Start
+from iln_stream.streams.base import Record
 from iln_stream.streams.kafka.options import require_known
-from iln_stream.streams.kafka.partition import (
-    ANSWER_WITHIN_SECONDS,
-    KafkaPartition,
-    require_start,
-)
+from iln_stream.streams.kafka.partition import ANSWER_WITHIN_SECONDS, KafkaPartition
 
 _DEFAULTS: dict[str, Any] = {
-    "log_level": 0,  # its own lines are for its developers; we tell what matters
-    "reconnect.backoff.max.ms": 1_000,  # its own 10 s would outlast most outages
+    "log_level": 0,  # we log outages ourselves
+    "reconnect.backoff.max.ms": 1_000,  # the default of 10 s outlasts most outages
     "message.max.bytes": 1_000_000_000,
     "receive.message.max.bytes": 1_200_000_000,
-    "queued.max.messages.kbytes": 32 << 10,  # bounds memory, whatever the lag
+    "queued.max.messages.kbytes": 32 << 10,  # bounds memory
     "max.partition.fetch.bytes": 8 << 20,
 }
 
 _OURS: dict[str, Any] = {
-    # Order and offsets are the learner's: no commits, and never a silent jump. There is no group
-    # either; librdkafka only wants a name.
+    # The learner keeps the offsets: no commits, and no silent jumps. There is no group; librdkafka
+    # only requires a name.
     "group.id": "iln-stream",
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
     "auto.offset.reset": "error",
     "allow.auto.create.topics": False,
     "isolation.level": "read_committed",
-    "enable.partition.eof": True,  # tells the place behind markers and aborted records
-    "statistics.interval.ms": 500,  # tells whether the broker is there
+    "enable.partition.eof": True,  # gives the position after markers and aborted records
+    "statistics.interval.ms": 500,  # gives the state of the connection
 }
 
 _TRANSLATED = {
@@ -62,7 +58,7 @@ _TRANSLATED = {
     "max_partition_fetch_bytes": "max.partition.fetch.bytes",
     "reconnect_backoff_max_ms": "reconnect.backoff.max.ms",
 }
-"""What of `kafka_options` librdkafka calls otherwise; the rest is kafka-python's own."""
+"""Names of `kafka_options` in librdkafka; the other options apply only to kafka-python."""
 
 _FORBIDDEN = {"group_id", *(name.replace(".", "_") for name in _OURS)}
 
@@ -73,7 +69,7 @@ _WAITED_OUT = {
     KafkaError._TRANSPORT,
     KafkaError._RESOLVE,
     KafkaError._TIMED_OUT,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,  # being deleted: what comes next tells
+    KafkaError.UNKNOWN_TOPIC_OR_PART,  # while it is being deleted
     KafkaError.UNKNOWN_TOPIC_ID,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -81,70 +77,45 @@ _WAITED_OUT = {
 
 
 class ConfluentSource(KafkaPartition):
-    """Reads a partition as `KafkaSource` does, by confluent-kafka.
+    """A `KafkaPartition` by confluent-kafka.
 
-    Parameters
-    ----------
-    topic, partition, bootstrap, start, stop_at_end, stop_at
-        As of `KafkaSource`.
-    options
-        As of `KafkaSource`, by kafka-python's names; those of the connection and of fetching are
-        passed on, the others are for its sinks.
-
-    Raises
-    ------
-    SourceError
-        As `KafkaSource`.
-
+    It takes the options of the connection and of fetching, by their names in kafka-python.
     """
 
-    def __init__(
-        self,
-        topic: str,
-        partition: int = 0,
-        *,
-        bootstrap: str,
-        start: Start | None,
-        stop_at_end: bool = False,
-        stop_at: int | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        start = require_start(topic, start)
-        super().__init__(topic, partition)
-        connection = {"bootstrap.servers": bootstrap, **_translated(options or {})}
+    _client_error = KafkaException
+
+    def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:
+        connection = {"bootstrap.servers": bootstrap, **_translated(options)}
         self._bootstrap = bootstrap
         self._connected = True
         self._failed: SourceError | None = None
         self._unverified: tuple[list[Record], int] | None = None
         try:
             self._admin = AdminClient({"log_level": 0, **connection})
-            self._consumer = Consumer({**_DEFAULTS, **connection, **_OURS, "stats_cb": self._heard})
+            self._consumer = Consumer(
+                {**_DEFAULTS, **connection, **_OURS, "stats_cb": self._read_statistics}
+            )
         except KafkaException as error:
             raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
-        try:
-            self._check_partitions(self._partitions(), bootstrap)
-            self._is_same_topic()
-            first = self._begin(start, stop_at_end, stop_at)
-            self._consumer.assign([TopicPartition(topic, partition, first)])
-        except KafkaException as error:
-            self._consumer.close()
-            raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
-        except SourceError:
-            self._consumer.close()
-            raise
+
+    def _watch_topic(self) -> None:
+        self._is_same_topic()
+
+    def _seek(self, offset: int) -> None:
+        self._consumer.assign([self._place(offset)])
 
     @property
     def connected(self) -> bool:
-        """Whether a broker was there when the client last told, which polling lets it do."""
+        """Whether a broker was connected at the last `poll`. Safe from any thread."""
         return self._connected
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connection."""
         self._consumer.close()
 
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
         if self._failed is not None:
-            raise self._failed  # librdkafka tells an error once, and is silent from then on
+            raise self._failed  # librdkafka reports an error only once
         try:
             return self._consume(timeout)
         except SourceError as error:
@@ -163,7 +134,7 @@ class ConfluentSource(KafkaPartition):
 
     def _next(self, timeout: float) -> tuple[list[Record], int]:
         records, position = [], self._position
-        # `consume` would wait until its batch is full; and a message without value is false.
+        # `consume` alone would wait for a full batch. A message without a value is falsy.
         first = self._consumer.poll(timeout)
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
@@ -173,23 +144,23 @@ class ConfluentSource(KafkaPartition):
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())
             else:
-                self._judge(error)
+                self._raise_unless_passing(error)
         return records, position
 
-    def _judge(self, error: KafkaError) -> None:
-        """Raise what waiting doesn't mend."""
+    def _raise_unless_passing(self, error: KafkaError) -> None:
+        """Raise an error unless it passes by itself."""
         if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-            self._is_same_topic()  # another topic's offsets are out of range, too
+            self._is_same_topic()  # the cause may be a recreated topic
             raise self._out_of_range()
         if error.code() == KafkaError._LOG_TRUNCATION:
-            raise self._not_the_same_log("now ends before our place in it")
+            raise self._not_the_same_log("now ends before the position")
         if error.code() not in _WAITED_OUT and not error.retriable():
             raise SourceError(f"topic {self.stream}: {error}")
 
     def _is_same_topic(self, timeout: float = ANSWER_WITHIN_SECONDS) -> bool:
-        """Tell whether what was read is of the topic that we began with; False: nobody answers.
+        """Raise an error if the topic was recreated; return False if no broker answers.
 
-        librdkafka would read on in a topic that was deleted and created anew, without a word.
+        librdkafka would silently read on in a recreated topic.
         """
         topics = TopicCollection([self.stream])
         asked = self._admin.describe_topics(topics, request_timeout=timeout)
@@ -201,17 +172,17 @@ class ConfluentSource(KafkaPartition):
         self._check_same_topic(_as_text(found.topic_id), len(found.partitions))
         return True
 
-    def _heard(self, statistics: str) -> None:
+    def _read_statistics(self, statistics: str) -> None:
         brokers = json.loads(statistics)["brokers"].values()
         self._connected = any(b["state"] == "UP" for b in brokers if b["nodeid"] >= 0)
 
-    def _partitions(self) -> list[int]:
+    def _list_partitions(self) -> list[int]:
         try:
             found = self._consumer.list_topics(self.stream, timeout=10.0)
         except KafkaException as error:
             raise SourceError(
                 f"no Kafka broker answers at {self._bootstrap}: is it running, and are "
-                "kafka_options what it wants?"
+                "kafka_options right?"
             ) from error
         return list(found.topics[self.stream].partitions)
 
@@ -221,7 +192,7 @@ class ConfluentSource(KafkaPartition):
     def _watermarks(self) -> tuple[int, int]:
         found = self._consumer.get_watermark_offsets(self._place(), timeout=ANSWER_WITHIN_SECONDS)
         if found is None:
-            raise SourceError(f"{self._here}: the broker doesn't tell where it begins and ends")
+            raise SourceError(f"{self._here}: the broker does not return its first and last offset")
         return cast(tuple[int, int], found)
 
     def _first_offset(self) -> int:
@@ -250,7 +221,9 @@ def _as_text(found: Any) -> str:
 
 def _translated(options: Mapping[str, Any]) -> dict[str, Any]:
     if taken := sorted(_FORBIDDEN & options.keys()):
-        raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
+        raise SourceError(
+            f"kafka_options: {', '.join(taken)} can't be set; the order depends on it"
+        )
     try:
         require_known(options)
     except ValueError as error:

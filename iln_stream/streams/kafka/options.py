@@ -1,4 +1,4 @@
-"""`kafka_options`: given once, passed to whichever of kafka-python's clients knows them."""
+"""`kafka_options`: set once; each client of kafka-python gets those that it knows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,18 +7,18 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 CONNECTION: dict[str, Any] = {
     "bootstrap_timeout_ms": 10_000,
-    "reconnect_backoff_max_ms": 1_000,  # kafka-python's 30 s would outlast most outages
+    "reconnect_backoff_max_ms": 1_000,  # the default of 30 s outlasts most outages
 }
-"""What we change in every client's defaults."""
+"""Changed defaults of all clients."""
 
 
 def require_known(options: Mapping[str, Any]) -> None:
-    """Refuse what no client knows: a misspelt option must not be lost.
+    """Refuse options that no client knows, such as misspelt ones.
 
     Raises
     ------
     ValueError
-        Naming the options.
+        When there are such options; the message has their names.
 
     """
     clients = (KafkaConsumer, KafkaProducer, KafkaAdminClient)
@@ -28,6 +28,6 @@ def require_known(options: Mapping[str, Any]) -> None:
 
 
 def known_to(client: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a client knows; they share the connection's."""
+    """Return the options that a client knows."""
     known = client.DEFAULT_CONFIG  # type: ignore[attr-defined]
     return {name: value for name, value in options.items() if name in known}

@@ -1,9 +1,10 @@
-"""What reading one partition of a Kafka topic means, whichever client does it."""
+"""Reading one partition of a Kafka topic, whatever the client."""
 
 import logging
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from iln_stream.errors import IlnWarning, LostPlaceError, NoStreamError, SourceError
 from iln_stream.streams.base import Record, Resume, Start
@@ -11,57 +12,105 @@ from iln_stream.streams.base import Record, Resume, Start
 log = logging.getLogger(__name__)
 
 ANSWER_WITHIN_SECONDS = 30.0
-"""For the few calls at the start that would otherwise wait for a broker for ever."""
+"""Time limit for calls that would otherwise wait for a broker for ever."""
 
 
 class KafkaPartition(ABC):
-    """A place in one partition: where it begins, how it moves, and when it can't go on.
+    """Reads a partition in offset order, committed records only; gaps in the offsets are normal.
+
+    The partition is assigned, so no rebalance ever moves it. During an outage of the broker `poll`
+    returns nothing, and the client reconnects by itself.
 
     Parameters
     ----------
-    topic, partition
-        What is read.
+    topic
+        Name of the topic; it must exist.
+    partition
+        The only partition to read: across partitions there is no order.
+    bootstrap
+        Brokers, "host:port", comma-separated.
+    start
+        "earliest", "latest", the first record written at or after a time, or the position of a
+        snapshot. Required, because a default would silently skip or repeat records.
+    stop_at_end
+        Whether to stop at the end that the partition has now.
+    stop_at
+        Offset to stop at, if the end of the partition is not before it.
+    options
+        Options of `kafka.KafkaConsumer`; options of other clients are ignored, and those that would
+        change the order are refused.
+
+    Raises
+    ------
+    SourceError
+        When the broker, topic or partition does not exist, `start` or an option is wrong, or the
+        position to resume from was deleted.
 
     """
 
-    def __init__(self, topic: str, partition: int) -> None:
+    _client_error: type[Exception]
+    """The client's own errors."""
+
+    def __init__(
+        self,
+        topic: str,
+        partition: int = 0,
+        *,
+        bootstrap: str,
+        start: Start | None,
+        stop_at_end: bool = False,
+        stop_at: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        start = require_start(topic, start)
         self.stream = topic
         self.partition = partition
         self.partitions = (partition,)
         self.topic_id: str | None = None
-        """The broker's own id of the topic; None if it tells none (Kafka before 2.8)."""
+        """The broker's id of the topic; None before Kafka 2.8."""
         self.n_partitions = 0
         self._position = 0
         self._end = 0
         self._stop_at: int | None = None
+        self._connect(bootstrap, options or {})
+        try:
+            self._check_partitions(self._list_partitions(), bootstrap)
+            self._watch_topic()
+            self._seek(self._begin(start, stop_at_end, stop_at))
+        except SourceError:
+            self.close()
+            raise
+        except self._client_error as error:
+            self.close()
+            raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
 
     @property
     @abstractmethod
     def connected(self) -> bool:
-        """Whether records could come now. Safe from any thread."""
+        """Whether the client is connected to a broker. Safe from any thread."""
 
     @property
     def position(self) -> int:
-        """Offset from which the next poll reads on."""
+        """Offset where the next poll starts."""
         return self._position
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """The position, by partition."""
+        """The position by partition."""
         return {self.partition: self._position}
 
     @property
     def exhausted(self) -> bool:
-        """Whether the end asked for was reached; False for ever where none was."""
+        """Whether the offset to stop at was reached; always False without one."""
         return self._stop_at is not None and self._position >= self._stop_at
 
     @property
     def lag(self) -> int:
-        """Offsets between our place and the partition's end, as the broker last told it."""
+        """Offsets between the position and the last known end of the partition."""
         return max(0, self._end - self._position)
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Wait up to `timeout` seconds for the next committed records."""
+        """Return the next committed records after up to `timeout` seconds; possibly none."""
         if self.exhausted:
             return []
         records, position, end = self._fetch(timeout)
@@ -73,12 +122,28 @@ class KafkaPartition(ABC):
         return [record for record in records if record.offset < self._stop_at]
 
     def stop_here(self) -> None:
-        """Be exhausted."""
+        """End the stream here: `exhausted` becomes True."""
         self._stop_at = self._position
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connection."""
+
+    @abstractmethod
+    def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:
+        """Connect the client."""
+
+    @abstractmethod
+    def _list_partitions(self) -> Collection[int]:
+        """Return the partitions of the topic; none if it does not exist."""
+
+    @abstractmethod
+    def _watch_topic(self) -> None:
+        """Call `_check_same_topic` now, and at each later fetch."""
+
+    @abstractmethod
+    def _seek(self, offset: int) -> None:
+        """Let the first fetch start at an offset."""
 
     @abstractmethod
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
@@ -86,18 +151,18 @@ class KafkaPartition(ABC):
 
     @abstractmethod
     def _first_offset(self) -> int:
-        """Return the offset of the first record that is left."""
+        """Return the offset of the first record that was not deleted."""
 
     @abstractmethod
     def _end_offset(self) -> int:
-        """Return the offset after the last record that is committed."""
+        """Return the offset after the last committed record."""
 
     @abstractmethod
     def _offset_at(self, milliseconds: int) -> int | None:
-        """Return the offset of the first record at or after a time, None if all are older."""
+        """Return the offset of the first record at or after a time; None if all are older."""
 
     def _begin(self, start: Start, stop_at_end: bool, stop_at: int | None) -> int:
-        """Return where to read from, and remember where to stop."""
+        """Return the first offset to read, and set the offset to stop at."""
         self._position = self._offset_of(start)
         self._end = self._end_offset()
         if stop_at is not None:
@@ -117,27 +182,27 @@ class KafkaPartition(ABC):
         return self._end_offset() if at is None else at
 
     def _resumed(self, place: Resume) -> int:
-        """Return the offset to go on from, if this is the log that was read and it is there."""
+        """Return the offset to resume from; raise an error if the log or the offset is gone."""
         self._position = place.offset
         if place.topic_id is not None and self.topic_id not in (None, place.topic_id):
-            raise self._not_the_same_log("was deleted and created anew")
+            raise self._not_the_same_log("was deleted and recreated")
         first, end = self._first_offset(), self._end_offset()
         if place.offset > end:
-            raise self._not_the_same_log(f"now ends at {end}, before our place in it")
+            raise self._not_the_same_log(f"now ends at {end}, before the position")
         if place.offset >= first:
             return place.offset
         if place.accept_loss:
-            log.warning("%s: records %d to %d are lost, and never learned",
+            log.warning("%s: records %d to %d are lost, and were never learned",
                         self._here, place.offset, first - 1)  # fmt: skip
             return first
         raise LostPlaceError(
             f"{self._here}: records {place.offset} to {first - 1} were deleted by the topic's "
-            "retention before they were learned. Either go on without them, with --accept-loss, "
-            "or learn anew from what is left, with `iln-stream rebuild`"
+            "retention before they were learned. Either continue without them, with --accept-loss, "
+            "or learn again from the remaining records, with `iln-stream rebuild`"
         )
 
     def _check_partitions(self, found: Collection[int], bootstrap: str) -> None:
-        """Refuse a topic or a partition that isn't there."""
+        """Raise an error if the topic or the partition does not exist."""
         if not found:
             raise no_topic(self.stream, bootstrap)
         if self.partition not in found:
@@ -147,17 +212,17 @@ class KafkaPartition(ABC):
         self.n_partitions = len(found)
 
     def _check_same_topic(self, topic_id: str | None, n_partitions: int) -> None:
-        """Refuse to go on in the middle of a topic that was deleted and created anew.
+        """Raise an error if the topic was deleted and recreated; warn of new partitions.
 
         Parameters
         ----------
         topic_id, n_partitions
-            As the broker tells them now; None and 0 if it doesn't.
+            Current values from the broker; None and 0 if unknown.
 
         """
         self.topic_id = self.topic_id or topic_id
         if topic_id not in (None, self.topic_id):
-            raise self._not_the_same_log("was deleted and created anew")
+            raise self._not_the_same_log("was deleted and recreated")
         if n_partitions > self.n_partitions:
             warn_of_new_partitions(self.stream, self.n_partitions, n_partitions)
             self.n_partitions = n_partitions
@@ -168,21 +233,21 @@ class KafkaPartition(ABC):
 
     def _out_of_range(self) -> LostPlaceError:
         return LostPlaceError(
-            f"{self._here}: offset {self._position} is no longer (or not yet) there. Records "
-            "between were deleted by the topic's retention: start again with --start earliest "
-            "and another folder of snapshots, or `iln-stream rebuild` the one in the snapshots"
+            f"{self._here}: offset {self._position} is no longer (or not yet) available. Records "
+            "were deleted by the topic's retention: start again with --start earliest and another "
+            "folder of snapshots, or `iln-stream rebuild` the model in this one"
         )
 
     def _not_the_same_log(self, what: str) -> LostPlaceError:
         return LostPlaceError(
-            f"{self._here} {what} (offset {self._position}), so it isn't what was learned: start "
-            "again with --start earliest and another folder of snapshots, or `iln-stream rebuild` "
-            "the model in this one"
+            f"{self._here} {what} (offset {self._position}), so it has other records than those "
+            "that were learned: start again with --start earliest and another folder of snapshots, "
+            "or `iln-stream rebuild` the model in this one"
         )
 
 
 def no_topic(topic: str, bootstrap: str) -> NoStreamError:
-    """Return the error that says so."""
+    """Return the error for a topic that does not exist."""
     return NoStreamError(
         f"there is no topic {topic!r} at {bootstrap}; create it, or fill it with "
         "`iln-stream replay`"
@@ -190,14 +255,14 @@ def no_topic(topic: str, bootstrap: str) -> NoStreamError:
 
 
 def require_start(topic: str, start: Start | None) -> Start:
-    """Return the start, which has to be said; raise SourceError if it isn't."""
+    """Return the start; raise SourceError if it is None."""
     if start is None:
         raise SourceError(f"start: say where in topic {topic} to begin: earliest, latest or a time")
     return start
 
 
 def warn_of_new_partitions(topic: str, n_before: int, n_now: int) -> None:
-    """Say that keys have moved, and that nobody may be learning where they moved to."""
+    """Warn that keys may have moved to partitions that no learner reads."""
     warnings.warn(
         f"topic {topic} has {n_now} partitions and had {n_before}: events of one key may now be "
         "in another partition, and only what --partitions names is learned",

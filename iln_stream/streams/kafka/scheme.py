@@ -1,4 +1,4 @@
-"""Kafka topics as addresses."""
+"""The scheme for Kafka topics."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Log, Source, Start
-from iln_stream.streams.kafka.partition import KafkaPartition, require_start
+from iln_stream.streams.kafka.partition import KafkaPartition
 from iln_stream.streams.kafka.sink import KafkaSink
 from iln_stream.streams.kafka.source import KafkaSource, partitions_of
 from iln_stream.streams.kafka.transactional import TransactionalSink
@@ -28,14 +28,14 @@ class KafkaScheme(Scheme):
         return f"the broker at {self.options.bootstrap}"
 
     def check(self) -> None:
-        """Refuse what only other sources have, and a client that is not installed."""
+        """Refuse options of other sources, and a client that is not installed."""
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", self.name):
             raise SourceError(
                 f"{self.address}: {self.name!r} is not a topic's name: letters, digits, '.', '_' "
                 "and '-' only; brokers are set by bootstrap"
             )
         if self.options.limit is not None:
-            raise SourceError("limit: a Kafka source has none; stop_at_end ends one")
+            raise SourceError("limit: a Kafka source has none; set stop_at_end instead")
         if self.options.target is not None:
             raise SourceError(
                 "target: only CSV files have columns; an event's label is its field y"
@@ -47,23 +47,23 @@ class KafkaScheme(Scheme):
         wait_for_brokers(self.options.bootstrap, self.options.broker_wait)
 
     def partitions(self) -> Sequence[int]:
-        """Ask the broker."""
+        """Return the partitions of the topic."""
         return partitions_of(self.name, self.options.bootstrap, self.options.kafka_options)
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
-        """Open a partition, by the client that is set."""
+        """Open a partition, with the client in the settings."""
         return self._client()(
             self.name,
             partition,
             bootstrap=self.options.bootstrap,
-            start=require_start(self.name, start),
+            start=start,
             stop_at_end=self.options.stop_at_end,
             stop_at=stop_at,
             options=self.options.kafka_options,
         )
 
     def sink(self, partition: int = 0) -> Sink:
-        """Open the topic for writing to one partition; create it if need be."""
+        """Open one partition of the topic for writing; create the topic if necessary."""
         return KafkaSink(
             self.name,
             bootstrap=self.options.bootstrap,
@@ -84,16 +84,16 @@ class KafkaScheme(Scheme):
         )
 
     def written(self) -> Source:
-        """Open the partition that sinks write to, up to its end."""
+        """Open the partition that sinks write to, up to its current end."""
         options = replace(self.options, stop_at_end=True)
         return KafkaScheme(self.scheme, self.name, options).log(0, "earliest")
 
     def sibling(self, suffix: str) -> str:
-        """Return a topic's address."""
+        """Return the address of the topic with this suffix."""
         return f"kafka:{self.name}-{suffix}"
 
     def dead_letters(self) -> str:
-        """Return the topic beside this one."""
+        """Return the address of the topic for dead letters."""
         return self.sibling("dead-letters")
 
     def _client(self) -> Callable[..., KafkaPartition]:

@@ -19,25 +19,25 @@ _OURS: dict[str, Any] = {
 }
 
 _GRACE_SECONDS = 5.0
-"""A flush may last so much longer than a delivery, whose own error says more."""
+"""A flush waits longer than a delivery by this, because the delivery's own error says more."""
 
 
 class KafkaSink:
-    """Appends messages to one partition of a topic, in order, each stored once.
+    """Appends messages to one partition of a topic, in order, each exactly once.
 
-    Sending goes on in the background; a message that the brokers refuse makes the next `write` or
-    `flush` raise. (The producer is idempotent: its own retries neither repeat nor reorder.)
+    The producer sends in the background; if the brokers refuse a message, the next `write` or
+    `flush` raises an error. The producer is idempotent: its retries neither repeat nor reorder.
 
     Parameters
     ----------
     topic
-        Name of the topic; one with a single partition is created if it does not exist.
+        Name of the topic; if it does not exist, it is created with a single partition.
     bootstrap
         Brokers, "host:port", comma-separated.
     partition
-        Of the topic.
+        Number of the partition.
     options
-        Passed to `kafka.KafkaProducer`, the connection's also to `kafka.KafkaAdminClient`.
+        Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`.
 
     Raises
     ------
@@ -71,8 +71,8 @@ class KafkaSink:
             )
         except KafkaTimeoutError as error:
             raise SinkError(
-                f"no Kafka broker answers at {bootstrap}: is it running, and "
-                "are kafka_options what it wants?"
+                f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options "
+                "right?"
             ) from error
         except KafkaError as error:
             raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
@@ -97,16 +97,16 @@ class KafkaSink:
             ).add_errback(self._remember)
         except KafkaError as error:
             with suppress(SinkError):
-                self.flush()  # what came before is stored, and nothing that comes after
+                self.flush()  # store the messages before this one, and none after it
             self._remember(error)
             self._raise_if_failed()
 
     def send_queued(self) -> None:
-        """Do nothing but raise what failed: the producer's own thread sends within `linger_ms`."""
+        """Raise an error if a message failed; the producer's thread sends within `linger_ms`."""
         self._raise_if_failed()
 
     def flush(self) -> None:
-        """Return when the brokers have stored everything written so far."""
+        """Wait until the brokers have stored all written messages."""
         self._raise_if_failed()
         try:
             self._producer.flush(timeout=self._flush_within)
@@ -115,12 +115,12 @@ class KafkaSink:
         self._raise_if_failed()
 
     def close(self) -> None:
-        """Flush and leave the brokers; after a failure, without waiting for what is lost."""
+        """Flush and close the connection; after a failure, do not wait for lost messages."""
         try:
             self.flush()
         finally:
             if self._error is not None:
-                # Else close() itself would wait for the brokers, and give up without closing.
+                # Otherwise close() would wait for the brokers and give up without closing.
                 self._producer._sender.force_close()
             self._producer.close(timeout=self._flush_within)
 
@@ -140,6 +140,6 @@ def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) ->
         if topic not in admin.list_topics():
             admin.create_topics({topic: {"num_partitions": 1, "replication_factor": -1}})
     except TopicAlreadyExistsError:
-        pass  # somebody else was quicker
+        pass  # another sink created it first
     finally:
         admin.close()

@@ -1,6 +1,6 @@
-"""Events from one partition of a Kafka topic."""
+"""Events from one partition of a Kafka topic, by kafka-python."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
@@ -13,13 +13,12 @@ from kafka.errors import (
 )
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record, Start
+from iln_stream.streams.base import Record
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     KafkaPartition,
     no_topic,
-    require_start,
 )
 
 _ANSWER_WITHIN_MS = int(1000 * ANSWER_WITHIN_SECONDS)
@@ -27,14 +26,14 @@ _ANSWER_WITHIN_MS = int(1000 * ANSWER_WITHIN_SECONDS)
 _DEFAULTS: dict[str, Any] = {
     **CONNECTION,
     "max_poll_records": 5_000,
-    # A record beyond it would be fetched again for ever; what is too large for an event is a
-    # dead letter, so let it come.
+    # The client would fetch a larger record again and again. So fetch records of any size: one that
+    # is too large for an event becomes a dead letter.
     "receive_message_max_bytes": 1 << 30,
     "max_partition_fetch_bytes": 8 << 20,
 }
 
 _OURS: dict[str, Any] = {
-    # Order and offsets are the learner's: no group, no commits, and never a silent jump.
+    # The learner keeps the offsets: no group, no commits, and no silent jumps.
     "group_id": None,
     "enable_auto_commit": False,
     "auto_offset_reset": "none",
@@ -44,88 +43,47 @@ _OURS: dict[str, Any] = {
 
 
 class KafkaSource(KafkaPartition):
-    """Reads a partition in offset order, committed records only; gaps in the offsets are normal.
+    """A `KafkaPartition` by kafka-python."""
 
-    The partition is assigned, so no rebalance ever moves it. While the broker is away `poll`
-    returns nothing and the client reconnects by itself.
+    _client_error = KafkaError
 
-    Parameters
-    ----------
-    topic
-        Name of the topic; it must exist.
-    partition
-        The one partition to read: there is no order across partitions.
-    bootstrap
-        Brokers, "host:port", comma-separated.
-    start
-        "earliest", "latest", the first record written at or after a time, or the place where a
-        snapshot left off. Has to be said: a default would silently skip or repeat a past.
-    stop_at_end
-        Be exhausted at what was the topic's end when reading began.
-    stop_at
-        Be exhausted at this offset, if the topic's end is not before it.
-    options
-        Passed to `kafka.KafkaConsumer`, as far as it knows them; those that order depends on can't
-        be set.
+    def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:
+        self._tp = TopicPartition(self.stream, self.partition)
+        self._consumer = _open_consumer(bootstrap, options)
 
-    Raises
-    ------
-    SourceError
-        When there is no such broker, topic or partition, `start` is missing, or the place to go on
-        from is not there any more.
+    def _list_partitions(self) -> Collection[int]:
+        return self._consumer.partitions_for_topic(self.stream) or ()
 
-    """
+    def _watch_topic(self) -> None:
+        self._consumer.assign([self._tp])
+        self._check_metadata()
 
-    def __init__(
-        self,
-        topic: str,
-        partition: int = 0,
-        *,
-        bootstrap: str,
-        start: Start | None,
-        stop_at_end: bool = False,
-        stop_at: int | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        start = require_start(topic, start)
-        super().__init__(topic, partition)
-        self._tp = TopicPartition(topic, partition)
-        self._consumer = _connect(bootstrap, options or {})
-        try:
-            self._check_partitions(self._consumer.partitions_for_topic(topic), bootstrap)
-            self._consumer.assign([self._tp])
-            self._check_metadata()
-            self._consumer.seek(self._tp, self._begin(start, stop_at_end, stop_at))
-        except KafkaError as error:
-            self._consumer.close()
-            raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
-        except SourceError:
-            self._consumer.close()
-            raise
+    def _seek(self, offset: int) -> None:
+        self._consumer.seek(self._tp, offset)
 
     @property
     def connected(self) -> bool:
-        """Whether there is a connection to the partition's leader. Safe from any thread."""
+        """Whether the client is connected to the partition's leader. Safe from any thread."""
         leader = self._metadata.leader_for_partition(self._tp)
-        return bool(self._consumer._client.connected(leader))  # there is no public way
+        return bool(self._consumer._client.connected(leader))  # no public name
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connection."""
         self._consumer.close()
 
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
         try:
             batch = self._consumer.poll(timeout_ms=int(timeout * 1000))
-            # Ask the consumer rather than add 1: markers and aborted records take offsets, too.
+            # Not the last offset + 1: transaction markers and aborted records have offsets, too.
             position = self._consumer.position(self._tp, timeout_ms=0)
             self._check_metadata()
         except OffsetOutOfRangeError as error:
             raise self._out_of_range() from error
         except LogTruncationError as error:
-            raise self._not_the_same_log("now ends before our place in it") from error
+            raise self._not_the_same_log("now ends before the position") from error
         except UnsupportedCodecError as error:
             raise SourceError(
-                f"topic {self.stream} is compressed, and what reads it is not installed ({error}): "
+                f"topic {self.stream} is compressed with a codec that is not installed ({error}): "
                 "pip install 'iln-stream[compression]'"
             ) from error
         except KafkaError as error:
@@ -144,7 +102,7 @@ class KafkaSource(KafkaPartition):
 
     @property
     def _metadata(self) -> Any:
-        # What the client knows of the cluster: there is no public way that costs no request.
+        # The client's cached metadata; the public methods send a request each time.
         return self._consumer._cluster
 
     def _first_offset(self) -> int:
@@ -162,15 +120,15 @@ class KafkaSource(KafkaPartition):
 
 
 def partitions_of(topic: str, bootstrap: str, options: Mapping[str, Any]) -> list[int]:
-    """Return a topic's partitions, as the broker tells them.
+    """Return the partitions of a topic.
 
     Raises
     ------
     SourceError
-        When there is no such broker or topic.
+        When the broker or the topic does not exist.
 
     """
-    consumer = _connect(bootstrap, options)
+    consumer = _open_consumer(bootstrap, options)
     try:
         found = consumer.partitions_for_topic(topic)
     except KafkaError as error:
@@ -182,17 +140,18 @@ def partitions_of(topic: str, bootstrap: str, options: Mapping[str, Any]) -> lis
     return sorted(found)
 
 
-def _connect(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
+def _open_consumer(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
     if taken := sorted(_OURS.keys() & options.keys()):
-        raise SourceError(f"kafka_options: {', '.join(taken)} can't be set; order depends on it")
+        raise SourceError(
+            f"kafka_options: {', '.join(taken)} can't be set; the order depends on it"
+        )
     given = {**_DEFAULTS, **known_to(KafkaConsumer, options), **_OURS}
     try:
         require_known(options)
         return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **given)
     except KafkaTimeoutError as error:
         raise SourceError(
-            f"no Kafka broker answers at {bootstrap}: is it running, and "
-            "are kafka_options what it wants?"
+            f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options right?"
         ) from error
     except KafkaError as error:
         raise SourceError(f"Kafka at {bootstrap}: {error}") from error

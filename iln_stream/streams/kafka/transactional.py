@@ -1,4 +1,4 @@
-"""Predictions to a Kafka topic, each there exactly once for readers of committed records."""
+"""Predictions to a Kafka topic, exactly once for readers of committed records."""
 
 import json
 import threading
@@ -15,39 +15,39 @@ from iln_stream.streams.kafka.options import CONNECTION, known_to
 from iln_stream.streams.kafka.sink import KafkaSink
 
 _LARGEST = 2_000
-"""Messages in a transaction; a commit costs as much as thousands of them."""
+"""Maximum number of messages in a transaction; a commit costs as much as thousands of them."""
 
 _LONGEST = 0.5
-"""Seconds until what was written is committed, and so seen."""
+"""Maximum duration of a transaction in seconds; readers see its messages only then."""
 
 _ANSWER_WITHIN = 30.0
-"""Seconds. kafka-python itself would wait for ever for a commit if the broker went away."""
+"""Seconds. kafka-python itself waits for ever for a commit if the broker goes away."""
 
 _TOPIC_ID = "iln-source-topic-id"
-"""Header of a prediction, so that a topic created anew isn't taken for the one before."""
+"""Header of a prediction with the id of its source's topic, which may have been recreated."""
 
 
 class TransactionalSink(KafkaSink):
-    """Appends messages and, in the same transactions, says up to where their source was read.
+    """Appends messages and, in the same transactions, commits the offsets of their source.
 
-    The transactional id is the source's and the reader's, so whoever opens a sink for them ends
-    what an earlier process had left open and can rely on `committed`; the earlier process, should
-    it still live, can't write any more.
+    The transactional id is made from source and reader. So a new sink for them aborts the open
+    transaction of an earlier process and can rely on `committed`; the earlier process, if it still
+    runs, can't write any more.
 
     Parameters
     ----------
     topic
-        Where messages go.
+        Topic of the messages.
     source
-        Topic that the messages come of.
+        Topic of the records that lead to the messages.
     partitions
-        Its partitions that are read.
+        Partitions of the source that are read.
     reader
-        What tells whoever reads them from readers of other partitions, such as `0` or `all`.
+        Name of the reader of these partitions, such as `0` or `all`; unique for the source.
     topic_id
-        Of the source's topic.
+        Id of the source's topic.
     bootstrap, options
-        As of `KafkaSink`.
+        As in `KafkaSink`.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class TransactionalSink(KafkaSink):
         self._n_open = 0
         self._opened_at = 0.0
         self._read: dict[int, int] = {}  # next offset by partition
-        # Low: what a killed process left open hides from readers what comes after it.
+        # Short, because the open transaction of a killed process hides later messages.
         ours = {"transactional_id": self._id, "transaction_timeout_ms": 15_000}
         super().__init__(topic, bootstrap=bootstrap, options={**self._options, **ours})
         try:
@@ -87,11 +87,10 @@ class TransactionalSink(KafkaSink):
             raise
 
     def committed(self) -> dict[int, int]:
-        """Return, by partition, the offset from which on nothing is committed yet.
+        """Return the committed offset of each partition of the source that has one.
 
-        A partition of which nothing is committed at all is missing. The broker keeps these as the
-        group's committed offsets. Where it forgot (by default after a week), the last committed
-        messages tell.
+        These are the group's committed offsets on the broker. If the broker has deleted them (by
+        default after a week), they are found from the last committed messages.
         """
         consumer = KafkaConsumer(
             bootstrap_servers=self._bootstrap,
@@ -113,7 +112,7 @@ class TransactionalSink(KafkaSink):
                 )
                 if kept is not None and kept.metadata == self._topic_id:
                     found[here.partition] = int(kept.offset)
-            # Each commit is of all partitions: where some are known the others never had messages.
+            # A commit has all partitions: if some have offsets, the others never had messages.
             self._read = found or self._after_last_published(consumer)
             return dict(self._read)
         except KafkaError as error:
@@ -122,9 +121,9 @@ class TransactionalSink(KafkaSink):
             consumer.close()
 
     def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
-        """Queue the message that came of the source's record at an offset of a partition.
+        """Queue the message for the source's record at an offset of a partition.
 
-        The committed offset moves with it in one: a flush by another thread sees both or neither.
+        A flush by another thread commits both the message and the offset, or neither.
         """
         with self._lock:
             self._raise_if_failed()
@@ -139,16 +138,16 @@ class TransactionalSink(KafkaSink):
             self.flush_if_due()
 
     def flush_if_due(self) -> None:
-        """Commit what was written if that is half a second ago."""
+        """Commit the open transaction if it is older than half a second."""
         if self._n_open and monotonic() - self._opened_at > _LONGEST:
             self.flush()
 
     def send_queued(self) -> None:
-        """Commit what was written, since readers see nothing before."""
+        """Commit the open transaction: readers see nothing before."""
         self.flush()
 
     def flush(self) -> None:
-        """Commit what was written, and up to where its source was read."""
+        """Commit the open transaction: messages and offsets of the source."""
         with self._lock:
             self._raise_if_failed()
             if self._n_open:
@@ -165,7 +164,7 @@ class TransactionalSink(KafkaSink):
         self._producer.commit_transaction()
 
     def _attempt(self, action: Callable[[], None]) -> None:
-        """Let the producer do something, but not for ever."""
+        """Call a method of the producer, with a time limit."""
         failed: list[BaseException] = []
 
         def run() -> None:
@@ -184,7 +183,7 @@ class TransactionalSink(KafkaSink):
             self._raise_if_failed()
 
     def _after_last_published(self, consumer: KafkaConsumer) -> dict[int, int]:
-        """Return the offsets after those of the last committed messages of our source."""
+        """Return the offsets after those of the last committed messages for our source."""
         here = TopicPartition(self._topic, 0)
         consumer.assign([here])
         first = consumer.beginning_offsets([here])[here]
@@ -199,8 +198,8 @@ class TransactionalSink(KafkaSink):
             while (consumer.position(here) or begin) < end:
                 for message in consumer.poll(timeout_ms=500).get(here, ()):
                     if message.offset < end and self._is_ours(message):
-                        told = json.loads(message.value)
-                        last[told["partition"]] = told["offset"] + 1
+                        sent = json.loads(message.value)
+                        last[sent["partition"]] = sent["offset"] + 1
             found = last | found
             end, step = begin, 2 * step
         return {partition: found[partition] for partition in missing & found.keys()}

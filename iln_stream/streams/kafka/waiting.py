@@ -1,4 +1,4 @@
-"""Waiting at the start for brokers that are not there yet."""
+"""Waiting for brokers at the start."""
 
 import logging
 import random
@@ -12,22 +12,22 @@ _CONNECT_SECONDS = 3.0
 
 
 def wait_for_brokers(bootstrap: str, seconds: float) -> bool:
-    """Wait until one of the brokers takes connections; return whether one does.
+    """Wait until one of the brokers accepts connections; return whether one does.
 
-    The pauses double, each between half of what it would be and the whole: learners that were
-    started together don't ask together.
+    The pauses between attempts double, and are random between half and the whole of that, so that
+    learners that started together do not connect together.
 
     Parameters
     ----------
     bootstrap
         Addresses "host:port", comma-separated.
     seconds
-        The longest to wait; 0: ask once.
+        Longest wait; 0 for a single attempt.
 
     """
     deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
-    while not any(map(_takes_connections, bootstrap.split(","))):
+    while not any(map(_accepts_connections, bootstrap.split(","))):
         left = deadline - time.monotonic()
         if left <= 0:
             return False
@@ -37,7 +37,7 @@ def wait_for_brokers(bootstrap: str, seconds: float) -> bool:
     return True
 
 
-def _takes_connections(address: str) -> bool:
+def _accepts_connections(address: str) -> bool:
     host, _, port = address.strip().rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()

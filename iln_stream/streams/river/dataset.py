@@ -11,10 +11,9 @@ _BATCH = 500
 
 
 class RiverDatasetSource:
-    """Hands out (x, y) pairs of any River data set, or other iterable, as events.
+    """Returns the (x, y) pairs of a River data set, or of another iterable, as events.
 
-    A date or time becomes numbers a learner can use, see `calendar`; labels that are booleans
-    become -1 and +1.
+    Dates and times become numbers, see `calendar`; boolean labels become -1 and +1.
 
     Parameters
     ----------
@@ -23,7 +22,7 @@ class RiverDatasetSource:
     stream
         Name of the stream in predictions and dead letters.
     limit
-        Stop after so many events; needed for River's endless synthetic streams, if they are to end.
+        Maximum number of events. None: all; River's synthetic streams then never end.
 
     Examples
     --------
@@ -52,12 +51,12 @@ class RiverDatasetSource:
 
     @property
     def lag(self) -> int | None:
-        """Events still to come, None for an endless stream."""
+        """Number of events still to come, None for an endless stream."""
         sizes = [n for n in (self._n_samples, self._limit) if n is not None]
         return max(0, min(sizes) - self._offset) if sizes else None
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next events, at once."""
+        """Return the next events without waiting."""
         records = [
             Record(offset, {"x": _inputs(x), "y": _label(y)})
             for offset, (x, y) in enumerate(islice(self._events, _BATCH), start=self._offset)
@@ -67,11 +66,11 @@ class RiverDatasetSource:
         return records
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def calendar(name: str, moment: dt.date) -> Iterator[tuple[str, float]]:
-    """Yield a date or time as inputs: days since 1970, and its place in year, week and day."""
+    """Yield the inputs for a date or time: days since 1970, month, weekday and hour."""
     at = moment if isinstance(moment, dt.datetime) else dt.datetime(*moment.timetuple()[:3])
     hours = at.hour + at.minute / 60 + at.second / 3600
     yield f"{name}.days", (at.replace(tzinfo=None) - dt.datetime(1970, 1, 1)).days + hours / 24
@@ -83,7 +82,7 @@ def calendar(name: str, moment: dt.date) -> Iterator[tuple[str, float]]:
 def _inputs(x: Mapping[Any, Any]) -> dict[str, Any]:
     inputs: dict[str, Any] = {}
     for key, value in x.items():
-        if isinstance(value, dt.date):  # a datetime is a date, too
+        if isinstance(value, dt.date):  # or a datetime, which is a subclass
             inputs.update(calendar(str(key), value))
         else:
             inputs[str(key)] = value

@@ -1,4 +1,4 @@
-"""River's data sets and synthetic streams as addresses."""
+"""Schemes for River's data sets and synthetic streams."""
 
 import inspect
 from typing import Any
@@ -12,16 +12,16 @@ from iln_stream.streams.scheme import Scheme
 
 
 class RiverScheme(Scheme):
-    """`river:NAME` of a data set that comes with River, `synthetic:NAME` of a stream it makes."""
+    """`river:NAME` for a data set of River, `synthetic:NAME` for a synthetic stream."""
 
     def check(self) -> None:
-        """Refuse a name that River does not have, and what it has no use for."""
+        """Refuse a name that River does not have, and a target."""
         self._dataset()
         if self.options.target is not None:
-            raise SourceError(f"target: {self.address} has its own; unset it")
+            raise SourceError(f"target: {self.address} has its own target; unset it")
 
     def source(self) -> Source:
-        """Open the data set, or begin the stream."""
+        """Open the data set or the synthetic stream."""
         self.check()
         return RiverDatasetSource(self._dataset(), stream=self.name, limit=self.options.limit)
 
@@ -31,12 +31,12 @@ class RiverScheme(Scheme):
         if self.name not in names:
             raise SourceError(f"source = {self.address}: River has {', '.join(sorted(names))}")
         make = getattr(module, self.name)
-        # Some streams have two: of the concept, and of the draws from it.
+        # Some streams have two seeds: one for the concept and one for the draws.
         seeds = [p for p in inspect.signature(make).parameters if p.split("_")[0] == "seed"]
         dataset = make(**dict.fromkeys(seeds, self.options.seed))
         if not getattr(dataset, "is_downloaded", True):
             raise SourceError(
-                f"river:{self.name} is not bundled with River and would have to be downloaded: "
+                f"river:{self.name} is not bundled with River: "
                 f"call river.datasets.{self.name}().download() first"
             )
         return dataset

@@ -1,4 +1,4 @@
-"""`JsonLinesSink`: what was written is there, or somebody hears of it."""
+"""`JsonLinesSink`: it stores every message, or raises an error."""
 
 import io
 import os
@@ -15,13 +15,13 @@ from iln_stream.errors import SinkError
 from iln_stream.streams.files import JsonLinesSink
 
 FULL = Path("/dev/full")
-"""Linux's file on a disk that is always full."""
+"""A device of Linux that acts like a full disk."""
 
 needs_full_disk = pytest.mark.skipif(not FULL.exists(), reason=f"there is no {FULL} here")
 
 
 def test_lines_in_order(tmp_path):
-    """Messages are lines in the order given; keys are left out."""
+    """Each message is a line, in the given order; keys are ignored."""
     sink = JsonLinesSink(tmp_path / "out.jsonl")
     sink.write("key", b'{"a": 1}')
     sink.write(None, b'{"a": 2}')
@@ -30,7 +30,7 @@ def test_lines_in_order(tmp_path):
 
 
 def test_appends(tmp_path):
-    """A second run goes on below the first one's lines."""
+    """A second run appends to the lines of the first."""
     for line in (b"1", b"2"):
         sink = JsonLinesSink(str(tmp_path / "out.jsonl"))
         sink.write(None, line)
@@ -39,13 +39,13 @@ def test_appends(tmp_path):
 
 
 def test_makes_the_folder(tmp_path):
-    """A folder that isn't there yet is made."""
+    """The sink creates missing folders."""
     JsonLinesSink(tmp_path / "a" / "b" / "out.jsonl").close()
     assert (tmp_path / "a" / "b" / "out.jsonl").exists()
 
 
 def test_flush_survives_a_kill(tmp_path):
-    """After flush has returned, a process killed without warning has lost nothing."""
+    """A process that is killed after `flush` loses nothing."""
     file = tmp_path / "out.jsonl"
     program = (
         "import os, signal, sys\n"
@@ -63,7 +63,7 @@ def test_flush_survives_a_kill(tmp_path):
 
 
 def test_flush_reaches_the_disk(tmp_path, monkeypatch):
-    """Flush syncs the file after the data has left our buffers, so a power cut spares it, too."""
+    """`flush` syncs the file after writing all data, so that it survives a power failure."""
     file, fsync, sizes = tmp_path / "out.jsonl", os.fsync, []
 
     def watched(descriptor):
@@ -81,7 +81,7 @@ def test_flush_reaches_the_disk(tmp_path, monkeypatch):
 
 @needs_full_disk
 def test_full_disk():
-    """A full disk is an error that names the file, at the latest when asked to flush."""
+    """A full disk is an error with the file's name, at the latest at `flush`."""
     sink = JsonLinesSink(FULL)
     sink.write(None, b"lost?")
     with pytest.raises(SinkError, match=r"can't write /dev/full: No space left"):
@@ -92,22 +92,22 @@ def test_full_disk():
 
 @needs_full_disk
 def test_full_disk_while_writing():
-    """Who never flushes hears of a full disk once our buffer is full."""
+    """Without `flush`, a full disk is an error once the buffer is full."""
     sink = JsonLinesSink(FULL)
     with pytest.raises(SinkError, match=r"can't write /dev/full: No space left"):
         sink.write(None, b"x" * 1_000_000)
 
 
 @pytest.mark.parametrize("name", ["taken/out.jsonl", "."], ids=["below a file", "a folder"])
-def test_place_that_can_not_be(tmp_path, name):
-    """A file that can't be opened is named at once, not at the first message."""
+def test_impossible_path(tmp_path, name):
+    """A file that can't be opened is an error at once, not at the first message."""
     (tmp_path / "taken").touch()
     with pytest.raises(SinkError, match=re.escape(f"can't write {tmp_path / name}: ")):
         JsonLinesSink(tmp_path / name)
 
 
 def test_read_only_folder():
-    """A folder that nobody may write to, not even root, is refused by name."""
+    """A folder where even root can't write is an error with the file's name."""
     if not Path("/proc/self").exists():
         pytest.skip("there is no /proc here")
     with pytest.raises(SinkError, match=r"can't write /proc/self/out\.jsonl: "):
@@ -115,7 +115,7 @@ def test_read_only_folder():
 
 
 def test_open_stream_stays_open():
-    """Standard output is flushed but left to its owner."""
+    """A stream that the caller opened is flushed but not closed."""
     stream = io.BytesIO()
     sink = JsonLinesSink(stream)
     sink.write("k", b"{}")
@@ -125,7 +125,7 @@ def test_open_stream_stays_open():
 
 
 def test_reader_that_left():
-    """A pipe whose reader has gone is an error in words."""
+    """A pipe whose reader has closed it is an error with a message."""
     read_end, write_end = os.pipe()
     stream = os.fdopen(write_end, "wb")
     sink = JsonLinesSink(stream)

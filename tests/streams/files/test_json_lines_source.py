@@ -1,4 +1,4 @@
-"""`JsonLinesSource`: files, and pipes that speak when they like."""
+"""`JsonLinesSource`: events from files and pipes."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from iln_stream.streams.files import JsonLinesSource
 
 
 def drain(source, timeout=0.2, seconds=20.0):
-    """Everything the source has to say."""
+    """Return all records of the source."""
     records, deadline = [], time.monotonic() + seconds
     while not source.exhausted:
         assert time.monotonic() < deadline, "the source does not end"
@@ -23,7 +23,7 @@ def drain(source, timeout=0.2, seconds=20.0):
 
 @pytest.fixture
 def pipe():
-    """A real pipe: what to write to, and the source at its other end."""
+    """A real pipe: its writing end, and a source that reads from the other end."""
     read_end, write_end = os.pipe()
     source = JsonLinesSource(os.fdopen(read_end, "rb"), stream="pipe")
     with os.fdopen(write_end, "wb", buffering=0) as writer:
@@ -53,7 +53,7 @@ def pipe():
     ],
 )
 def test_file(tmp_path, content, records):
-    """Each line is a record at its own number; blank ones are passed over but counted."""
+    """Each line is a record with the line's number; blank lines are skipped, but counted."""
     file = tmp_path / "events.jsonl"
     file.write_bytes(content)
     source = JsonLinesSource(file)
@@ -64,7 +64,7 @@ def test_file(tmp_path, content, records):
 
 
 def test_path_as_text(tmp_path):
-    """A path may be a string, and names the stream."""
+    """A path may be a string; the file's name is the name of the stream."""
     (tmp_path / "events.jsonl").write_bytes(b"a")
     source = JsonLinesSource(str(tmp_path / "events.jsonl"))
     assert source.stream == "events.jsonl"
@@ -73,7 +73,7 @@ def test_path_as_text(tmp_path):
 
 
 def test_long_lines_and_many_lines(tmp_path):
-    """Lines longer than any read, and reads that end within a line, come whole and in order."""
+    """Lines longer than a read, and lines across reads, are complete and in order."""
     lines = [bytes([65 + i % 26]) * (i * 37 % 1000) + b"." for i in range(3000)]
     lines[1234] = b"x" * 3_000_000
     file = tmp_path / "events.jsonl"
@@ -85,13 +85,13 @@ def test_long_lines_and_many_lines(tmp_path):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
 def test_limit(limit):
-    """A limit counts events, not blank lines, and ends the source."""
+    """The source ends after `limit` lines, not counting blank ones."""
     source = JsonLinesSource(io.BytesIO(b"a\n\nb\nc\n"), limit=limit)
     assert [record.payload for record in drain(source)] == [b"a", b"b", b"c"][:limit]
 
 
 def test_limit_ends_an_open_pipe():
-    """With a limit, a pipe that stays open is over after so many lines."""
+    """The source ends after `limit` lines, even if the pipe stays open."""
     read_end, write_end = os.pipe()
     source = JsonLinesSource(os.fdopen(read_end, "rb"), limit=2)
     with os.fdopen(write_end, "wb", buffering=0) as writer:
@@ -101,7 +101,7 @@ def test_limit_ends_an_open_pipe():
 
 
 def test_pipe_waits_no_longer_than_told(pipe):
-    """A silent pipe gives the loop back control after the timeout, and isn't over."""
+    """If a pipe has no data, `poll` returns after the timeout, and the source is not exhausted."""
     _, source = pipe
     started = time.monotonic()
     assert source.poll(0.1) == []
@@ -110,7 +110,7 @@ def test_pipe_waits_no_longer_than_told(pipe):
 
 
 def test_pipe_hands_out_at_once(pipe):
-    """What has been written is handed out without waiting for more."""
+    """`poll` returns written lines at once, without waiting for more."""
     writer, source = pipe
     writer.write(b"a\nb\n")
     started = time.monotonic()
@@ -119,7 +119,7 @@ def test_pipe_hands_out_at_once(pipe):
 
 
 def test_partial_lines_in_a_pipe(pipe):
-    """A line that comes in pieces is one record, once its newline is there."""
+    """A line that comes in pieces is one record once its newline has come."""
     writer, source = pipe
     writer.write(b'{"x"')
     assert source.poll(1.0) == []
@@ -132,7 +132,7 @@ def test_partial_lines_in_a_pipe(pipe):
 
 
 def test_crlf_split_between_reads(pipe):
-    """A carriage return and its newline that come apart are still one line's end."""
+    """A carriage return and its newline in separate reads are one line end."""
     writer, source = pipe
     writer.write(b"a\r")
     assert source.poll(1.0) == []
@@ -141,7 +141,7 @@ def test_crlf_split_between_reads(pipe):
 
 
 def test_slow_writer(pipe):
-    """A writer with pauses, its last line unfinished: nothing is lost, doubled or reordered."""
+    """With a slow writer no line is lost, repeated or reordered, even without a final newline."""
     writer, source = pipe
     content = b"".join(b"%d\n" % i for i in range(200)) + b"last"
 
@@ -160,7 +160,7 @@ def test_slow_writer(pipe):
 
 
 def test_pipe_filled_while_nobody_read(pipe):
-    """More lines than one read takes don't hide in a buffer that `select` can't see."""
+    """No lines stay in a buffer that `select` can't see."""
     writer, source = pipe
     lines = [b"%05d" % i for i in range(10_000)]  # less than Linux keeps in a pipe
     writer.write(b"\n".join(lines) + b"\n")
@@ -174,13 +174,13 @@ def test_pipe_filled_while_nobody_read(pipe):
 
 @pytest.mark.parametrize("name", ["missing.jsonl", ""], ids=["missing", "a folder"])
 def test_unreadable(tmp_path, name):
-    """A file that can't be read is named, with the reason."""
+    """The error for an unreadable file has its name and the reason."""
     with pytest.raises(SourceError, match=f"can't read {tmp_path / name}: (No such|Is a dir)"):
         JsonLinesSource(tmp_path / name)
 
 
 def test_stream_without_a_name():
-    """A stream that knows no name, or only a number, can be read like any other."""
+    """A stream without a name, or with only a number, can be read."""
     assert JsonLinesSource(io.BytesIO()).stream == "stdin"
     read_end, write_end = os.pipe()
     os.close(write_end)

@@ -1,4 +1,4 @@
-"""The Kafka sink, on a real broker: stored in order and once, or an error."""
+"""`KafkaSink` on a real broker: it stores messages in order and once, or raises an error."""
 
 import threading
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def open_sink(broker: KafkaBroker) -> Iterator[Open]:
 
 
 def _close(sink: KafkaSink) -> None:
-    with suppress(SinkError):  # what the test has seen fail goes on failing
+    with suppress(SinkError):  # a sink that failed in the test still fails
         sink.close()
 
 
@@ -51,7 +51,7 @@ def n_partitions(bootstrap: str, topic: str) -> int:
 
 
 def test_sending_does_not_wait_for_the_broker(stoppable: KafkaBroker, open_sink: Open) -> None:
-    """While the broker is silent `send_queued` returns at once, so the loop notices the outage."""
+    """During an outage `send_queued` returns at once, so that the loop notices the outage."""
     topic = unique_topic()
     sink = open_sink(topic, bootstrap=stoppable.bootstrap)
     sink.write(None, b"before")
@@ -68,7 +68,7 @@ def test_sending_does_not_wait_for_the_broker(stoppable: KafkaBroker, open_sink:
 def test_stored_in_order_when_flush_returns(
     broker: KafkaBroker, topic: str, open_sink: Open
 ) -> None:
-    """After `flush` everything is there, in the order written, keys and all."""
+    """After `flush` the broker has all messages in order, with their keys."""
     sink = open_sink(topic, options={"linger_ms": 60_000})
     sent = [(f"key-{i}" if i % 2 else None, b"%d" % i) for i in range(5_000)]
     for key, value in sent:
@@ -79,7 +79,7 @@ def test_stored_in_order_when_flush_returns(
 
 
 def test_close_stores_the_rest(broker: KafkaBroker, topic: str) -> None:
-    """A message isn't lost because nobody called `flush`."""
+    """`close` stores messages even without `flush`."""
     sink = KafkaSink(topic, bootstrap=broker.bootstrap, options={"linger_ms": 60_000})
     sink.write(None, b"the last")
     sink.close()
@@ -87,7 +87,7 @@ def test_close_stores_the_rest(broker: KafkaBroker, topic: str) -> None:
 
 
 def test_an_absent_topic_is_created(broker: KafkaBroker, open_sink: Open) -> None:
-    """A new topic has the single partition that keeps one order."""
+    """A new topic has a single partition, which keeps the order."""
     name = unique_topic("new")
     sink = open_sink(name)
     sink.write(None, b"first")
@@ -97,7 +97,7 @@ def test_an_absent_topic_is_created(broker: KafkaBroker, open_sink: Open) -> Non
 
 
 def test_several_may_create_the_topic(broker: KafkaBroker, open_sink: Open) -> None:
-    """Sinks that start at once on the same new topic don't trip over each other."""
+    """Several sinks can create the same topic at the same time."""
     name = unique_topic("new")
     sinks: list[KafkaSink] = []
     threads = [threading.Thread(target=lambda: sinks.append(open_sink(name))) for _ in range(4)]
@@ -110,7 +110,7 @@ def test_several_may_create_the_topic(broker: KafkaBroker, open_sink: Open) -> N
 
 
 def test_an_existing_topic_is_left_as_it_is(broker: KafkaBroker, open_sink: Open) -> None:
-    """Partitions and messages of a topic that is there stay; ours are appended."""
+    """An existing topic keeps its partitions and messages; ours are appended."""
     name = create_topic(broker.bootstrap, partitions=3)
     for value in (b"one", b"two"):
         sink = open_sink(name)
@@ -123,7 +123,7 @@ def test_an_existing_topic_is_left_as_it_is(broker: KafkaBroker, open_sink: Open
 def test_options_are_shared_with_the_source(
     broker: KafkaBroker, topic: str, open_sink: Open
 ) -> None:
-    """What only a consumer or only a producer knows breaks no other client."""
+    """Options of only one client do not break the others."""
     options = {"security_protocol": "PLAINTEXT", "max_poll_records": 7, "linger_ms": 0}
     sink = open_sink(topic, options=options)
     sink.write(None, b"stored")
@@ -134,27 +134,27 @@ def test_options_are_shared_with_the_source(
 @pytest.mark.parametrize(
     "option", [{"lingerms": 5}, {"compression_type": "bzip"}, {"api_version": "x"}]
 )
-def test_wrong_options_are_told(broker: KafkaBroker, topic: str, option: dict[str, Any]) -> None:
-    """A misspelt option is neither dropped silently nor a traceback."""
+def test_wrong_options_are_errors(broker: KafkaBroker, topic: str, option: dict[str, Any]) -> None:
+    """A misspelt or invalid option is a SinkError that names the setting."""
     with pytest.raises(SinkError, match="kafka_options: "):
         KafkaSink(topic, bootstrap=broker.bootstrap, options=option)
 
 
 def test_no_broker() -> None:
-    """Where nobody listens, the address is told within the time that the options allow."""
+    """Without a broker there is an error with the address, within the time in the options."""
     before = monotonic()
     with pytest.raises(SinkError, match=f"no Kafka broker answers at {NOBODY_LISTENS_HERE}"):
         KafkaSink("any", bootstrap=NOBODY_LISTENS_HERE, options={"bootstrap_timeout_ms": 1_000})
     assert monotonic() - before < 5
 
 
-# Messages that aren't taken
+# Messages that are refused
 
 
 def test_a_message_too_large_for_the_client(
     broker: KafkaBroker, topic: str, open_sink: Open
 ) -> None:
-    """What can't even be sent is told at once; what came before it is stored, nothing after it."""
+    """A message that can't be sent is an error at once; only those before it are stored."""
     sink = open_sink(topic, options={"linger_ms": 60_000})
     sink.write(None, b"before")
     with pytest.raises(SinkError, match=f"topic {topic} did not take a message: .*2000"):
@@ -169,7 +169,7 @@ def test_a_message_too_large_for_the_client(
 
 
 def test_a_message_too_large_for_the_topic(broker: KafkaBroker, open_sink: Open) -> None:
-    """What the broker refuses makes `flush` fail, and every `write` and `flush` after it."""
+    """If the broker refuses a message, `flush` and all later calls fail."""
     name = create_topic(broker.bootstrap, configs={"max.message.bytes": "1000"})
     sink = open_sink(name)
     sink.write(None, b"small")
@@ -185,8 +185,8 @@ def test_a_message_too_large_for_the_topic(broker: KafkaBroker, open_sink: Open)
     assert values(broker.bootstrap, name) == [b"small"]
 
 
-def test_a_refusal_in_the_background_is_told_by_write(broker: KafkaBroker, open_sink: Open) -> None:
-    """Nobody has to flush to learn that a message was lost."""
+def test_a_refusal_in_the_background_fails_write(broker: KafkaBroker, open_sink: Open) -> None:
+    """If a message was refused, `write` raises an error even without `flush`."""
     name = create_topic(broker.bootstrap, configs={"max.message.bytes": "1000"})
     sink = open_sink(name)
     sink.write(None, b"x" * 5_000)
@@ -200,7 +200,7 @@ def test_a_refusal_in_the_background_is_told_by_write(broker: KafkaBroker, open_
 
 
 def test_an_outage_at_flush_is_an_error_in_time(stoppable: KafkaBroker, open_sink: Open) -> None:
-    """Without a broker `flush` fails within the delivery time that the options allow."""
+    """During an outage `flush` fails within the delivery time in the options."""
     name = create_topic(stoppable.bootstrap)
     sink = open_sink(name, bootstrap=stoppable.bootstrap, options=IMPATIENT)
     sink.write(None, b"before")
@@ -225,7 +225,7 @@ def test_an_outage_at_flush_is_an_error_in_time(stoppable: KafkaBroker, open_sin
 def test_a_short_outage_loses_and_repeats_nothing(
     stoppable: KafkaBroker, open_sink: Open, way: str
 ) -> None:
-    """Messages written before, during and after it are each stored once, in order."""
+    """Messages written before, during and after an outage are each stored once, in order."""
     name = create_topic(stoppable.bootstrap)
     sink = open_sink(name, bootstrap=stoppable.bootstrap)
     for number in range(1_000):

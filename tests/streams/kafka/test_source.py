@@ -1,4 +1,4 @@
-"""The Kafka source, on a real broker: every committed record once, in order, or an error."""
+"""Both Kafka sources on a real broker: each committed record once, in order, or an error."""
 
 import datetime as dt
 import gzip
@@ -35,7 +35,7 @@ class Open(Protocol):
 
 @pytest.fixture(params=[KafkaSource, ConfluentSource])
 def client(request: pytest.FixtureRequest) -> Client:
-    """Both sources keep the same promises."""
+    """Both sources must behave alike."""
     return request.param
 
 
@@ -58,7 +58,7 @@ def messages(count: int, first: int = 0, size: int = 0) -> list[tuple[None, byte
 
 
 def read(source: KafkaSource, count: int | None = None, within: float = 30.0) -> list[Record]:
-    """Poll until so many records came, or the end."""
+    """Poll until `count` records have come, or until the source is exhausted."""
     records: list[Record] = []
     deadline = monotonic() + within
     while (len(records) < count) if count is not None else (not source.exhausted):
@@ -89,7 +89,7 @@ def offsets(records: list[Record]) -> list[int]:
 def test_each_record_comes_once_in_offset_order(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """The stream is the log: nothing lost, repeated or reordered over many fetches."""
+    """Over many fetches no record is lost, repeated or reordered."""
     produce(broker.bootstrap, topic, messages(5_000))
     source = open_source(topic, stop_at_end=True, options={"max_partition_fetch_bytes": 4_000})
     records = read(source)
@@ -100,7 +100,7 @@ def test_each_record_comes_once_in_offset_order(
 
 @pytest.mark.parametrize("tail", ["commit", "abort"])
 def test_gaps_hide_nothing(broker: KafkaBroker, topic: str, open_source: Open, tail: str) -> None:
-    """Markers and aborted records are passed over, and count as read at the topic's end."""
+    """Transaction markers and aborted records are skipped, also at the end of the topic."""
     sent: dict[int, bytes] = {}
     with TransactionalWriter(broker.bootstrap) as writer:
         for round_ in range(30):
@@ -117,10 +117,10 @@ def test_gaps_hide_nothing(broker: KafkaBroker, topic: str, open_source: Open, t
 
 
 @pytest.mark.parametrize("tail", ["commit", "abort"])
-def test_lag_falls_to_0_behind_what_nobody_reads(
+def test_lag_falls_to_0_after_skipped_records(
     broker: KafkaBroker, topic: str, open_source: Open, tail: str
 ) -> None:
-    """A live source isn't for ever behind a marker or an aborted record at the end."""
+    """The lag falls to 0 even if the topic ends with a marker or with aborted records."""
     source = open_source(topic)
     with TransactionalWriter(broker.bootstrap) as writer:
         writer.commit(topic, messages(10))
@@ -135,7 +135,7 @@ def test_lag_falls_to_0_behind_what_nobody_reads(
 def test_an_open_transaction_is_waited_for(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """What may yet be aborted isn't learned, and what follows it doesn't overtake it."""
+    """The source waits for an open transaction, and does not return later records before it."""
     source = open_source(topic)
     produce(broker.bootstrap, topic, messages(5))
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap, transactional_id=unique_topic())
@@ -156,7 +156,7 @@ def test_an_open_transaction_is_waited_for(
 def test_a_growing_topic_ends_where_its_end_was(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """`stop_at_end` ends though records go on coming, without one of them."""
+    """`stop_at_end` ends at the end at the start, even if the topic keeps growing."""
     produce(broker.bootstrap, topic, messages(500))
     source = open_source(topic, stop_at_end=True)
     too_late = [(None, b"-1")] * 100
@@ -166,7 +166,7 @@ def test_a_growing_topic_ends_where_its_end_was(
         while not enough.is_set():
             produce(broker.bootstrap, topic, too_late)
 
-    produce(broker.bootstrap, topic, too_late)  # so that already the first poll meets them
+    produce(broker.bootstrap, topic, too_late)  # so that the first poll gets some of them
     writer = threading.Thread(target=go_on_writing)
     writer.start()
     try:
@@ -177,8 +177,8 @@ def test_a_growing_topic_ends_where_its_end_was(
         writer.join()
 
 
-def test_the_other_partitions_are_others(broker: KafkaBroker, open_source: Open) -> None:
-    """One learner reads one partition, whatever the others hold."""
+def test_only_one_partition_is_read(broker: KafkaBroker, open_source: Open) -> None:
+    """A source reads only its partition."""
     topic = create_topic(broker.bootstrap, partitions=3)
     for partition in range(3):
         produce(broker.bootstrap, topic, messages(50, first=100 * partition), partition=partition)
@@ -187,12 +187,12 @@ def test_the_other_partitions_are_others(broker: KafkaBroker, open_source: Open)
     assert source.partition == 1
 
 
-# Where to begin
+# Start
 
 
 @pytest.fixture
 def topic_of_2001(broker: KafkaBroker, topic: str) -> str:
-    """Ten records, one an hour from the beginning of 2001."""
+    """Ten records, one per hour from the beginning of 2001."""
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap)
     for hour in range(10):
         at = dt.datetime(2001, 1, 1, hour, tzinfo=dt.UTC)
@@ -222,32 +222,32 @@ def test_start(
     start: str | dt.datetime,
     first: int,
 ) -> None:
-    """Reading begins exactly where it was told to, also when all records are older."""
+    """Reading starts exactly at `start`, even if all records are older."""
     source = open_source(topic_of_2001, start=start)
     assert source.lag == 10 - first
     produce(broker.bootstrap, topic_of_2001, messages(1, first=10))
     assert numbers(read(source, count=11 - first)) == list(range(first, 11))
 
 
-def test_latest_at_once_exhausted(broker: KafkaBroker, topic: str, open_source: Open) -> None:
-    """From the end to the end there is nothing to wait for."""
+def test_latest_is_exhausted_at_once(broker: KafkaBroker, topic: str, open_source: Open) -> None:
+    """With start at the latest record and `stop_at_end`, the source is exhausted at once."""
     produce(broker.bootstrap, topic, messages(3))
     source = open_source(topic, start="latest", stop_at_end=True)
     assert source.exhausted
     assert source.poll(0.1) == []
 
 
-def test_start_must_be_said(broker: KafkaBroker, topic: str, client: Client) -> None:
-    """Without a start the past would be skipped or repeated silently."""
+def test_start_is_required(broker: KafkaBroker, topic: str, client: Client) -> None:
+    """`start` is required, because a default would silently skip or repeat records."""
     with pytest.raises(SourceError, match=r"start: say where in topic .* to begin"):
         client(topic, bootstrap=broker.bootstrap, start=None)
 
 
-# What can't be read
+# Errors
 
 
 def test_unknown_topic(broker: KafkaBroker, client: Client) -> None:
-    """A misspelt topic is told, neither created nor waited for."""
+    """A misspelt topic is an error; it is not created."""
     name = unique_topic("misspelt")
     with pytest.raises(SourceError, match=f"no topic '{name}' at {broker.bootstrap}"):
         client(name, bootstrap=broker.bootstrap, start="earliest")
@@ -256,13 +256,13 @@ def test_unknown_topic(broker: KafkaBroker, client: Client) -> None:
 
 
 def test_unknown_partition(broker: KafkaBroker, topic: str, client: Client) -> None:
-    """A partition that isn't there is told, with those that are."""
+    """The error for a missing partition has the existing partitions."""
     with pytest.raises(SourceError, match=r"has partitions \[0\], not 3"):
         client(topic, 3, bootstrap=broker.bootstrap, start="earliest")
 
 
 def test_no_broker(client: Client) -> None:
-    """Where nobody listens, the address is told within about ten seconds."""
+    """Without a broker there is an error with the address, after about ten seconds."""
     before = monotonic()
     with pytest.raises(SourceError, match=f"no Kafka broker answers at {NOBODY_LISTENS_HERE}"):
         client("any", bootstrap=NOBODY_LISTENS_HERE, start="earliest")
@@ -280,10 +280,10 @@ def test_no_broker(client: Client) -> None:
     ],
     ids=lambda option: next(iter(option)),
 )
-def test_what_order_depends_on_is_not_optional(
+def test_options_that_order_depends_on_are_refused(
     topic: str, option: dict[str, Any], client: Client
 ) -> None:
-    """No option can make the source jump, skip or read what was aborted."""
+    """No option can make the source jump, skip records or read aborted ones."""
     with pytest.raises(SourceError, match=rf"kafka_options: {next(iter(option))} can't be set"):
         client(topic, bootstrap=NOBODY_LISTENS_HERE, start="earliest", options=option)
 
@@ -291,12 +291,12 @@ def test_what_order_depends_on_is_not_optional(
 @pytest.mark.parametrize(
     "option", [{"max_poll_record": 5}, {"fetch_max_wait_ms": 10**6}, {"api_version": "x"}]
 )
-def test_wrong_options_are_told(
+def test_wrong_options_are_errors(
     broker: KafkaBroker, topic: str, open_source: Open, client: Client, option: dict[str, Any]
 ) -> None:
-    """A misspelt or impossible option is told in a sentence."""
+    """A misspelt or invalid option is a SourceError that names the option or the setting."""
     if "api_version" in option and client is ConfluentSource:
-        pytest.skip("is kafka-python's alone")
+        pytest.skip("only kafka-python has this option")
     with pytest.raises(SourceError, match=next(iter(option)) + "|kafka_options"):
         open_source(topic, options=option)
 
@@ -304,7 +304,7 @@ def test_wrong_options_are_told(
 def test_options_are_shared_with_the_sinks(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """What only a producer knows doesn't break the source."""
+    """Options of producers do not break the source."""
     produce(broker.bootstrap, topic, messages(1))
     options = {"security_protocol": "PLAINTEXT", "compression_type": "gzip", "linger_ms": 5}
     assert numbers(read(open_source(topic, options=options, stop_at_end=True))) == [0]
@@ -318,11 +318,11 @@ def delete_before(bootstrap: str, topic: str, offset: int) -> None:
 def test_retention_that_passed_the_start_is_an_error(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """Records deleted before we came to them are missed loudly, again and again."""
+    """If retention deleted records before they were read, each poll raises an error."""
     produce(broker.bootstrap, topic, messages(50))
     source = open_source(topic)
     if isinstance(source, ConfluentSource):
-        pytest.skip("reads ahead, and has them before they are deleted")
+        pytest.skip("prefetches the records before they are deleted")
     delete_before(broker.bootstrap, topic, 30)
     for _ in range(2):
         with pytest.raises(SourceError, match=r"offset 0 is no longer .*retention.*earliest"):
@@ -332,8 +332,8 @@ def test_retention_that_passed_the_start_is_an_error(
 def test_retention_that_overtakes_is_an_error(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """Reading ends before the first deleted record, and never goes on behind the gap."""
-    for first in range(0, 2_000, 100):  # many batches, so that few are fetched ahead
+    """Reading ends before the first deleted record and does not continue after the gap."""
+    for first in range(0, 2_000, 100):  # many batches, so that few are prefetched
         produce(broker.bootstrap, topic, messages(100, first=first, size=1_000))
     source = open_source(topic, options={**A_FEW_AT_A_TIME, "max_poll_records": 10})
     records = read(source, count=50)
@@ -346,10 +346,10 @@ def test_retention_that_overtakes_is_an_error(
 
 
 @pytest.mark.parametrize("n_new", [5, 50])
-def test_a_topic_created_anew_is_an_error(
+def test_a_recreated_topic_is_an_error(
     broker: KafkaBroker, topic: str, open_source: Open, n_new: int
 ) -> None:
-    """Another topic of the same name isn't gone on with in its middle."""
+    """Reading does not continue in the middle of a new topic of the same name."""
     produce(broker.bootstrap, topic, messages(10))
     source = open_source(topic)
     assert len(read(source, count=10)) == 10
@@ -364,11 +364,11 @@ def test_a_topic_created_anew_is_an_error(
         read(source, count=1)
 
 
-# What a record is
+# Records
 
 
 def test_a_tombstone_is_a_dead_letter(broker: KafkaBroker, topic: str, open_source: Open) -> None:
-    """A record without value stops nothing and is not dropped."""
+    """A record without a value becomes a dead letter and does not stop the loop."""
     produce(broker.bootstrap, topic, [(b"deleted", None)])
     letters: list[DeadLetter] = []
 
@@ -387,7 +387,7 @@ def test_a_tombstone_is_a_dead_letter(broker: KafkaBroker, topic: str, open_sour
 def test_keys_and_headers_change_nothing(
     broker: KafkaBroker, topic: str, open_source: Open
 ) -> None:
-    """The value alone is the event."""
+    """Keys and headers are ignored: the value is the event."""
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap)
     producer.send(
         topic,
@@ -410,10 +410,10 @@ def compressed(request: pytest.FixtureRequest, broker: KafkaBroker) -> tuple[str
 
 
 def test_compressed_topics(compressed: tuple[str, str], open_source: Open) -> None:
-    """Compressed records are read in order, where the extra `compression` is installed."""
+    """Compressed records are read in order, if their codec is installed."""
     codec, topic = compressed
     source = open_source(topic, stop_at_end=True)
-    # librdkafka brings its codecs along
+    # librdkafka includes all codecs
     if isinstance(source, KafkaSource) and not getattr(kafka.codec, f"has_{codec}")():
         pytest.skip(f"{codec} is not installed")
     assert numbers(read(source)) == list(range(1_000))
@@ -424,7 +424,7 @@ def test_compressed_topics(compressed: tuple[str, str], open_source: Open) -> No
 def test_codec_that_is_not_installed(
     compressed: tuple[str, str], open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a topic's codec is missing, the error names it and the extra that brings it."""
+    """The error for a missing codec names the codec and the extra that installs it."""
     codec, topic = compressed
     for library in ("lz4", "lz4f", "lz4framed", "snappy", "zstd"):
         monkeypatch.setattr(kafka.codec, library, None)
@@ -432,14 +432,14 @@ def test_codec_that_is_not_installed(
     with pytest.raises(SourceError) as caught:
         read(source)
     assert str(caught.value) == (
-        f"topic {topic} is compressed, and what reads it is not installed (UnsupportedCodecError: "
+        f"topic {topic} is compressed with a codec that is not installed (UnsupportedCodecError: "
         f"Libraries for {codec} compression codec not found): "
         "pip install 'iln-stream[compression]'"
     )
 
 
 def test_big_records(broker: KafkaBroker, topic: str, open_source: Open) -> None:
-    """Records near the broker's limit come whole, even past the fetch size asked for."""
+    """Records near the broker's limit are read completely, even if they exceed the fetch size."""
     values = [os.urandom(900_000) for _ in range(20)]
     assert len(gzip.compress(values[0])) > 890_000
     for value in values:
@@ -449,19 +449,19 @@ def test_big_records(broker: KafkaBroker, topic: str, open_source: Open) -> None
         assert [record.payload for record in read(source)] == values
 
 
-# Brokers that go away
+# Outages
 
 
 @pytest.mark.parametrize("way", ["stop", "kill"])
 def test_a_broker_goes_and_comes_back(stoppable: KafkaBroker, open_source: Open, way: str) -> None:
-    """An outage in mid-stream is waited out: no error, no loss, no repeat."""
+    """After an outage in the middle of a stream no record is lost or repeated."""
     topic = create_topic(stoppable.bootstrap)
     produce(stoppable.bootstrap, topic, messages(2_000, size=100))
     source = open_source(topic, bootstrap=stoppable.bootstrap, options=A_FEW_AT_A_TIME)
     records = read(source, count=500)
     getattr(stoppable, way)()
     records += read_for(source, 2.0)
-    assert len(records) < 2_000, "everything had been fetched before the outage"
+    assert len(records) < 2_000, "all records were fetched before the outage"
     assert read_for(source, 1.0) == []
     stoppable.start()
     produce(stoppable.bootstrap, topic, messages(1_000, first=2_000))
@@ -473,7 +473,7 @@ def test_a_broker_goes_and_comes_back(stoppable: KafkaBroker, open_source: Open,
 
 
 def test_a_broker_away_at_the_end_is_no_end(stoppable: KafkaBroker, open_source: Open) -> None:
-    """`stop_at_end` isn't reached by an outage, only by the records."""
+    """An outage does not count as the end for `stop_at_end`."""
     topic = create_topic(stoppable.bootstrap)
     produce(stoppable.bootstrap, topic, messages(2_000, size=100))
     source = open_source(

@@ -1,4 +1,4 @@
-"""A listener that wants TLS and a password: kafka_options reach every client."""
+"""A broker that requires TLS and a password: `kafka_options` reach every client."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ EVENTS = [(None, b'{"x": {"a": %d}, "y": %d}' % (i % 5, i % 3)) for i in range(5
 
 
 class Secured(NamedTuple):
-    """A broker, its second listener, and what that one wants."""
+    """A broker, its second listener, and the options for that listener."""
 
     broker: KafkaBroker
     bootstrap: str
@@ -27,7 +27,7 @@ class Secured(NamedTuple):
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A broker with a SASL_SSL listener beside its plain one."""
+    """A broker with a SASL_SSL listener and a plain one."""
     folder = tmp_path_factory.mktemp("secured")
     key, cert = certificate(folder)
     with socket.socket() as probe:
@@ -73,9 +73,9 @@ def settings(secured: Secured, topic: str, folder: Path, **options: object) -> S
     )
 
 
-def test_every_client_is_let_in(secured: Secured, tmp_path: Path) -> None:
-    """Source, sinks, transactions and the frontier work over TLS with a password, as in the open:
-    a second run goes on and publishes nothing twice."""
+def test_every_client_connects(secured: Secured, tmp_path: Path) -> None:
+    """Source, sinks, transactions and committed offsets work over TLS with a password: a second run
+    continues and publishes nothing twice."""
     topic = create_topic(secured.broker.bootstrap)
     for _ in range(2):
         produce(secured.broker.bootstrap, topic, EVENTS)
@@ -84,10 +84,10 @@ def test_every_client_is_let_in(secured: Secured, tmp_path: Path) -> None:
     assert [each["offset"] for each in found] == list(range(100))
 
 
-def test_a_wrong_password_is_told(secured: Secured, tmp_path: Path) -> None:
-    """Who isn't let in is told so, without the password."""
+def test_a_wrong_password_is_an_error(secured: Secured, tmp_path: Path) -> None:
+    """A wrong password is an error, whose message does not have the password."""
     topic = create_topic(secured.broker.bootstrap)
-    with pytest.raises(IlnError, match="are kafka_options what it wants") as caught:
+    with pytest.raises(IlnError, match="are kafka_options right") as caught:
         Service(
             settings(
                 secured,

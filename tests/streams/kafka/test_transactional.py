@@ -1,4 +1,4 @@
-"""The transactional sink, on a real broker: committed once, and known up to where."""
+"""`TransactionalSink` on a real broker: exactly once, with the committed offset."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, Protocol
 
 import pytest
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 
@@ -24,13 +24,13 @@ class Open(Protocol):
 
 @pytest.fixture
 def source(broker: KafkaBroker) -> str:
-    """The topic that predictions are of."""
+    """The topic of the source."""
     return create_topic(broker.bootstrap, partitions=2)
 
 
 @pytest.fixture
 def open_sink(broker: KafkaBroker, topic: str, source: str) -> Iterator[Open]:
-    """Opens sinks to one topic of predictions, by default of the source's partition 1."""
+    """Opens sinks to one topic of predictions, by default for the source's partition 1."""
     with ExitStack() as opened:
 
         def open_one(partition: int = 1, topic_id: str = TOPIC_ID) -> TransactionalSink:
@@ -50,19 +50,19 @@ def _close_quietly(sink: TransactionalSink) -> None:
 
 def send(sink: TransactionalSink, source: str, offsets: range, partition: int = 1) -> None:
     for offset in offsets:
-        told = {"stream": source, "partition": partition, "offset": offset}
-        sink.publish(partition, offset, None, json.dumps(told).encode())
+        message = {"stream": source, "partition": partition, "offset": offset}
+        sink.publish(partition, offset, None, json.dumps(message).encode())
 
 
 def offsets(broker: KafkaBroker, topic: str) -> list[int]:
-    """What a reader of committed records sees."""
+    """Return what a reader of committed records sees."""
     return [json.loads(record.value)["offset"] for record in read_topic(broker.bootstrap, topic)]
 
 
-def test_what_is_committed_is_before_the_frontier(
+def test_flush_moves_the_committed_offset(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """A flush makes messages seen and moves the frontier behind them, at once."""
+    """A flush makes messages visible and moves the committed offset behind them."""
     sink = open_sink()
     assert sink.committed() == {}
     send(sink, source, range(3, 8))
@@ -72,15 +72,15 @@ def test_what_is_committed_is_before_the_frontier(
     assert sink.committed() == {1: 8}
 
 
-def test_what_a_killed_process_left_open_never_was(
+def test_open_transaction_of_a_killed_process(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """The next sink of the same partition aborts it, and goes on from the frontier before."""
+    """The next sink for the partition aborts it and starts at the committed offset."""
     killed = open_sink()
     send(killed, source, range(5))
     killed.flush()
     send(killed, source, range(5, 9))
-    killed._producer.flush()  # on the broker, and not committed
+    wait_until_sent(broker, topic, 9)  # after the marker of the first transaction, at 5
     following = open_sink()
     assert following.committed() == {1: 5}
     send(following, source, range(5, 7))
@@ -91,7 +91,7 @@ def test_what_a_killed_process_left_open_never_was(
 def test_a_zombie_can_write_no_more(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """A process that was thought dead and goes on fails at its next commit."""
+    """A process that was wrongly thought dead fails at its next commit."""
     zombie = open_sink()
     send(zombie, source, range(2))
     following = open_sink()
@@ -102,10 +102,10 @@ def test_a_zombie_can_write_no_more(
     assert offsets(broker, topic) == [0, 1]
 
 
-def test_partitions_have_frontiers_of_their_own(
+def test_committed_offsets_of_two_partitions(
     broker: KafkaBroker, source: str, open_sink: Open
 ) -> None:
-    """Learners of two partitions don't fence each other off."""
+    """Sinks for two partitions have separate offsets and do not fence each other off."""
     first, second = open_sink(partition=0), open_sink(partition=1)
     send(first, source, range(4), partition=0)
     send(second, source, range(9), partition=1)
@@ -114,40 +114,55 @@ def test_partitions_have_frontiers_of_their_own(
     assert (first.committed(), second.committed()) == ({0: 4}, {1: 9})
 
 
-def forget_frontier(broker: KafkaBroker, sink: TransactionalSink) -> None:
-    """As the broker does by itself after a week."""
+def delete_committed_offsets(broker: KafkaBroker, source: str, partitions: list[int]) -> None:
+    """Delete the committed offsets, as the broker does after a week."""
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
-        admin.delete_group_offsets(sink._id, sink._partitions)
+        for group in admin.list_groups():
+            if source in group["group_id"]:
+                admin.delete_group_offsets(
+                    group["group_id"], [TopicPartition(source, each) for each in partitions]
+                )
 
 
-def test_a_forgotten_frontier_is_found_again(
+def wait_until_sent(broker: KafkaBroker, topic: str, offset: int) -> None:
+    """Return when the broker has the record at an offset, committed or not."""
+    here = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap, isolation_level="read_uncommitted")
+    deadline = time.monotonic() + 30
+    while consumer.end_offsets([here])[here] <= offset:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    consumer.close()
+
+
+def test_a_deleted_committed_offset_is_found_again(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """Where the broker forgot the offset, the last committed message tells, however far back."""
+    """If the broker deleted the offset, the sink finds it from the last committed message."""
     sink, other = open_sink(partition=1), open_sink(partition=0)
     send(sink, source, range(7))
     sink.flush()
     send(other, source, range(3_000), partition=0)
     other.flush()
     produce(broker.bootstrap, topic, [(None, b"somebody else's")])
-    forget_frontier(broker, sink)
+    delete_committed_offsets(broker, source, [1])
     assert open_sink(partition=1).committed() == {1: 7}
 
 
-@pytest.mark.parametrize("why", ["forgotten", "of another topic id"])
-def test_what_was_aborted_is_not_found_again(
-    broker: KafkaBroker, source: str, open_sink: Open, why: str
+@pytest.mark.parametrize("why", ["deleted", "of another topic id"])
+def test_aborted_messages_are_not_found_again(
+    broker: KafkaBroker, topic: str, source: str, open_sink: Open, why: str
 ) -> None:
-    """Where only the messages tell the frontier, those of an aborted transaction at the end of the
-    topic don't count: nobody saw them, so they have to be published again."""
+    """When the sink looks for the committed offset in the messages, it ignores those of an aborted
+    transaction: no reader saw them, so they have to be published again."""
     killed = open_sink()
     send(killed, source, range(7))
     killed.flush()
     send(killed, source, range(7, 10))
-    killed._producer.flush()  # on the broker, and not committed
+    wait_until_sent(broker, topic, 10)  # after the marker of the first transaction, at 7
     following = open_sink()  # aborts that
-    if why == "forgotten":
-        forget_frontier(broker, following)
+    if why == "deleted":
+        delete_committed_offsets(broker, source, [1])
     else:
         other = open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427")
         send(other, source, range(2))
@@ -155,21 +170,21 @@ def test_what_was_aborted_is_not_found_again(
     assert following.committed() == {1: 7}
 
 
-@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize("deleted", [False, True])
 def test_another_topic_of_the_same_name(
-    broker: KafkaBroker, source: str, open_sink: Open, forgotten: bool
+    broker: KafkaBroker, source: str, open_sink: Open, deleted: bool
 ) -> None:
-    """What was published of a topic that was deleted says nothing about the one created anew."""
+    """Messages from a deleted topic do not count for a new topic of the same name."""
     sink = open_sink()
     send(sink, source, range(7))
     sink.flush()
-    if forgotten:
-        forget_frontier(broker, sink)
+    if deleted:
+        delete_committed_offsets(broker, source, [1])
     assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").committed() == {}
 
 
 class Slow(dict[int, int]):
-    """Takes its time to note a position."""
+    """Is slow to store an offset."""
 
     def __setitem__(self, partition: int, offset: int) -> None:
         time.sleep(0.005)
@@ -177,7 +192,7 @@ class Slow(dict[int, int]):
 
 
 class Hesitating(TransactionalSink):
-    """Takes its time between a message and the offset that goes with it, and tells its commits."""
+    """Is slow between a message and its offset, and records its commits."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -194,11 +209,9 @@ class Hesitating(TransactionalSink):
         super()._commit()
 
 
-def test_a_flush_beside_the_writing_splits_nothing(
-    broker: KafkaBroker, topic: str, source: str
-) -> None:
-    """However a snapshot's thread flushes while the loop publishes, what is committed ends where
-    the frontier is: a message that is committed before it moved would come again after a kill."""
+def test_flush_during_publish(broker: KafkaBroker, topic: str, source: str) -> None:
+    """A flush by a snapshot's thread during `publish` commits messages with their offsets: one that
+    is committed without its offset would be published again after a kill."""
     sink = Hesitating(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
     done = threading.Event()
 
@@ -223,7 +236,7 @@ def test_a_flush_beside_the_writing_splits_nothing(
 def test_large_transactions_are_cut(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """A stream without pause is committed on its way."""
+    """A stream without pauses is committed in several transactions."""
     sink = open_sink()
     send(sink, source, range(4_500))
     assert 2_000 <= len(offsets(broker, topic)) <= 4_500
@@ -234,8 +247,8 @@ def test_large_transactions_are_cut(
 def test_one_reader_of_several_partitions(
     broker: KafkaBroker, topic: str, source: str, open_sink: Open
 ) -> None:
-    """A reader of several partitions commits how far it read each, with its messages; forgotten, it
-    is found again of each."""
+    """A reader of several partitions commits the offset of each with its messages; if the broker
+    deleted the offsets, all are found again."""
 
     def open_all() -> TransactionalSink:
         return TransactionalSink(topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap)
@@ -248,7 +261,7 @@ def test_one_reader_of_several_partitions(
     sink.close()
     sink = open_all()
     assert sink.committed() == {0: 6, 1: 9}
-    forget_frontier(broker, sink)
+    delete_committed_offsets(broker, source, [0, 1])
     sink.close()
     following = open_all()
     assert following.committed() == {0: 6, 1: 9}

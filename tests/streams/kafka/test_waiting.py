@@ -1,4 +1,4 @@
-"""Waiting for brokers that aren't there yet."""
+"""`wait_for_brokers`: waiting for brokers at the start."""
 
 import socket
 import threading
@@ -14,7 +14,7 @@ def free_port():
 
 
 def test_one_of_several_is_enough():
-    """A broker that is there isn't waited for, whoever else is missing."""
+    """If one of several brokers accepts connections, the call does not wait for the others."""
     with socket.socket() as broker:
         broker.bind(("127.0.0.1", 0))
         broker.listen()
@@ -22,14 +22,14 @@ def test_one_of_several_is_enough():
         assert wait_for_brokers(f"127.0.0.1:{free_port()}, 127.0.0.1:{port}", seconds=0)
 
 
-def test_nobody_comes():
-    """After so long it is told; nonsense is nobody's address."""
+def test_no_broker():
+    """The call returns False after the given time, and for an invalid address."""
     assert not wait_for_brokers(f"127.0.0.1:{free_port()}", seconds=0.3)
     assert not wait_for_brokers("nonsense", seconds=0)
 
 
-def test_somebody_comes_later():
-    """A broker that comes while it is waited for is found."""
+def test_broker_that_starts_later():
+    """A broker that starts during the wait is found."""
     port = free_port()
 
     def come():

@@ -20,15 +20,15 @@ def payloads(source):
     return [record.payload for record in records]
 
 
-def test_as_river_has_it():
-    """Inputs and labels arrive as River itself yields them, in its order."""
+def test_same_events_as_river():
+    """Inputs and labels are the same as River's, in the same order."""
     got = payloads(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
     assert [(p["x"], p["y"]) for p in got] == list(datasets.TrumpApproval())
 
 
 @given(st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)))
 def test_calendar(moment):
-    """A moment's numbers are what `datetime` says of it."""
+    """The numbers for a time agree with `datetime`."""
     parts = dict(calendar("t", moment))
     seconds = (moment - dt.datetime(1970, 1, 1)).total_seconds()
     assert parts["t.days"] == pytest.approx(seconds / 86_400, abs=2e-5)
@@ -38,20 +38,20 @@ def test_calendar(moment):
 
 
 def test_calendar_of_a_date():
-    """A date is its midnight."""
+    """A date has the numbers of its midnight."""
     day = dt.date(2026, 1, 31)
     assert list(calendar("t", day)) == list(calendar("t", dt.datetime(2026, 1, 31)))
 
 
 def test_calendar_ignores_the_zone():
-    """Hours are those on the clock where the event was, zone or not."""
+    """The hour is local time, with or without a time zone."""
     zone = dt.timezone(dt.timedelta(hours=5))
     at = dt.datetime(2026, 1, 31, 18, 30)
     assert list(calendar("t", at.replace(tzinfo=zone))) == list(calendar("t", at))
 
 
 def test_dates_among_inputs():
-    """A date becomes numbers under its own name; what isn't one stays."""
+    """A date becomes numbers with the input's name as prefix; other inputs are unchanged."""
     ((x, _),) = [({"when": dt.datetime(1970, 1, 2, 12), "a": 3, "sky": "clear"}, 0)]
     (payload,) = payloads(RiverDatasetSource([(x, 0)], "s"))
     assert payload["x"] == {
@@ -66,14 +66,14 @@ def test_dates_among_inputs():
 
 
 def test_names_become_text():
-    """River's numbered inputs get names that JSON can carry."""
+    """Numbers as input names become strings, as JSON requires."""
     (payload,) = payloads(RiverDatasetSource([({0: 1.0, 1: 2.0}, 0.0)], "s"))
     assert payload["x"] == {"0": 1.0, "1": 2.0}
 
 
 @pytest.mark.parametrize(("label", "y"), [(True, 1.0), (False, -1.0), (1, 1), (0, 0), (2.5, 2.5)])
 def test_labels(label, y):
-    """A boolean label is a side, -1 or +1; a number stays what it is."""
+    """A boolean label becomes -1 or +1; a number is unchanged."""
     (payload,) = payloads(RiverDatasetSource([({}, label)], "s"))
     assert payload["y"] == y
     assert type(payload["y"]) is type(y)
@@ -81,7 +81,7 @@ def test_labels(label, y):
 
 @pytest.mark.parametrize("n", [0, 1, 499, 500, 501, 1000])
 def test_exhaustion(n):
-    """A stream of any length, a whole number of batches too, is handed out once and ends."""
+    """A stream of any length, including full batches, returns each event once and ends."""
     source = RiverDatasetSource([({"a": i}, i) for i in range(n)], "s")
     assert not source.exhausted
     assert [p["y"] for p in payloads(source)] == list(range(n))
@@ -90,7 +90,7 @@ def test_exhaustion(n):
 
 
 def test_limit_of_an_endless_stream():
-    """An endless stream ends at the limit, and no event beyond it is drawn."""
+    """An endless stream ends at `limit`, and no further event is drawn."""
     numbers = count()
     source = RiverDatasetSource((({"a": i}, i) for i in numbers), "s", limit=600)
     assert [p["y"] for p in payloads(source)] == list(range(600))
@@ -108,7 +108,7 @@ def test_limit_of_an_endless_stream():
     ],
 )
 def test_lag(dataset, limit, lag):
-    """What is still to come is known where there is an end, and shrinks with each batch."""
+    """For a finite stream the lag is known and decreases with each batch."""
     source = RiverDatasetSource(dataset, "s", limit)
     assert source.lag == lag
     handed_out = len(source.poll(0.0))
@@ -116,7 +116,7 @@ def test_lag(dataset, limit, lag):
 
 
 def test_offsets_go_on_over_batches():
-    """Offsets count events from 0, whatever the batches."""
+    """Offsets count events from 0 across batches."""
     source = RiverDatasetSource(datasets.TrumpApproval(), "s")
     offsets = [record.offset for _ in range(3) for record in source.poll(0.0)]
     assert offsets == list(range(1001))
@@ -124,6 +124,6 @@ def test_offsets_go_on_over_batches():
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.bool_])
 def test_numpys_numbers(kind):
-    """Streams that hand out numpy's scalars can be learned from, too."""
+    """Inputs may be scalars of numpy."""
     (payload,) = payloads(RiverDatasetSource([({"a": kind(1)}, 1.0)], "s"))
     assert decode(payload).x == {"a": 1.0}

@@ -1,0 +1,67 @@
+"""`FileScheme` and `StandardScheme`: files and standard streams as addresses."""
+
+import pytest
+
+from iln_stream.errors import NoStreamError, SourceError
+from iln_stream.streams import StreamOptions, stream_at
+
+
+def at(address, **options):
+    return stream_at(str(address), StreamOptions(**options))
+
+
+def test_write_then_read(tmp_path):
+    """`written` returns the lines in the file when it is called, whatever the extension."""
+    stream = at(tmp_path / "letters.txt")
+    with pytest.raises(NoStreamError, match=r"can't read .*letters\.txt"):
+        stream.written()
+    sink = stream.sink()
+    sink.write(None, b"1")
+    sink.flush()
+    source = stream.written()
+    sink.write(None, b"2")
+    sink.close()
+    records = []
+    while not source.exhausted:
+        records += source.poll(0.0)
+    assert [record.payload for record in records] == [b"1"]
+
+
+def test_one_place_has_one_spelling(tmp_path, monkeypatch):
+    """Two paths of one file have the same `place`."""
+    monkeypatch.chdir(tmp_path)
+    assert at("e.jsonl").place == at(tmp_path / "sub" / ".." / "e.jsonl").place
+
+
+def test_sibling():
+    """A sibling has the suffix appended to the path."""
+    assert at("a/e.jsonl").sibling("replayed") == "a/e.jsonl.replayed"
+
+
+@pytest.mark.parametrize(
+    ("address", "target", "message"),
+    [
+        ("e.csv", None, r"target: say which column of e\.csv is the label"),
+        ("e.jsonl", "price", "target: only CSV files have columns"),
+        ("-", "price", "target: only CSV files have columns"),
+    ],
+)
+def test_target(address, target, message):
+    """A CSV file needs a target; any other file refuses one."""
+    with pytest.raises(SourceError, match=message):
+        at(address, target=target).check()
+
+
+def test_unknown_extension():
+    """A file with another extension can't be read, and the error has the possible sources."""
+    with pytest.raises(SourceError, match=r"give kafka, kafka:TOPIC, a \.jsonl or \.csv file"):
+        at("e.txt").source()
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_closed_standard_streams(stream, monkeypatch):
+    """A closed standard stream is an error, not a crash."""
+    monkeypatch.setattr(f"sys.{stream}", None)
+    opened = at("-")
+    with pytest.raises(Exception, match="is closed; name a file, or open it"):
+        opened.source() if stream == "stdin" else opened.sink()

@@ -1,0 +1,55 @@
+"""`Journal`: a durable order of runs."""
+
+import pytest
+
+from iln_stream.errors import SnapshotError
+from iln_stream.streams import Journal, Run, read_journal
+
+
+def test_a_torn_line_ends_the_journal(tmp_path):
+    """A line that a crash left incomplete is ignored: its records were not learned."""
+    path = tmp_path / "0.journal"
+    journal = Journal(path, [Run(0, 5)])
+    journal.append(Run(1, 3))
+    journal.sync()
+    journal.close()
+    whole = path.read_bytes()
+    for cut in range(len(whole)):
+        path.write_bytes(whole[:cut])
+        ends = [i for i in range(len(whole)) if whole[i : i + 1] == b"\n"]
+        assert read_journal(path) == [Run(0, 5), Run(1, 3)][: sum(cut >= end for end in ends)]
+    path.write_bytes(whole.replace(b"1 3", b"1 4"))
+    assert read_journal(path) == [Run(0, 5)]
+    assert read_journal(tmp_path / "none") == []
+
+
+def test_compaction(tmp_path, monkeypatch):
+    """Compaction drops the runs that no snapshot needs, and keeps all others."""
+    monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 1_000)
+    path = tmp_path / "0.journal"
+    journal = Journal(path, [])
+    for n in range(1, 2_000):
+        journal.append(Run(n % 2, n))
+        journal.sync()
+        if n % 100 == 0:
+            journal.forget({0: n - 50, 1: n - 50})
+    journal.close()
+    runs = read_journal(path)
+    assert path.stat().st_size < 10_000
+    assert [run for run in runs if run.end > 1_850] == [Run(n % 2, n) for n in range(1_851, 2_000)]
+
+
+def test_damage_before_the_end_is_logged(tmp_path, caplog):
+    """Damage in the middle, which no crash causes, is logged with its line."""
+    path = tmp_path / "0.journal"
+    Journal(path, [Run(0, 5), Run(1, 3), Run(0, 9)]).close()
+    path.write_bytes(path.read_bytes().replace(b"1 3", b"1 4"))
+    assert read_journal(path) == [Run(0, 5)]
+    assert "is damaged in line 2" in caplog.text
+
+
+def test_unwritable_folder(tmp_path):
+    """If the file can't be written, the error names it and the remedy."""
+    (tmp_path / "taken").touch()
+    with pytest.raises(SnapshotError, match=r"taken/0\.journal: .*choose another folder"):
+        Journal(tmp_path / "taken" / "0.journal", [])
