@@ -103,7 +103,7 @@ def test_help_lists_every_setting(command):
         (["--learner", "none:model"], "No module named 'none'"),
         (["--learner-options", "{"], "expected a JSON object"),
         (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
-        (["--config", "none.toml"], "--config: there is no file none.toml"),
+        (["--config", "none.toml"], "--config: file none.toml does not exist"),
         ([], "start: say where in kafka:iln-events to begin: earliest, latest or a time"),
     ],
 )
@@ -282,7 +282,7 @@ def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
     [
         ('learner = "none:model"', "No module named 'none'"),  # found by the service
         ("window = 0", "window (--window, ILN_WINDOW)"),  # found as the settings are read
-        ('widow = 3\nlearner = "pool"', "widow (no such setting; window?)"),
+        ('widow = 3\nlearner = "pool"', "widow (unknown setting; did you mean window?)"),
     ],
 )
 def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
