@@ -90,7 +90,7 @@ def test_skipped_records_are_not_learned(
     skip = {0: [range(30, 31), range(61, 63)]}
     with caplog.at_level(logging.INFO):
         assert rebuild(runs.settings(topic), skip=skip) == [{0: 63}]
-    assert "partition 0: left out offsets 30, 61-62" in caplog.text
+    assert "partition 0: skipped offsets 30, 61-62" in caplog.text
     rebuilt = runs.saved(topic)
     assert rebuilt.learner == clean.learner
     assert rebuilt.state["counts"]["scores"] == clean.state["counts"]["scores"]
@@ -170,7 +170,7 @@ def test_refused(runs: Runs) -> None:
     produce(runs.bootstrap, topic, events(0, 10))
     runs.run(topic)
     settings = runs.settings(topic)
-    with pytest.raises(SettingsError, match="until = 5: an offset is of one partition, and 2 are"):
+    with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition, and 2"):
         rebuild(settings, until=5)
     with pytest.raises(SettingsError, match="skip: partition 2 is not learned; give one of 0, 1"):
         rebuild(settings, skip={2: [range(1)]})
@@ -188,7 +188,7 @@ def test_command(runs: Runs, topic: str, tmp_path: Path) -> None:
     )
     done = iln(*rebuilding, "--until=40", "--skip=0:5-7,0:9", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "partition 0: left out offsets 5-7, 9" in done.stderr
+    assert "partition 0: skipped offsets 5-7, 9" in done.stderr
     assert "partition 0: learned again up to offset 40" in done.stderr
     left = [record for n, record in enumerate(events(0, 40)) if n not in (5, 6, 7, 9)]
     assert runs.saved(topic).learner == runs.saved_of(left).learner

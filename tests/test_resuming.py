@@ -224,7 +224,7 @@ def test_other_settings_are_refused_until_rebuilt(
 
 def test_nothing_to_rebuild(runs: Runs) -> None:
     """Where nothing was learned, `run` is the way."""
-    with pytest.raises(SnapshotError, match=r"there is none in .*`iln-stream run` begins anew"):
+    with pytest.raises(SnapshotError, match=r"holds none, so that `iln-stream run` starts over"):
         rebuild(runs.settings())
 
 
@@ -445,7 +445,7 @@ def test_rebuild_after_partitions_were_added(broker: KafkaBroker, runs: Runs) ->
         admin.create_partitions({runs.topic: NewPartitions(2)})
     produce(broker.bootstrap, runs.topic, events(20, first=100), partition=1)
     other = {"learner_options": {"size": 32}}
-    with pytest.raises(SnapshotError, match=r"-0 holds a state of other settings.*rebuild"):
+    with pytest.raises(SnapshotError, match=r"-0 was saved with other settings.*rebuild"):
         runs.run(**other)
     assert rebuild(runs.settings(**other)) == [{0: 50, 1: 0}]
     runs.run(**other)

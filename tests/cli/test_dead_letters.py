@@ -6,7 +6,7 @@ import json
 import pytest
 from support.kafka_topics import create_topic, produce, read_topic
 
-from iln_stream.cli.replayed import Marks
+from iln_stream.cli.replay_marks import Marks
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'
 LONG = b'{"x": ' + b"[" * 100_000
@@ -65,7 +65,7 @@ def test_file(command, tmp_path):
     assert "nonsense" in command(*arguments).out
     done = command(*arguments, "--dead-letters", "events.jsonl")
     assert done.code == 2
-    assert "events.jsonl: 0 is no dead letter" in done.err
+    assert "events.jsonl: record 0 is not a dead letter" in done.err
 
 
 def lines(path):
@@ -160,7 +160,7 @@ def test_only_a_log_takes_records_again(command, tmp_path):
     assert command("run", "--source", "events.jsonl", "--metrics-port", "0").code == 0
     done = command("dead-letters", "replay", "--source", "events.jsonl")
     assert done.code == 2
-    assert "source = 'events.jsonl': dead letters are only replayed to a Kafka topic" in done.err
+    assert "source = 'events.jsonl': dead letters can only be replayed to a Kafka topic" in done.err
     assert (tmp_path / "events.jsonl").read_bytes() == GOOD + b"\nnonsense\n"
 
 
@@ -171,4 +171,4 @@ def test_marks_of_something_else(bad_line, command, tmp_path):
     (tmp_path / "letters.replayed").write_text("[]\n")
     done = command("dead-letters", "list", *where, "--dead-letters", "letters")
     assert done.code == 2
-    assert "letters.replayed: 0 is no mark of a dead letter" in done.err
+    assert "letters.replayed: record 0 is not the mark of a replayed dead letter" in done.err

@@ -16,7 +16,7 @@ def test_predicts_as_the_learner(command, tmp_path):
     """The exported network is the saved learner's, frozen."""
     done = command("export", str(GOLDEN), "network.npz")
     assert done.code == 0, done.err
-    assert "what was learned of golden, before offset 60 of partition 0" in done.err
+    assert "network learned from golden, before offset 60 of partition 0" in done.err
     network = FrozenNetwork.load(tmp_path / "network.npz")
     learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
     for x in ({"a": 0.1, "b": -0.2, "c": 0.3}, {"a": -0.4}):

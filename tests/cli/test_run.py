@@ -104,7 +104,7 @@ def test_help_lists_every_setting(command):
         (["--learner-options", "{"], "expected a JSON object"),
         (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
         (["--config", "none.toml"], "--config: file none.toml does not exist"),
-        ([], "start: say where in kafka:iln-events to begin: earliest, latest or a time"),
+        ([], "start: choose where to begin in kafka:iln-events: earliest, latest or a time"),
     ],
 )
 def test_errors(run, arguments, said):
@@ -292,7 +292,7 @@ def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
         f'{wrong}\nsource = "synthetic:Friedman"\nwhen_refused = "wait"\n'
     )
     with Command(tmp_path, "run", "--config", "run.toml", "--metrics-port=0") as refused:
-        refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+        refused.wait_until_it_says("Waiting for SIGTERM or SIGINT (when_refused = wait)")
         time.sleep(0.5)
         assert refused.runs
         refused.signal(number)

@@ -97,7 +97,7 @@ def test_picture(shown):
 
 def test_shrinks_are_shown(shown):
     """The run that is meant to shrink does, and the demo says how often."""
-    (times,) = re.findall(r"alpha was shrunk (\d+)", shown.output)
+    (times,) = re.findall(r"shrank alpha (\d+) times", shown.output)
     assert int(times) > 0
 
 
@@ -123,7 +123,7 @@ def test_nothing_else_is_left_behind(shown):
 def test_out_that_can_not_be(tmp_path):
     """A folder that can't be made is told at once, before any learning."""
     (tmp_path / "taken").touch()
-    with pytest.raises(IlnError, match=r"--out: can't make the folder .*taken: File exists"):
+    with pytest.raises(IlnError, match=r"--out: can't create the folder .*taken: File exists"):
         run_demo(tmp_path / "taken", keep=False, metrics_port=0, console=Console(quiet=True))
 
 

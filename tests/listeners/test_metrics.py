@@ -354,7 +354,7 @@ def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptur
     assert registry.get_sample_value("faulty", {"model": "own", "partition": "0"}) is None
     labels = {"model": "own", "partition": "0"}
     assert registry.get_sample_value("iln_events_total", labels) == 0
-    assert "metric faulty of own/0 can't be read" in caplog.text
+    assert "can't read metric faulty of own, partition 0: " in caplog.text
 
 
 @pytest.mark.parametrize(
