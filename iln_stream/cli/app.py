@@ -217,7 +217,7 @@ def replay(
     ],
     rate: Annotated[
         float | None,
-        typer.Option(min=0.001, help="Events per second; default: as fast as possible."),
+        typer.Option(min=0.001, help="Events per second; default: no limit."),
     ] = None,
 ) -> None:
     """Publish a stream to a Kafka topic (`--topic`), at a given rate."""

@@ -64,7 +64,7 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
         server, _ = start_http_server(metrics_port, "127.0.0.1", registry=registry)
     except OSError as error:
         raise IlnError(
-            f"--metrics-port: {metrics_port}: {error.strerror}; choose another port, or 0 for a free one"
+            f"--metrics-port: {metrics_port}: {error.strerror}; 0 picks a free port"
         ) from error
     url = f"http://127.0.0.1:{server.server_address[1]}/metrics"
     console.print(f"Metrics of our learners during the demo: {url}")

@@ -138,7 +138,7 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_last_progress_timestamp_seconds",
                 "gauge",
-                "When the learner last took a record or was idle; a hung learner does not update it.",
+                "When the learner last took a record or was idle; not updated if it hangs.",
                 lambda: self.last_progress,
             ),
         )

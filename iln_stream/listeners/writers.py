@@ -22,7 +22,7 @@ class PredictionWriter(Listener):
             self._sink.write(step.event_id, self._encoded(step))
 
     def on_idle(self) -> None:
-        """Send queued predictions, without waiting for their storage, which would hide an outage."""
+        """Send queued predictions; waiting until they are stored would hide an outage."""
         self._sink.send_queued()
 
     def flush(self) -> None:

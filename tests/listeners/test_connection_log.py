@@ -25,13 +25,13 @@ class Source(ListSource):
 
     def __init__(self):
         super().__init__([])
-        self.is_there = True
+        self.is_connected = True
         self.n_asked = 0
 
     @property
     def connected(self):
         self.n_asked += 1
-        return self.is_there
+        return self.is_connected
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_silent_while_connected(log, caplog):
 
 def test_outage_is_logged_once(source, log, caplog):
     """An outage is logged once, however long it lasts."""
-    source.is_there = False
+    source.is_connected = False
     for _ in range(10):
         log.on_idle()
     assert caplog.messages == ["the broker at h:9092 is unreachable; waiting"]
@@ -65,10 +65,10 @@ def test_reconnection_is_logged_once(source, log, caplog, monkeypatch, come):
     """The first event, letter, repeat or pause after an outage logs its length."""
     clock = iter([100.0, 112.34])
     monkeypatch.setattr("iln_stream.listeners.connection_log.monotonic", lambda: next(clock))
-    source.is_there = False
+    source.is_connected = False
     log.on_idle()
     come(log)
-    source.is_there = True
+    source.is_connected = True
     come(log)
     come(log)
     assert caplog.messages[1:] == ["the broker at h:9092 is reachable again after 12.3 s"]
@@ -76,8 +76,8 @@ def test_reconnection_is_logged_once(source, log, caplog, monkeypatch, come):
 
 def test_each_outage_is_logged(source, log, caplog):
     """A second outage is logged like the first."""
-    for there in (False, True, False, True):
-        source.is_there = there
+    for connected in (False, True, False, True):
+        source.is_connected = connected
         log.on_idle()
     lost, found = "is unreachable; waiting", r"is reachable again after 0\.0 s"
     assert len(caplog.messages) == 4
