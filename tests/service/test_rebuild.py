@@ -9,7 +9,6 @@ from time import sleep, time
 from typing import Any
 
 import pytest
-from support.command_line import iln
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import Saved, saved
@@ -174,31 +173,5 @@ def test_refused(runs: Runs) -> None:
         rebuild(settings, until=5)
     with pytest.raises(SettingsError, match="skip: partition 2 is not learned; give one of 0, 1"):
         rebuild(settings, skip={2: [range(1)]})
-    with pytest.raises(SettingsError, match=r"skip: offset 10 of partition 0 .* at offset 10:"):
+    with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
         rebuild(settings, skip={0: [range(3, 11)]})
-
-
-def test_command(runs: Runs, topic: str, tmp_path: Path) -> None:
-    """The flags are read, and what was left out is logged with its offsets."""
-    produce(runs.bootstrap, topic, events(0, 50))
-    runs.run(topic)
-    rebuilding = (
-        *("rebuild", f"--bootstrap={runs.bootstrap}", f"--topic={topic}"),
-        *(f"--snapshots={runs.folder}", "--learner=pool", '--learner-options={"size": 64}'),
-    )
-    done = iln(*rebuilding, "--until=40", "--skip=0:5-7,0:9", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "partition 0: skipped offsets 5-7, 9" in done.stderr
-    assert "partition 0: learned again up to offset 40" in done.stderr
-    left = [record for n, record in enumerate(events(0, 40)) if n not in (5, 6, 7, 9)]
-    assert runs.saved(topic).learner == runs.saved_of(left).learner
-
-
-@pytest.mark.parametrize(
-    "flag", ["--until=soon", "--until=2026-01-31T12:00:00", "--skip=5", "--skip=0:7-5", "--skip="]
-)
-def test_flags_that_cannot_be_read(flag: str, tmp_path: Path) -> None:
-    """A flag that can't be read is named, with an example of one that can."""
-    done = iln("rebuild", "--snapshots=state", flag, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"error: {flag.replace('=', ' ')}: give " in done.stderr
