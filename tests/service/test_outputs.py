@@ -53,7 +53,7 @@ def test_all_sinks_are_closed():
 
 
 def test_transactional(broker, topic):
-    """With `transactional` each reader has its own transactional sink, which can be opened again."""
+    """With `transactional` each reader has its own transactional sink."""
     settings = Settings(
         topic=topic,
         bootstrap=broker.bootstrap,
