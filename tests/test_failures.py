@@ -44,7 +44,7 @@ def fed(broker: KafkaBroker, topic: str) -> Iterator[Feed]:
 
 
 def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Saved:
-    """What one run that nothing befalls leaves."""
+    """Return the snapshot of an uninterrupted run."""
     run = arguments(bootstrap, topic, folder / "whole", f"{topic}-whole", "--stop-at-end")
     assert start(*run).wait() == 0
     return saved(folder / "whole", topic)
@@ -56,8 +56,8 @@ def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Sav
 def test_full_disk(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """When a snapshot can't be written the run ends with a sentence. The one before stays, so
-    with space again nothing is lost or learned twice."""
+    """If a snapshot can't be written, the run ends with one line. The snapshot before stays, so
+    that with space again nothing is lost or learned twice."""
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
     fed.send(300)
     assert start(*run).wait() == 0
@@ -80,7 +80,7 @@ def test_full_disk(
 def test_folder_that_goes_away(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """Learning doesn't go on when its state can't be kept any more."""
+    """The run ends if snapshots can no longer be written."""
     fed.send(100)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     running = start(*run, "--snapshot-seconds=0.2")
@@ -128,8 +128,8 @@ def test_read_only_folder(
 def test_reader_of_the_predictions_that_leaves(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """With `| head` the run ends silently and saves nothing that it could not write: the next one
-    goes on from the snapshot before."""
+    """With `| head` the run ends silently, without a snapshot beyond the written predictions: the
+    next run resumes from the snapshot before."""
     fed.send(3_000)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
     often = ("--snapshot-events=200", "--snapshot-seconds=0.05", "--predictions=-")

@@ -1,4 +1,4 @@
-"""Every metric is recomputed here from the steps alone and compared."""
+"""`Metrics`: every metric equals its value recomputed from the steps."""
 
 import math
 import threading
@@ -42,7 +42,7 @@ Pair = tuple[Mapping[Any, Any], Any]
 
 
 class Recorder(Listener):
-    """Keeps what the loop said, and what Algorithm 1 did at each labelled step."""
+    """Keeps steps, dead letters and the updates of Algorithm 1."""
 
     def __init__(self, learner: Any) -> None:
         self.steps: list[Step] = []
@@ -64,7 +64,7 @@ class Recorder(Listener):
 
 
 class Run(NamedTuple):
-    """A learner's whole way through a stream, and what Prometheus would see of it."""
+    """A learner's run over a stream, with the registry of its metrics."""
 
     registry: CollectorRegistry
     recorder: Recorder

@@ -1,4 +1,4 @@
-"""`Progress`: for people at a terminal, and for nobody else."""
+"""`Progress`: a bar in a terminal, and nothing elsewhere."""
 
 import io
 import math

@@ -103,8 +103,8 @@ def test_skipped_records_are_not_learned(
 
 @pytest.mark.parametrize("transactional", [False, True])
 def test_until_an_offset(transactional: bool, runs: Runs, topic: str) -> None:
-    """The rebuilt model has learned the records before the offset; a run resumes there and publishes
-    the later predictions again, with `transactional` only uncommitted ones."""
+    """The rebuilt model has learned the records before the offset; a run resumes there and
+    publishes the later predictions again, with `transactional` only uncommitted ones."""
     outputs = {"predictions": f"kafka:{topic}-p", "transactional": transactional}
     produce(runs.bootstrap, topic, events(0, 60))
     runs.run(topic, **outputs)

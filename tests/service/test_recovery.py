@@ -381,8 +381,8 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
 
 
 def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
-    """If a listener fails on a learned event, no snapshot is saved: it would have the state after the
-    event and the position before it, and the event would be learned twice."""
+    """If a listener fails on a learned event, no snapshot is saved: with the state after the event
+    and the position before it, the event would be learned twice."""
     produce(broker.bootstrap, runs.topic, events(100))
     service = Service(runs.settings(snapshot_events=10))
 
@@ -400,7 +400,7 @@ def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_
 
 
 def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
-    """A topic without any valid event ends the run after 100 dead letters, with advice; each restart
+    """A topic without any valid event ends the run after 100 dead letters, with advice; a restart
     begins after them, so that no record has two letters."""
     flat = [(None, json.dumps({"rooms": n, "price": 2.0 * n}).encode()) for n in range(250)]
     produce(broker.bootstrap, runs.topic, flat)
@@ -420,8 +420,8 @@ def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_rebuild_of_snapshots_that_nobody_can_read(broker: KafkaBroker, tmp_path: Path) -> None:
-    """The remedy in the error works: without a readable snapshot, the journal gives the positions of
-    a learner over all partitions."""
+    """The remedy in the error works: without a readable snapshot, the journal gives the positions
+    of a learner over all partitions."""
     topic = create_topic(broker.bootstrap, partitions=2)
     for partition in range(2):
         produce(broker.bootstrap, topic, events(30, first=100 * partition), partition=partition)
