@@ -1,6 +1,6 @@
-# Two commands: `make demo` runs the main job, `make test` passes the tests.
-# Both set up what they need; nothing has to be installed before but Python 3.11 or newer
-# (and, for the tests, Java 17 with Maven, or a Docker engine that has the Kafka image).
+# Two commands: `make demo` shows the learner at work, `make test` runs the tests.
+# Both install what they need, except Python 3.11 or newer
+# (and, for the tests, Java 17 with Maven, or a Docker engine with the Kafka image).
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ test: lint $(VENV)/wheel
 	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
 	PYTHON=$(BIN)/python tests/newest_river.sh
 
-# The whole docker-compose.yml, for real. Brings its own Docker engine where none runs (root on Debian).
+# Tests of docker-compose.yml. Without a Docker engine it starts its own (needs root on Debian).
 test-stack: $(VENV)/dev
 	tests/stack/engine.sh run $(BIN)/pytest tests/stack
 
@@ -24,34 +24,34 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# What is generated from the code: JSON Schemas, the settings table, the dashboard.
+# Files generated from code: JSON Schemas, the table of settings, the dashboard.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
 	$(BIN)/python docs/settings_table.py
 	$(BIN)/python services/grafana/dashboard.py
 
-# A real Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
+# A Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
-# 200 kills of the learner, 20 of its broker, a million payloads: the tests' full counts. A quarter of an hour.
+# Chaos tests at full size: 200 kills of the learner, 20 of the broker, a million payloads. 15 minutes.
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
-# Speed: against the machine's limit, against other regressors, of the whole loop. Some six minutes.
+# Speed: compared with the machine's limit and other regressors, and of the whole loop. Six minutes.
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
 
-# What the loop adds to an event, and events a second from a real broker, by both clients. Two minutes.
+# Overhead of the loop, and events per second from a broker, with both clients. Two minutes.
 bench-stream: $(VENV)/dev
 	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
 
-# Memory over ten million events: a curve in out/bench.
+# Memory over ten million events: draws a curve in out/bench.
 bench-memory: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed.memory --out out/bench
 
-# Ours against what is stored, then what is not stored yet, then tables and picture: docs/quality.md.
+# Quality: checks our stored results, runs missing ones, writes tables and picture (docs/quality.md).
 quality: $(VENV)/quality
 	$(BIN)/python -m benchmarks.quality check
 	$(BIN)/python -m benchmarks.quality run
@@ -80,7 +80,7 @@ $(VENV)/quality: $(VENV)/dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,quality]'
 	@touch $@
 
-# The tests run against the built wheel, as a user would install it.
+# The tests use the built wheel, as a user would install it.
 $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .

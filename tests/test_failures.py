@@ -44,7 +44,7 @@ def fed(broker: KafkaBroker, topic: str) -> Iterator[Feed]:
 
 
 def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Saved:
-    """What one run that nothing befalls leaves."""
+    """Return the snapshot of an uninterrupted run."""
     run = arguments(bootstrap, topic, folder / "whole", f"{topic}-whole", "--stop-at-end")
     assert start(*run).wait() == 0
     return saved(folder / "whole", topic)
@@ -56,8 +56,8 @@ def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Sav
 def test_full_disk(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """When a snapshot can't be written the run ends with a sentence. The one before stays, so
-    with space again nothing is lost or learned twice."""
+    """If a snapshot can't be written, the run ends with one line. The snapshot before stays, so
+    that with space again nothing is lost or learned twice."""
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
     fed.send(300)
     assert start(*run).wait() == 0
@@ -80,7 +80,7 @@ def test_full_disk(
 def test_folder_that_goes_away(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """Learning doesn't go on when its state can't be kept any more."""
+    """The run ends if snapshots can no longer be written."""
     fed.send(100)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     running = start(*run, "--snapshot-seconds=0.2")
@@ -128,8 +128,8 @@ def test_read_only_folder(
 def test_reader_of_the_predictions_that_leaves(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """With `| head` the run ends silently and saves nothing that it could not write: the next one
-    goes on from the snapshot before."""
+    """With `| head` the run ends silently, without a snapshot beyond the written predictions: the
+    next run resumes from the snapshot before."""
     fed.send(3_000)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
     often = ("--snapshot-events=200", "--snapshot-seconds=0.05", "--predictions=-")
@@ -175,14 +175,14 @@ def test_refused_snapshots_are_waited_with(
     assert start(*run).wait() == 0
     before = saved(tmp_path / "s", topic)
     refused = start(*run, "--seed=2", "--when-refused=wait")
-    refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+    refused.wait_until_it_says("Waiting for SIGTERM or SIGINT (when_refused = wait)")
     assert start(*run).wait() == 0  # as `rebuild` would
     assert refused.runs
     assert refused.metrics() == {}
     assert refused.terminate() == 2
     (line,) = refused.said.splitlines()
     assert " ERROR snapshots: " in line
-    assert "holds a state of other settings: seed was 1 and is 2" in line
+    assert "was saved with other settings: seed was 1 and is 2" in line
     assert saved(tmp_path / "s", topic).header == before.header
 
 
@@ -246,10 +246,10 @@ def test_broker_that_goes_away_and_comes_back(
         lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 500
     )
     stoppable.kill()
-    running.wait_until_it_says(f"WARNING {here} is away; waiting\n")
+    running.wait_until_it_says(f"WARNING {here} is unreachable; waiting\n")
     time.sleep(3)  # in which the clients try again and again
     stoppable.start()
-    running.wait_until_it_says(f"WARNING {here} is back after ")
+    running.wait_until_it_says(f"WARNING {here} is reachable again after ")
     feed.send(500)
     feed.close()
     running.wait_for_metrics(
@@ -329,7 +329,7 @@ def test_a_flood_is_logged_once(broker: KafkaBroker, topic: str, start: Start) -
     flooded = start(*run, "--stop-at-end", "--metrics-port=0")
     assert flooded.wait() == 0, flooded.said
     assert len(_letters(broker, topic)) == 10_000
-    assert flooded.said.count("is a dead letter") == 1
+    assert flooded.said.count("dead letter at offset") == 1
 
 
 def _letters(broker: KafkaBroker, topic: str) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from river import base
 
 from iln_stream import IlnWarning
-from iln_stream.service.wiring import NAMED
+from iln_stream.service.learners import NAMED
 
 from .report import machine, versions
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
-from iln_stream.service.wiring import NAMED
+from iln_stream.service.learners import NAMED
 
 from .candidates import COMPARED
 from .contender import Contender, river_step

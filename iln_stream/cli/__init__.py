@@ -1,4 +1,9 @@
-"""The command line, `iln-stream`."""
+"""The command line, `iln-stream`.
+
+`app.py` declares the commands and reports their errors; each command's work is in the module of
+its name. `flags.py` makes a flag for each setting, `logs.py` sets up the log, and
+`replay_marks.py` remembers which dead letters were replayed.
+"""
 
 from iln_stream.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The commands, and how their errors reach a person."""
+"""Declares the commands, and reports their errors."""
 
 import logging
 import os
@@ -31,25 +31,25 @@ log = logging.getLogger(__name__)
 
 
 def main() -> None:
-    """Run the command line: what the user can mend is told in a sentence, without a traceback."""
+    """Run the command line; report an error that the user can fix without a traceback."""
     try:
         app()
     except ReaderGoneError:
-        # What is still buffered has nowhere to go; at exit Python would complain of that.
+        # Discard buffered output, or Python would report a broken pipe at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(128 + signal.SIGPIPE)  # as a shell tells it of `yes | head`
+        sys.exit(128 + signal.SIGPIPE)  # the exit code of `yes` in `yes | head`
     except IlnError as error:
-        tell(error)
+        report_error(error)
         sys.exit(2)
     except Exception:
         if not logs_json():
             raise
-        log.critical("a fault in iln_stream ended it", exc_info=True)
+        log.critical("internal error", exc_info=True)
         sys.exit(1)
 
 
-def tell(error: IlnError) -> None:
-    """Say what the user can mend, in a sentence."""
+def report_error(error: IlnError) -> None:
+    """Log the error as JSON, or print it."""
     if logs_json():
         log.error(str(error))
     else:
@@ -59,16 +59,16 @@ def tell(error: IlnError) -> None:
 def with_settings(
     command: Callable[..., None], refused: Callable[[SettingsError], None] = lambda _: None
 ) -> Callable[..., None]:
-    """Turn a function of `Settings` into a command that logs as they say."""
+    """Turn a function of `Settings` into a command that logs as configured."""
 
-    def log_as_told(settings: Settings) -> None:
+    def configure_log(settings: Settings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
-    return flags.with_settings(command, log_as_told, refused)
+    return flags.with_settings(command, configure_log, refused)
 
 
-def wait_if_told(error: SettingsError) -> None:
-    """Wait where the settings that can't be used say that a refused run should."""
+def wait_if_configured(error: SettingsError) -> None:
+    """Wait to be stopped if `when_refused` is `wait`, though other settings are invalid."""
     from iln_stream.cli.run import wait_to_be_stopped
 
     if error.when_refused == "wait":
@@ -84,19 +84,19 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Online learning for streams with infinite-layer networks."""
-    # Settings are not read yet, and their errors and warnings are to be told, too.
+    # Errors and warnings about settings are logged, too, before the settings are known.
     wanted = os.environ.get(f"{ENV_PREFIX}LOG_FORMAT")
     set_up_logging(console, form="json" if wanted == "json" else "text")
 
 
 @app.command()
-@partial(with_settings, refused=wait_if_told)
+@partial(with_settings, refused=wait_if_configured)
 def run(settings: Settings) -> None:
-    """Learn a stream: predict, score, learn, one event at a time, with /metrics beside it."""
+    """Learn a stream: predict, score and learn one event at a time; serve /metrics."""
     from iln_stream.cli.run import run_service
 
     run_service(settings, console)
@@ -109,32 +109,34 @@ def rebuild(
     until: Annotated[
         str | None,
         typer.Option(
-            help="Learn only what comes before: an offset, or the first record at or after a time "
-            "(RFC 3339). A run goes on from there."
+            help="Learn only records before this offset or time (RFC 3339). The next run resumes "
+            "there."
         ),
     ] = None,
     skip: Annotated[
         str | None,
         typer.Option(
-            help="Records to leave out, PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
+            help="Records to skip: PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
         ),
     ] = None,
 ) -> None:
-    """Learn again, from the log and with these settings, what the snapshots had come to."""
-    from iln_stream.cli.rebuild import learn_again
+    """Learn the log again with these settings, up to the position of the snapshots."""
+    from iln_stream.cli.rebuild import rebuild_learners
 
-    learn_again(settings, until, skip, console)
+    rebuild_learners(settings, until, skip, console)
 
 
 @app.command()
 @with_settings
 def predict(
     settings: Settings,
-    path: Annotated[Path, typer.Argument(help="A snapshot, or the folder of one learner's.")],
+    path: Annotated[
+        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
+    ],
 ) -> None:
-    """Predict a stream up to its end with a snapshot's learner, which learns nothing.
+    """Predict a stream up to its end with a snapshot's learner, without learning.
 
-    Unless set, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
+    By default, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
     """
     from iln_stream.cli.predict import predict_events
 
@@ -143,9 +145,9 @@ def predict(
 
 @app.command()
 def inspect(
-    path: Annotated[Path, typer.Argument(help="A snapshot, or a folder with snapshots in it.")],
+    path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
 ) -> None:
-    """Show what a snapshot holds; of a folder, the newest one of each learner."""
+    """Show the contents of a snapshot; for a folder, of the newest one of each learner."""
     from iln_stream.cli.inspect import show_snapshots
 
     show_snapshots(path, Console())
@@ -153,28 +155,32 @@ def inspect(
 
 @app.command()
 def export(
-    path: Annotated[Path, typer.Argument(help="A snapshot, or the folder of one learner's.")],
-    out: Annotated[Path, typer.Argument(help="A file to write, `.npz` or `.onnx`.")],
+    path: Annotated[
+        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
+    ],
+    out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
     size: Annotated[
-        int | None, typer.Option(min=1, help="Hidden units; a pool has its own number.")
+        int | None, typer.Option(min=1, help="Number of hidden units; a pool has its own.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the hidden units' draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
     snapshot_pickle: Annotated[
-        bool, typer.Option("--snapshot-pickle", help="Read a pickle, which runs code.")
+        bool, typer.Option("--snapshot-pickle", help="Load a pickle, which runs code.")
     ] = False,
 ) -> None:
-    """Write what a snapshot's learner has learned as a network that needs none of the rest."""
+    """Export a snapshot's learner as a finite network, which runs without iln_stream."""
     from iln_stream.cli.export import export_network
 
     export_network(path, out, size, seed, snapshot_pickle, console)
 
 
 dead_letters = typer.Typer(
-    help="What could not be learned, and why.", no_args_is_help=True, rich_markup_mode="markdown"
+    help="Records that could not be learned, with the reason.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
 )
 app.add_typer(dead_letters, name="dead-letters")
 
-Reason = Annotated[str, typer.Option(help="Only letters whose reason holds these words.")]
+Reason = Annotated[str, typer.Option(help="Only letters whose reason contains this text.")]
 
 
 @dead_letters.command("list")
@@ -192,10 +198,10 @@ def replay_dead_letters(
     settings: Settings,
     reason: Reason = "",
     again: Annotated[
-        bool, typer.Option("--again", help="Replay also letters that were replayed before.")
+        bool, typer.Option("--again", help="Also replay letters that were replayed before.")
     ] = False,
 ) -> None:
-    """Append what is in the dead letters to the topic again, each letter once."""
+    """Append the records of the dead letters to the topic again, each once."""
     from iln_stream.cli.dead_letters import replay_letters
 
     replay_letters(settings, reason, again, console)
@@ -210,10 +216,11 @@ def replay(
         typer.Argument(help="`river:NAME`, `synthetic:NAME`, a `.csv` or a `.jsonl` file, or `-`."),
     ],
     rate: Annotated[
-        float | None, typer.Option(min=0.001, help="Events a second; as fast as it goes if unsaid.")
+        float | None,
+        typer.Option(min=0.001, help="Events per second; default: no limit."),
     ] = None,
 ) -> None:
-    """Publish a stream to the Kafka topic that `--topic` names, at a given rate."""
+    """Publish a stream to a Kafka topic (`--topic`), at a given rate."""
     from iln_stream.cli.replay import publish
 
     publish(settings, rate, console)
@@ -222,14 +229,12 @@ def replay(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Serve /metrics on until interrupted.")
-    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Serve /metrics until interrupted.")] = False,
     metrics_port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of /metrics; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="Port of /metrics; 0 picks a free one.")
     ] = 0,
 ) -> None:
-    """Learn a real and a drifting stream without any broker, and show how it went."""
+    """Learn a real and a drifting stream without a broker, and show the results."""
     from iln_stream.demo import run_demo
 
     run_demo(out, keep, metrics_port, Console())
@@ -238,7 +243,7 @@ def demo(
 @app.command()
 @with_settings
 def doctor(settings: Settings) -> None:
-    """Say what this machine has; end with 1 if something is missing that the settings need."""
+    """Check this machine; exit with 1 if a requirement of the settings is missing."""
     from iln_stream.cli.doctor import examine
 
     raise typer.Exit(examine(settings, Console()))

@@ -1,4 +1,4 @@
-"""`iln-stream dead-letters`: what could not be learned, and sending it again."""
+"""`iln-stream dead-letters`: lists dead letters, and replays them."""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from iln_stream.cli.logs import say
-from iln_stream.cli.replayed import Mark, Marks
+from iln_stream.cli.logs import report
+from iln_stream.cli.replay_marks import Mark, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.streams import Resume, Scheme, Sink
 
 _SHOWN = 60
-"""Characters of a payload in the list."""
+"""Characters of a payload that the list shows."""
 
 
 def list_letters(settings: Settings, reason: str, console: Console) -> None:
-    """Print the letters whose reason holds some words, and when each was replayed."""
+    """Print the letters whose reason contains a text, and when each was replayed."""
     table = Table("place", "replayed", "reason", "bytes", "payload")
     with closing(Marks(settings)) as marks:
         for letter in letters(settings, reason):
@@ -40,35 +40,35 @@ def list_letters(settings: Settings, reason: str, console: Console) -> None:
 
 
 def replay_letters(settings: Settings, reason: str, again: bool, console: Console) -> None:
-    """Append the records of the letters to the topic again, byte by byte as they first came.
+    """Append the original records of the letters to the topic again.
 
     Each record is stored before the mark that it was replayed: a crash between the two repeats
-    that one record. Letters that were replayed before, letters of other streams, and records that
-    can't be found any more are counted.
+    that one record. The report counts letters that were replayed before, letters of other streams,
+    and records that no longer exist.
 
     Parameters
     ----------
     settings
-        Of the run that left the letters.
+        Settings of the run that wrote the letters.
     reason
-        Only letters whose reason holds these words.
+        Only letters whose reason contains this text.
     again
-        Replay also what was replayed before.
+        Also replay letters that were replayed before.
     console
-        Where it says how many.
+        Receives the report.
 
     Raises
     ------
     SourceError
-        When the source is no log: only a log takes records again.
+        When the source is not a log: records can only be appended to a log.
 
     """
     stream = source_stream(settings)
     stream.check()
     if not stream.is_log:
         raise SourceError(
-            f"source = {stream.address!r}: dead letters are only replayed to a Kafka topic; name "
-            "it with --topic, or correct the source and run again"
+            f"source = {stream.address!r}: dead letters can only be replayed to a Kafka topic; "
+            "name it with --topic, or correct the source and run again"
         )
     stream.wait()
     n_sent, n_others, lost = 0, 0, []
@@ -80,7 +80,7 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
             key = Mark.of(letter).key
             if letter.stream != stream.name:
                 n_others += 1
-            elif key in sent:  # a crash may leave the same letter twice
+            elif key in sent:  # a crash may write the same letter twice
                 continue
             elif marks.when(letter) is not None and not again:
                 before.add(key)
@@ -95,27 +95,27 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
                 marks.add(letter)
                 sent.add(key)
                 n_sent += 1
-    said = [f"{n_sent} records sent to {stream.address} again"]
+    lines = [f"{n_sent} records sent to {stream.address} again"]
     if before:
-        said.append(f"{len(before)} letters were replayed before; --again replays them, too")
+        lines.append(f"{len(before)} letters were replayed before; --again replays them")
     if n_others:
-        said.append(f"{n_others} letters are of other streams")
+        lines.append(f"{n_others} letters are of other streams")
     if lost:
-        said.append(
-            f"{len(lost)} records are cut in their letters and no longer in the topic: "
+        lines.append(
+            f"{len(lost)} records are truncated in their letters and no longer in the topic: "
             f"{', '.join(lost)}"
         )
-    for line in said:
-        say(console, line)
+    for line in lines:
+        report(console, line)
 
 
 def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
-    """Yield the letters that are there now, in their order, whose reason holds some words.
+    """Yield the existing letters whose reason contains a text, in order.
 
     Raises
     ------
     IlnError
-        When there is no such topic or file, or it holds something else.
+        When the topic or file does not exist, or contains anything but dead letters.
 
     """
     stream = output_stream(settings, dead_letters_address(settings))
@@ -127,14 +127,14 @@ def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
                     letter = DeadLetter.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
                 except ValidationError as error:
                     raise IlnError(
-                        f"{stream.address}: {record.offset} is no dead letter: {error}"
+                        f"{stream.address}: record {record.offset} is not a dead letter: {error}"
                     ) from None
                 if reason in letter.reason:
                     yield letter
 
 
 def _payload(letter: DeadLetter, stream: Scheme) -> bytes | None:
-    """Return the record as it came: from the letter if it holds it all, else from the stream."""
+    """Return the original record: from the letter if it is complete there, else from the stream."""
     kept = letter.payload.encode(errors="surrogatepass")
     if _is_of(kept, letter):
         return kept
@@ -142,7 +142,7 @@ def _payload(letter: DeadLetter, stream: Scheme) -> bytes | None:
         source = stream.log(
             letter.partition, Resume(letter.offset, None), stop_at=letter.offset + 1
         )
-    except SourceError:  # retention has passed it
+    except SourceError:  # retention deleted it
         return None
     with closing(source):
         while not source.exhausted:

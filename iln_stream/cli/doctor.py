@@ -1,4 +1,4 @@
-"""`iln-stream doctor`: what is here, and what is missing for what."""
+"""`iln-stream doctor`: checks this machine for the requirements of iln_stream."""
 
 import importlib.metadata
 import shutil
@@ -16,11 +16,11 @@ from iln_stream.compiled.jit import cache_folder
 from iln_stream.service import Settings
 
 _ANSWER_WITHIN_SECONDS = 5.0
-"""For the Docker engine, which may hang."""
+"""Timeout for the Docker engine, which may hang."""
 
 
 class Finding(NamedTuple):
-    """One thing looked for: whether it is there, what was seen, and what it is for."""
+    """One requirement: whether it was found, what was found, and what needs it."""
 
     name: str
     found: bool
@@ -30,19 +30,19 @@ class Finding(NamedTuple):
 
 
 def examine(settings: Settings, console: Console) -> int:
-    """Print what was found; return 1 if something is missing that the settings need, else 0."""
+    """Print a table of requirements; return 1 if one that the settings need is missing, else 0."""
     findings = [
         _python(),
         *_packages(),
         *_extras(settings),
         _cache(),
         _broker(settings),
-        _program("java", "a Kafka broker of one's own, `make kafka` and the tests (17 or newer)"),
-        _program("mvn", "fetching that broker's jars, once"),
+        _program("java", "a local Kafka broker: `make kafka` and the tests (17 or newer)"),
+        _program("mvn", "downloading that broker's jars, once"),
         _docker(),
-        _program("prometheus", "the monitoring tests (fetched by them on Debian)"),
+        _program("prometheus", "the monitoring tests (which download it on Debian)"),
     ]
-    table = Table("", "what", "seen", "needed for")
+    table = Table("", "requirement", "found", "needed for")
     for finding in findings:
         mark = "[green]ok[/]" if finding.found else "[yellow]missing[/]"
         if finding.essential and not finding.found:
@@ -108,7 +108,7 @@ def _cache() -> Finding:
     name, purpose = "numba's cache", "starting without compiling the learners' loops each time"
     folder = cache_folder()
     if folder is None:
-        seen = "no folder that can be written to: name one in NUMBA_CACHE_DIR"
+        seen = "no writable folder: set NUMBA_CACHE_DIR to one"
         return Finding(name, False, seen, purpose)
     return Finding(name, True, folder, purpose)
 
@@ -127,10 +127,10 @@ def _broker(settings: Settings) -> Finding:
         host, _, port = address.strip().rpartition(":")
         try:
             with socket.create_connection((host.strip("[]"), int(port)), timeout=2):
-                return Finding(name, True, f"{address} answers", purpose, essential)
+                return Finding(name, True, f"{address} accepts connections", purpose, essential)
         except (OSError, ValueError, OverflowError):
             continue
-    return Finding(name, False, "nothing answers", purpose, essential)
+    return Finding(name, False, "no connection", purpose, essential)
 
 
 def _docker() -> Finding:
@@ -138,7 +138,7 @@ def _docker() -> Finding:
     if shutil.which("docker") is None:
         return Finding(name, False, "not on PATH", purpose)
     try:
-        # The client alone can do nothing.
+        # Without an engine the client is useless.
         asked = subprocess.run(
             ["docker", "version", "--format", "{{.Server.Version}}"],  # noqa: S607
             stdin=subprocess.DEVNULL,
@@ -152,7 +152,7 @@ def _docker() -> Finding:
     else:
         answer = asked.stdout.strip() if asked.returncode == 0 else ""
     if not answer:
-        return Finding(name, False, "client only, no engine answers", purpose)
+        return Finding(name, False, "client only, no engine", purpose)
     return Finding(name, True, f"engine {answer}", purpose)
 
 

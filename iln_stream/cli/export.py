@@ -1,4 +1,4 @@
-"""`iln-stream export`: what a snapshot's learner has learned, as a finite network."""
+"""`iln-stream export`: a snapshot's learner as a finite network."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from iln_stream.snapshots import learner_of, snapshot_at
 def export_network(
     path: Path, out: Path, size: int | None, seed: int, allow_pickle: bool, console: Console
 ) -> None:
-    """Write the frozen network of a snapshot, or of a folder's newest, as `.npz` or `.onnx`.
+    """Write the network of a snapshot, or of a folder's newest one, as `.npz` or `.onnx`.
 
     Raises
     ------
     SnapshotError
-        When there is no such snapshot, its learner can't be frozen, or the file can't be written.
+        When there is no snapshot, its learner can't be exported, or the file can't be written.
 
     """
     snapshot = snapshot_at(path)
@@ -35,7 +35,7 @@ def export_network(
         raise SnapshotError(f"can't write {out}: {error.strerror}") from error
     header = snapshot.header
     console.print(
-        f"{out}: what was learned of {header.stream}, before "
+        f"{out}: network learned from {header.stream}, before "
         + ", ".join(f"offset {at} of partition {p}" for p, at in header.positions.items()),
         soft_wrap=True,
         highlight=False,

@@ -1,4 +1,4 @@
-"""One flag for each setting, made from the settings themselves."""
+"""Generates a flag for each setting."""
 
 import inspect
 from collections.abc import Callable
@@ -15,12 +15,11 @@ def with_settings(
     at_first: Callable[[Settings], None] = lambda _: None,
     refused: Callable[[SettingsError], None] = lambda _: None,
 ) -> Callable[..., None]:
-    """Turn a function of `Settings` into a typer command with a flag for every setting.
+    """Turn a function of `Settings` into a typer command with a flag for each setting.
 
-    What else the function takes stays a parameter of the command. A parameter that has a setting's
-    name is given in place of its flag, and is the setting's value. `at_first` is told of the
-    settings before the command is, and `refused` of those that can't be used before their error is
-    raised.
+    The function's other parameters become parameters of the command; one with a setting's name
+    replaces that setting's flag and sets its value. `at_first` is called with the settings before
+    the command runs, `refused` with the error if the settings are invalid.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
@@ -59,11 +58,11 @@ def _flag(name: str) -> inspect.Parameter:
     field = Settings.model_fields[name]
     default = field.get_default(call_default_factory=True)
     option = typer.Option(help=field.description, show_default=str(default) if default else False)
-    # Values are checked by Settings, which names every spelling; here they are just words.
-    word = bool if field.annotation is bool else str
+    # A flag takes any text: Settings checks the values, with better error messages.
+    kind = bool if field.annotation is bool else str
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[word | None, option],
+        annotation=Annotated[kind | None, option],
     )

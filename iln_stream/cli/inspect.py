@@ -1,4 +1,4 @@
-"""`iln-stream inspect`: what a snapshot holds."""
+"""`iln-stream inspect`: shows the contents of snapshots."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def show_snapshots(path: Path, console: Console) -> None:
     Raises
     ------
     SnapshotError
-        When there is none, or one can't be read.
+        When there is no snapshot, or one can't be read.
 
     """
     if path.is_file():
@@ -68,7 +68,7 @@ def _learner(snapshot: Snapshot) -> str:
 
 
 def _classes(state: dict[str, object]) -> str:
-    """Name the class of a state, and those inside it."""
+    """Return the class of a state, with those of its parts."""
     steps = state.get("steps")
     inside = [state.get("regressor"), *(steps if isinstance(steps, list) else [])]
     below = " | ".join(_classes(each) for each in inside if isinstance(each, dict))

@@ -1,4 +1,4 @@
-"""What the log looks like: for a person at a terminal, or for a collector of lines."""
+"""Sets up the log: for a terminal, as plain lines, or as JSON."""
 
 import datetime as dt
 import json
@@ -20,17 +20,17 @@ _NAME = "iln-stream"
 
 
 def set_up_logging(console: Console, level: Level = "info", form: Form = "text") -> None:
-    """Send log and warnings to the console, in place of what an earlier call had set up.
+    """Send the log and warnings to the console; replaces the setup of an earlier call.
 
     Parameters
     ----------
     console
-        Where lines go.
+        Receives the lines.
     level
-        The least that is shown. Above `debug` each message is shown at most once in a while, and of
-        what the Kafka client says only why a broker doesn't let us in.
+        Minimum level. Above `debug`, repeated messages are dropped, and of the Kafka client's log
+        only authentication and authorization errors are shown.
     form
-        `text`, or `json`: one object a line, at a terminal, too.
+        `text`, or `json`: one object per line, also at a terminal.
 
     """
     handler: logging.Handler
@@ -47,28 +47,28 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
         )
     handler.set_name(_NAME)
     if level != "debug":
-        handler.addFilter(only_why_we_are_refused)
+        handler.addFilter(keep_kafka_refusals)
         handler.addFilter(OncePerInterval())
     root = logging.getLogger()
     for earlier in [each for each in root.handlers if each.get_name() == _NAME]:
         root.removeHandler(earlier)
     threshold = logging.getLevelNamesMapping()[level.upper()]
-    # Compilers and plotters have more to say at `debug` than anybody wants to read.
+    # Only our own loggers log at `debug`: those of compilers and plotters are too verbose.
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
     logging.getLogger("iln_stream").setLevel(threshold)
     logging.getLogger("kafka").setLevel(threshold if level == "debug" else logging.ERROR)
-    # A warning here is about the run; the line of code that gave it tells a user nothing.
+    # Warnings are about the run, so omit the line of code that issued them.
     warnings.formatwarning = lambda message, *_: str(message)
     logging.captureWarnings(True)
 
 
 def logs_json() -> bool:
-    """Tell whether the log is JSON, so that nothing else should be written beside it."""
+    """Whether the log is JSON, so that nothing else should be printed beside it."""
     return any(isinstance(each.formatter, JsonFormatter) for each in logging.getLogger().handlers)
 
 
-def say(console: Console, text: str) -> None:
-    """Tell how a command went: a person in a line, a collector of JSON in an object."""
+def report(console: Console, text: str) -> None:
+    """Report a command's result: in the log if it is JSON, else as a line on the console."""
     if logs_json():
         log.info(text)
     else:
@@ -76,7 +76,7 @@ def say(console: Console, text: str) -> None:
 
 
 class JsonFormatter(logging.Formatter):
-    """Makes of a record an object in one line: time, level, logger, message, and exception if any.
+    """Formats a record as one JSON object: time, level, logger, message, and any exception.
 
     The time is RFC 3339, in UTC.
     """
@@ -84,44 +84,67 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         moment = dt.datetime.fromtimestamp(record.created, dt.UTC)
-        told = {
+        fields = {
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
 
 
 _REFUSED = re.compile("certificate|Sasl[A-Z]|uthoriz")
+_PARTITION = re.compile(r"\bpartition \d[\d,-]*")
 
 
-def only_why_we_are_refused(record: logging.LogRecord) -> bool:
-    """Drop what the Kafka client says of connections, but for what a person can mend.
+def keep_kafka_refusals(record: logging.LogRecord) -> bool:
+    """Drop the Kafka client's log, except for authentication and authorization errors.
 
-    That a broker is away we tell ourselves, in a sentence; the client does with tracebacks.
+    `ConnectionLog` reports unreachable brokers in one line; the client does with tracebacks.
     """
     return record.name.split(".")[0] != "kafka" or bool(_REFUSED.search(record.getMessage()))
 
 
 class OncePerInterval(logging.Filter):
-    """Lets a message pass once in `seconds`; its repeats, whatever their details, are dropped.
+    """Passes each message once per interval, and drops its repeats.
 
-    A client that can't reach its broker would fill the screen.
+    Messages are repeats if they have the same template and name the same partition; other
+    arguments may differ. So a flood of dead letters logs one line per partition and interval.
+
+    Parameters
+    ----------
+    seconds
+        Length of the interval.
+
+    Examples
+    --------
+    >>> from logging import WARNING, LogRecord
+    >>> from iln_stream.cli.logs import OncePerInterval
+    >>> once = OncePerInterval()
+    >>> def passes(partition, offset):
+    ...     arguments = (partition, offset)
+    ...     text = "partition %d: offset %d is malformed"
+    ...     return once.filter(LogRecord("n", WARNING, "f", 1, text, arguments, None))
+    >>> passes(0, 7), passes(0, 8), passes(1, 7)
+    (True, False, True)
+
     """
 
     def __init__(self, seconds: float = 30.0) -> None:
         super().__init__()
         self._seconds = seconds
-        self._last_shown: dict[str, float] = {}
+        self._last_shown: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether the record is worth showing."""
+        """Return whether to show the record."""
         now = time.monotonic()
-        # Captured warnings all come as "%s".
-        kind = record.getMessage() if record.name == "py.warnings" else str(record.msg)
+        message = record.getMessage()
+        # The template of all captured warnings is "%s".
+        template = message if record.name == "py.warnings" else str(record.msg)
+        partition = _PARTITION.search(message)
+        kind = template, partition[0] if partition else ""
         shown = self._last_shown.get(kind)
         if shown is not None and now - shown < self._seconds:
             return False

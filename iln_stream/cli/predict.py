@@ -1,36 +1,36 @@
-"""`iln-stream predict`: a snapshot's learner on a stream, learning nothing."""
+"""`iln-stream predict`: predicts a stream with a snapshot's learner, without learning."""
 
 from pathlib import Path
 
 from rich.console import Console
 
-from iln_stream.cli.logs import say
+from iln_stream.cli.logs import report
 from iln_stream.service import Settings
 from iln_stream.service import predict as predict_stream
 from iln_stream.snapshots import load
 
 
 def predict_events(path: Path, settings: Settings, console: Console) -> None:
-    """Predict `source` with the learner at a path, by default from standard input to output.
+    """Predict the source with the learner at `path`; default: standard input to output.
 
     Raises
     ------
     SnapshotError
-        When there is no learner.
+        When there is no snapshot at `path`.
 
     """
     defaults = {name: "-" for name in ("source", "predictions") if not _is_set(settings, name)}
     settings = settings.model_copy(update=defaults)
     done = predict_stream(settings, load(path, allow_pickle=settings.snapshot_pickle), console)
     scores = done.scores
-    said = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
+    text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
     if done.n_repeats:
-        said += f", {done.n_repeats} repeats"
+        text += f", {done.n_repeats} repeats"
     if scores.n_labelled:
-        said += f"; {scores.n_labelled} have a label: {scores.summary()}"
-    say(console, said)
+        text += f"; {scores.n_labelled} with a label: {scores.summary()}"
+    report(console, text)
 
 
 def _is_set(settings: Settings, name: str) -> bool:
-    """Tell whether a flag, a variable or the TOML file sets it."""
+    """Whether a flag, a variable or the TOML file sets `name`."""
     return name in settings.model_fields_set

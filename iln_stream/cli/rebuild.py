@@ -1,36 +1,38 @@
-"""`iln-stream rebuild`: learning again from the log, without what should not have been learned."""
+"""`iln-stream rebuild`: learns the log again, optionally without some records."""
 
 import datetime as dt
 import re
 
 from rich.console import Console
 
-from iln_stream.cli.logs import say
+from iln_stream.cli.logs import report
 from iln_stream.service import Settings, SettingsError, rebuild
 
 _SKIP = re.compile(r"(\d+):(\d+)(?:-(\d+))?")
 
 
-def learn_again(settings: Settings, until: str | None, skip: str | None, console: Console) -> None:
-    """Rebuild each learner, and say up to where.
+def rebuild_learners(
+    settings: Settings, until: str | None, skip: str | None, console: Console
+) -> None:
+    """Rebuild each learner, and report its position.
 
     Raises
     ------
     SettingsError
-        When `until` or `skip` can't be read.
+        When `until` or `skip` can't be parsed.
 
     """
     for positions in rebuild(settings, read_until(until), read_skip(skip)):
         for partition, offset in positions.items():
-            say(
+            report(
                 console,
                 f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
-                "goes on from there",
+                "resumes there",
             )
 
 
 def read_until(text: str | None) -> int | dt.datetime | None:
-    """Return an offset or a time.
+    """Parse an offset or a time.
 
     Examples
     --------
@@ -51,14 +53,14 @@ def read_until(text: str | None) -> int | dt.datetime | None:
         moment = None
     if moment is None or moment.tzinfo is None:
         raise SettingsError(
-            f"--until {text}: give an offset, or a time with its offset from UTC, like "
+            f"--until {text}: give an offset, or a time with a UTC offset, like "
             "2026-01-31T12:00:00Z"
         )
     return moment
 
 
 def read_skip(text: str | None) -> dict[int, list[range]]:
-    """Return the offsets to leave out, by partition.
+    """Parse the offsets to skip, by partition.
 
     Examples
     --------

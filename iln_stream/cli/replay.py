@@ -1,4 +1,4 @@
-"""`iln-stream replay`: from any source into a topic."""
+"""`iln-stream replay`: publishes a source to a Kafka topic."""
 
 import json
 import signal
@@ -16,24 +16,24 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from iln_stream.cli.logs import say
+from iln_stream.cli.logs import report
 from iln_stream.service import Settings, output_stream, source_stream
 
 
 def publish(settings: Settings, rate: float | None, console: Console) -> int:
-    """Send every record of `source` to `topic`; return how many.
+    """Send each record of the source to the topic; return their number.
 
     Parameters
     ----------
     settings
-        Of the source, the topic and the brokers.
+        Settings of the source, the topic and the brokers.
     rate
-        Events a second; None: as fast as the brokers take them.
+        Events per second; None: as fast as possible.
     console
-        Where progress is drawn, if it is a terminal.
+        Draws progress if it is a terminal.
 
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: flushed
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
     source = source_stream(settings).source()
     topic = output_stream(settings, f"kafka:{settings.topic}")
     topic.wait()
@@ -64,7 +64,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
-    say(console, f"{n_sent} records sent to topic {settings.topic}")
+    report(console, f"{n_sent} records sent to topic {settings.topic}")
     return n_sent
 
 

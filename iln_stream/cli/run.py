@@ -1,4 +1,4 @@
-"""`iln-stream run`: the service, with a progress bar and a last word."""
+"""`iln-stream run`: runs the service, and reports the result."""
 
 import logging
 import signal
@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from iln_stream.cli.logs import logs_json, say
+from iln_stream.cli.logs import logs_json, report
 from iln_stream.errors import IlnError, UnrecoverableError
 from iln_stream.service import Service, Settings
 
@@ -17,9 +17,10 @@ log = logging.getLogger(__name__)
 
 
 def run_service(settings: Settings, console: Console) -> None:
-    """Run until the source ends or the user interrupts, then say how it went.
+    """Run until the source ends or a signal stops it, then report the result.
 
-    A run that is refused for what only a person can mend may be told to wait for that.
+    With `when_refused = wait`, a run that fails with an error that a restart can't fix waits to be
+    stopped.
     """
     try:
         service = Service(settings, None if logs_json() else console)
@@ -32,7 +33,7 @@ def run_service(settings: Settings, console: Console) -> None:
         scores, watched = worker.watched.scores, worker.watched
         name = f"partition {watched.labels[1]}: " if len(service.workers) > 1 else ""
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
-        say(
+        report(
             console,
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
             f"{scores.summary()}",
@@ -40,9 +41,9 @@ def run_service(settings: Settings, console: Console) -> None:
 
 
 def wait_to_be_stopped(error: IlnError) -> NoReturn:
-    """Log what keeps us from running, and end with 2 on SIGTERM or SIGINT.
+    """Log the error, wait, and exit with 2 on SIGTERM or SIGINT.
 
-    Whoever would restart us would only have us refuse again.
+    Exiting now would make a supervisor restart the run, only to fail again.
     """
 
     def leave(number: int, frame: FrameType | None) -> NoReturn:
@@ -50,6 +51,6 @@ def wait_to_be_stopped(error: IlnError) -> NoReturn:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
-    log.error("%s. Waiting to be stopped (when_refused = wait)", error)
+    log.error("%s. Waiting for SIGTERM or SIGINT (when_refused = wait)", error)
     while True:
         time.sleep(3600)

@@ -1,4 +1,10 @@
-"""A first look: two streams, River's usual models beside ours, a table and a picture."""
+"""`iln-stream demo`: our learners and River's on two streams, with a table and a picture.
+
+- `demo.py`: runs the demo;
+- `contenders.py`: its streams and models;
+- `trajectory.py`: records a run;
+- `picture.py`: draws the recorded runs.
+"""
 
 from iln_stream.demo.demo import run_demo
 

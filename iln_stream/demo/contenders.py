@@ -1,4 +1,4 @@
-"""The streams of the demo, and the models that compete on them."""
+"""The streams and models of the demo."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ OUR_POOL = "pool of 512 features"
 
 
 class DemoStream(NamedTuple):
-    """A stream of the demo: a title, a River data set and how many of its events are used."""
+    """A stream of the demo: title, River data set and number of events."""
 
     title: str
     dataset: Any
@@ -22,7 +22,7 @@ class DemoStream(NamedTuple):
 
 
 def streams(seed: int) -> list[DemoStream]:
-    """Return the bundled real stream, and a synthetic one that drifts twice."""
+    """Return a real stream bundled with River, and a synthetic one that drifts twice."""
     n = 3000
     return [
         DemoStream("TrumpApproval", datasets.TrumpApproval(), datasets.TrumpApproval().n_samples),
@@ -37,7 +37,7 @@ def streams(seed: int) -> list[DemoStream]:
 
 
 def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
-    """Return makers of our learners and of what a River user would try first."""
+    """Return factories of our learners and of common River models, by name."""
     return {
         OURS: lambda: InfiniteLayerRegressor(seed=seed),
         OUR_ALGORITHM_1: lambda: shrinking_gradient(seed),
@@ -50,7 +50,7 @@ def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
 
 
 def shrinking_run(seed: int) -> base.Regressor:
-    """Return a learner whose norm bound is far too small for its step, so that it must shrink."""
+    """Return a learner that shrinks, as its norm bound is far too small for its step."""
     return shrinking_gradient(seed, norm_bound=0.02, step=0.1)
 
 

@@ -1,4 +1,4 @@
-"""`iln-stream demo`: no broker, real loop, real metrics."""
+"""Runs `iln-stream demo`, without a broker."""
 
 import signal
 import threading
@@ -40,18 +40,18 @@ _LABELS = {
 
 
 def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None:
-    """Run every model on every stream, print a table, leave a picture.
+    """Run each model on each stream, print a table, and draw a picture.
 
     Parameters
     ----------
     out
         Folder for the picture.
     keep
-        Whether to serve /metrics on until interrupted.
+        Serve /metrics until interrupted.
     metrics_port
-        Where /metrics is; 0 takes a free port.
+        Port of /metrics; 0 picks a free one.
     console
-        Where everything is said.
+        Receives all output.
 
     """
     registry = CollectorRegistry()
@@ -59,17 +59,17 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IlnError(f"--out: can't make the folder {out}: {error.strerror}") from error
+        raise IlnError(f"--out: can't create the folder {out}: {error.strerror}") from error
     try:
         server, _ = start_http_server(metrics_port, "127.0.0.1", registry=registry)
     except OSError as error:
         raise IlnError(
-            f"--metrics-port: {metrics_port}: {error.strerror}; 0 takes a free one"
+            f"--metrics-port: {metrics_port}: {error.strerror}; 0 picks a free port"
         ) from error
     url = f"http://127.0.0.1:{server.server_address[1]}/metrics"
-    console.print(f"Metrics of our learners, while this runs: {url}")
+    console.print(f"Metrics of our learners during the demo: {url}")
 
-    warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is meant to misbehave
+    warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is expected to warn
     runs: dict[str, dict[str, Trajectory]] = {}
     for stream in streams(_SEED):
         runs[stream.title] = {
@@ -81,17 +81,17 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
 
     console.print(_table(runs))
     console.print(
-        f"With a norm bound far too small for its step, alpha was shrunk {len(shrinking.shrinks)} "
-        "times (right panel)."
+        "With a norm bound far too small for its step, Algorithm 1 shrank alpha "
+        f"{len(shrinking.shrinks)} times (right panel)."
     )
     picture = out / "running_loss.png"
     try:
         from iln_stream.demo.picture import draw
     except ImportError:
-        console.print("No picture: it needs matplotlib (pip install 'iln-stream[demo]').")
+        console.print("No picture, as matplotlib is missing (pip install 'iln-stream[demo]').")
     else:
         draw(runs, shrinking, picture)
-        console.print(f"The running losses are drawn in {picture}")
+        console.print(f"Picture of the running losses: {picture}")
     if keep:
         console.print(f"Serving {url} until interrupted (Ctrl-C).")
         _wait_for_interrupt()
@@ -122,7 +122,7 @@ def _learn(
 
 
 def _warm_up(model: base.Regressor) -> None:
-    """Import and compile before the clock runs: what replays its memory first does so at 64."""
+    """Import and compile before timing; 80 events, as learners first replay memory after 64."""
     for number in range(80):
         model.learn_one({"warming": float(number % 7), "up": 1.0}, float(number % 5))
         model.predict_one({"warming": 1.0, "up": 1.0})
@@ -130,7 +130,7 @@ def _warm_up(model: base.Regressor) -> None:
 
 def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
     table = Table(
-        title="Mean absolute error beside River's models, each event predicted first",
+        title="Mean absolute error, each event predicted before its label is seen",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )

@@ -1,4 +1,4 @@
-"""The demo's picture: running loss of every model, and a run that shrinks."""
+"""Draws the running loss of each model, and the shrinking run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,20 +13,20 @@ _OUR_COLOURS = {OURS: "#d62728", OUR_ALGORITHM_1: "#e377c2", OUR_POOL: "#9467bd"
 _SHRINK_COLOUR = "#7f7f7f"
 _OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#7f7f7f")
 _FROM_EVENT = 20
-"""Means of fewer errors say nothing."""
+"""Means of fewer errors are too noisy to show."""
 
 
 def draw(runs: Mapping[str, Mapping[str, Trajectory]], shrinking: Trajectory, file: Path) -> None:
-    """Save a panel a stream, and one of the shrinking run.
+    """Save a picture with one panel per stream and one for the shrinking run.
 
     Parameters
     ----------
     runs
-        For each stream's title, each model's trajectory.
+        Trajectory of each model on each stream, by title and name.
     shrinking
         Trajectory of a run that shrinks.
     file
-        Where to; the ending tells the format.
+        File to write; its suffix determines the format.
 
     """
     figure = Figure(figsize=(13, 4.2), layout="constrained")

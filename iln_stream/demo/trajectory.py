@@ -1,4 +1,4 @@
-"""What a run left behind, event by event."""
+"""Records a run, event by event."""
 
 from itertools import accumulate
 
@@ -7,7 +7,7 @@ from iln_stream.prequential import Listener, Step
 
 
 class Trajectory(Listener):
-    """Keeps each step's errors and, of a shrinking gradient, ||alpha||_1 and the shrinks."""
+    """Records the error of each step and, for Algorithm 1, ||alpha||_1 and the shrinks."""
 
     def __init__(self, algorithm_1: ShrinkingGradient | None = None) -> None:
         self._algorithm_1 = algorithm_1
@@ -17,7 +17,7 @@ class Trajectory(Listener):
         self.seconds = 0.0
 
     def on_step(self, step: Step) -> None:
-        """Keep the step."""
+        """Record the step."""
         if step.y is None:
             return
         if "shrunk" in step.flags:
@@ -34,14 +34,14 @@ class Trajectory(Listener):
 
     @property
     def events_per_second(self) -> float:
-        """Events predicted and learned in a second."""
+        """Events predicted and learned per second."""
         return len(self.absolute_errors) / self.seconds
 
     @property
     def running_loss(self) -> list[float]:
         """Mean of (prediction - y)^2 / 2 up to each event, from the second on.
 
-        Of the first nothing can be known; its error would hide all that follow.
+        The first prediction is uninformed; its error would dominate all later means.
         """
         totals = accumulate(error * error / 2 for error in self.absolute_errors[1:])
         return [total / n for n, total in enumerate(totals, start=1)]

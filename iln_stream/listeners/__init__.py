@@ -1,4 +1,11 @@
-"""What observes the loop: metrics, predictions, dead letters, progress, the connection."""
+"""Listeners of the loop.
+
+- `model_metrics.py`: the metrics of one learner; add a metric here;
+- `metrics.py`: exports the metrics of all learners to Prometheus;
+- `writers.py`: write predictions and dead letters to sinks;
+- `progress.py`: a progress bar in a terminal;
+- `connection_log.py`: logs when a source loses its broker and when it reconnects.
+"""
 
 from iln_stream.listeners.connection_log import ConnectionLog
 from iln_stream.listeners.metrics import Metrics

@@ -1,4 +1,4 @@
-"""The listener that says when a source loses its broker, and when it has it again."""
+"""Logs when a source loses its broker and when it reconnects."""
 
 import logging
 from time import monotonic
@@ -11,51 +11,53 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionLog(Listener):
-    """Logs one sentence when the source is cut off, and one when it no longer is.
+    """Logs one line when the source disconnects, and one when it reconnects.
 
-    A source that is cut off has no records, so only an idle loop looks for it; what costs something
-    at each event is done only while the source is away.
+    A disconnected source delivers no records, so this listener checks a connected source only when
+    the loop is idle. While the source is disconnected, it also checks at each record.
 
     Parameters
     ----------
     source
-        What may be cut off.
+        The source to watch.
     description
-        What from, as "the broker at HOST".
+        What the source connects to, such as "the broker at HOST".
 
     """
 
     def __init__(self, source: Source, description: str) -> None:
         self._source = source
         self._description = description
-        self._away_since: float | None = None
+        self._disconnected_since: float | None = None
 
     def on_step(self, step: Step) -> None:
-        """A record came: the source may be back."""
-        if self._away_since is not None:
-            self._look()
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """A record came: the source may be back."""
-        if self._away_since is not None:
-            self._look()
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
 
     def on_repeat(self, partition: int, offset: int) -> None:
-        """A record came: the source may be back."""
-        if self._away_since is not None:
-            self._look()
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
 
     def on_idle(self) -> None:
-        """Nothing came: the source may be away."""
-        self._look()
+        """Check whether the source has disconnected or reconnected."""
+        self._check()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         connected = self._source.connected
-        if self._away_since is None and not connected:
-            self._away_since = monotonic()
-            log.warning("%s is away; waiting", self._description)
-        elif self._away_since is not None and connected:
+        if self._disconnected_since is None and not connected:
+            self._disconnected_since = monotonic()
+            log.warning("%s is unreachable; waiting", self._description)
+        elif self._disconnected_since is not None and connected:
             log.warning(
-                "%s is back after %.1f s", self._description, monotonic() - self._away_since
+                "%s is reachable again after %.1f s",
+                self._description,
+                monotonic() - self._disconnected_since,
             )
-            self._away_since = None
+            self._disconnected_since = None

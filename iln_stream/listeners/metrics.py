@@ -1,4 +1,4 @@
-"""What Prometheus sees: plain attributes, read when it asks."""
+"""Exports the metrics of all learners; values are read at each scrape."""
 
 import logging
 import math
@@ -28,12 +28,12 @@ Labels = tuple[str, str]
 
 
 class Metrics(Collector):
-    """Every watched learner, as Prometheus metrics.
+    """Prometheus metrics of every watched learner.
 
     Parameters
     ----------
     registry
-        Where the metrics appear.
+        Registry that exports the metrics.
     window
         Number of labelled events in the windowed metrics.
 
@@ -48,18 +48,18 @@ class Metrics(Collector):
     def watch(
         self, learner: Any, source: Source, model: str, task: Task | None = None
     ) -> ModelMetrics:
-        """Return the listener through which a learner's metrics appear.
+        """Export a learner's metrics, and return the listener that counts them.
 
         Parameters
         ----------
         learner
-            Any; what it reports of itself appears, too.
+            Any learner; metrics that it reports are exported, too.
         source
-            What it reads.
+            Source of the learner.
         model
-            Value of the label `model`, which tells one learner from another.
+            Value of the label `model`, which identifies the learner.
         task
-            By default regression.
+            Scores the steps; default: regression.
 
         """
         watched = ModelMetrics(learner, source, model, task or Regression(), self._window)
@@ -68,18 +68,25 @@ class Metrics(Collector):
         return watched
 
     def export(self, labels: Labels, specs: Iterable[MetricSpec]) -> None:
-        """Let more metrics appear, of whatever belongs to a learner."""
+        """Export more metrics under a learner's labels.
+
+        Raises
+        ------
+        IlnError
+            When a metric of this name exists with another kind or label, or for the same model.
+
+        """
         for spec in specs:
-            there = self._specs.setdefault(spec.name, [])
-            if any(_differ(other, spec) or same == labels for same, other in there):
+            exported = self._specs.setdefault(spec.name, [])
+            if any(_differ(other, spec) or same == labels for same, other in exported):
                 raise IlnError(
-                    f"metric {spec.name} of {'/'.join(labels)}: one of this name is exported "
-                    "already, with another kind or label or for the same model; rename it"
+                    f"metric {spec.name} of {'/'.join(labels)}: another metric has this name, with "
+                    "another kind or label or for the same model; rename it"
                 )
-            there.append((labels, spec))
+            exported.append((labels, spec))
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every metric with its values at this moment; what is not yet has no sample."""
+        """Yield every metric with its current values; a metric without a value has no sample."""
         for labelled in list(self._specs.values()):
             yield _family(labelled)
         yield self._latency()
@@ -97,7 +104,7 @@ class Metrics(Collector):
 
 
 def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
-    """Return one metric of all learners that export it."""
+    """Return one metric with the samples of all learners that export it."""
     _, first = labelled[0]
     kind = CounterMetricFamily if first.kind == "counter" else GaugeMetricFamily
     names = LABELS if first.label is None else (*LABELS, first.label)
@@ -105,8 +112,11 @@ def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
     for labels, spec in labelled:
         try:
             samples = list(_samples(spec))
-        except Exception as error:  # one learner's fault must not hide all the others
-            log.warning("metric %s of %s can't be read: %r", spec.name, "/".join(labels), error)
+        except Exception as error:  # one learner's error must not hide the metrics of others
+            model, partition = labels
+            log.warning(
+                "can't read metric %s of %s, partition %s: %r", spec.name, model, partition, error
+            )
             continue
         for more, value in samples:
             family.add_metric((*labels, *more), value)

@@ -1,4 +1,4 @@
-"""One learner on one source, counted as it goes."""
+"""The metrics of one learner on one source."""
 
 import threading
 from bisect import bisect_left
@@ -16,28 +16,28 @@ SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2
 """Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""
 
 
-_COUNTED_AT_ONCE = 100
-"""Steps: enough that counting them together is cheap, and few enough to stay in a cache."""
+_BATCH = 100
+"""Steps counted together: enough to be cheap, few enough for the CPU's cache."""
 
 
 class ModelMetrics(Listener):
-    """One learner on one source: counts its steps, and lets Prometheus read the rest.
+    """Counts and scores the steps of one learner, and exports its metrics.
 
-    An event costs no more here than keeping its step. Steps are counted many at once, or when
-    somebody asks, which any thread may; everything else is computed when a scrape asks.
+    For each event it only stores the step. It counts stored steps in batches, and whenever a value
+    is read, which any thread may do. All other metrics are computed at each scrape.
 
     Parameters
     ----------
     learner
-        What it reports (see `iln_stream.reporting`) appears, too.
+        Metrics that it reports (see `iln_stream.reporting`) are exported, too.
     source
-        What it reads; asked for its lag, its partitions, and whether it is connected.
+        Source of the learner; its lag and connection are exported.
     model
         Value of the label `model`.
     task
         Scores the steps.
     window
-        Labelled events in the windowed metrics.
+        Number of labelled events in the windowed metrics.
 
     """
 
@@ -49,52 +49,52 @@ class ModelMetrics(Listener):
         self._bucket_counts = [0] * (len(SECONDS) + 1)
         self._total_seconds = 0.0
         self._last_progress = perf_counter()
-        self._not_counted: list[Step] = []
+        self._uncounted: list[Step] = []
         self._counting = threading.Lock()
         self._source = source
         self.labels = (model, partition_label(source.partitions))
         self._reported = () if reporter is None else tuple(reporter.metrics())
 
     def on_step(self, step: Step) -> None:
-        """Let the step count."""
-        self._not_counted.append(step)
-        if len(self._not_counted) >= _COUNTED_AT_ONCE:
+        """Count the step."""
+        self._uncounted.append(step)
+        if len(self._uncounted) >= _BATCH:
             self._count()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Let the letter count."""
+        """Count the dead letter."""
         self.n_dead_letters += 1
         self._last_progress = perf_counter()
 
     def on_repeat(self, partition: int, offset: int) -> None:
-        """Let the repeat count."""
+        """Count the repeat."""
         self.n_repeats += 1
         self._last_progress = perf_counter()
 
     def on_idle(self) -> None:
-        """Having nothing to do is no hanging."""
+        """Note progress: an idle loop does not hang."""
         self._last_progress = perf_counter()
 
     @property
     def scores(self) -> Scores:
-        """Running means, of all steps so far."""
+        """Scores of all steps so far."""
         self._count()
         return self._scores
 
     @property
     def latency(self) -> tuple[list[int], float]:
-        """How many steps took up to each of `SECONDS` or longer, and all their seconds."""
+        """Number of steps per latency bucket (`SECONDS`, then longer), and their total seconds."""
         self._count()
         return self._bucket_counts, self._total_seconds
 
     @property
     def last_progress(self) -> float:
-        """When the loop last went on or had nothing to do, POSIX seconds."""
+        """POSIX time at which the loop last took a record or was idle."""
         self._count()
         return time() - (perf_counter() - self._last_progress)
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return all that is exported of this learner."""
+        """Return all metrics of this learner."""
         return (*self._own_metrics(), *self._scores.metrics(), *self._reported)
 
     def _own_metrics(self) -> Sequence[MetricSpec]:
@@ -102,50 +102,49 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_events_total",
                 "counter",
-                "Events predicted, labelled or not.",
+                "Events predicted, with or without a label.",
                 lambda: self.scores.n_events,
             ),
             MetricSpec(
                 "iln_labelled_events_total",
                 "counter",
-                "Events that had a label, and so were scored and learned.",
+                "Events with a label, which were scored and learned.",
                 lambda: self.scores.n_labelled,
             ),
             MetricSpec(
                 "iln_dead_letters_total",
                 "counter",
-                "Records that were no events, or that the learner failed on.",
+                "Malformed records, and events on which the learner failed.",
                 lambda: self.n_dead_letters,
             ),
             MetricSpec(
                 "iln_repeated_events_total",
                 "counter",
-                "Records passed over, as what they bring was among the latest.",
+                "Records skipped, as they repeat a recent event or label.",
                 lambda: self.n_repeats,
             ),
             MetricSpec(
                 "iln_source_connected",
                 "gauge",
-                "Whether the source is there: 0 while the broker is away.",
+                "1 while the source is connected, 0 while its broker is unreachable.",
                 lambda: float(self._source.connected),
             ),
             MetricSpec(
                 "iln_consumer_lag",
                 "gauge",
-                "Offsets between the last poll and the end of the source, as that poll found it.",
+                "Offsets between the learner and the end of the source at the last poll.",
                 lambda: self._source.lag,
             ),
             MetricSpec(
                 "iln_last_progress_timestamp_seconds",
                 "gauge",
-                "When the learner last took a record or found none to take; it stands still in a "
-                "hung one.",
+                "When the learner last took a record or was idle; not updated if it hangs.",
                 lambda: self.last_progress,
             ),
         )
 
     def state(self) -> StateDict:
-        """Return what was counted since the model's birth."""
+        """Return all counts and scores since the learner was new."""
         return {
             "scores": self.scores.state(),
             "n_dead_letters": self.n_dead_letters,
@@ -153,15 +152,15 @@ class ModelMetrics(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Go on counting from a `state()`."""
+        """Continue from a `state()`."""
         self.scores.restore(state["scores"])
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
 
     def _count(self) -> None:
-        """Count the steps that were only kept so far."""
+        """Count the stored steps."""
         with self._counting:
-            steps = self._not_counted[:]
+            steps = self._uncounted[:]
             if not steps:
                 return
             self._scores.update(steps)
@@ -169,7 +168,7 @@ class ModelMetrics(Listener):
                 self._bucket_counts[bisect_left(SECONDS, step.seconds)] += 1
                 self._total_seconds += step.seconds
             self._last_progress = max(self._last_progress, steps[-1].ended)
-            del self._not_counted[: len(steps)]  # the loop may have appended to it meanwhile
+            del self._uncounted[: len(steps)]  # the loop may have appended more
 
 
 def partition_label(partitions: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""Live progress in a terminal; silence elsewhere."""
+"""A progress bar in a terminal; nothing elsewhere."""
 
 from time import monotonic
 
@@ -21,18 +21,18 @@ _REFRESH_SECONDS = 0.2
 
 
 class Progress(Listener):
-    """Draws events, windowed error and dead letters while the loop runs.
+    """Shows the number of events, their windowed error and dead letters.
 
     Parameters
     ----------
     title
-        What is being learned.
+        Name of the stream.
     total
-        Number of events to come, None if unknown.
+        Number of events; None: unknown.
     console
-        Where to draw; nothing is drawn unless it is a terminal.
+        Draws the bar if it is a terminal.
     task
-        Scores the steps; by default regression.
+        Scores the steps; default: regression.
 
     """
 
@@ -56,17 +56,17 @@ class Progress(Listener):
         self._next_draw = 0.0
 
     def on_step(self, step: Step) -> None:
-        """Move the bar."""
+        """Update the bar."""
         self._scores.update([step])
         self._draw()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Count the letter."""
+        """Count the dead letter."""
         self._n_dead_letters += 1
         self._draw()
 
     def close(self) -> None:
-        """Draw the end, and leave it on the screen."""
+        """Draw the final state, and leave it on the screen."""
         self._draw(at_once=True)
         self._bar.stop()
 
@@ -79,7 +79,7 @@ class Progress(Listener):
         if not self._next_draw:
             self._bar.start()
         self._next_draw = now + _REFRESH_SECONDS
-        state = f"the last 500: {self._scores.recent()}"
+        state = f"last 500: {self._scores.recent()}"
         if self._n_dead_letters:
             state += f", {self._n_dead_letters} dead letters"
         done = self._scores.n_events + self._n_dead_letters

@@ -1,4 +1,4 @@
-"""Listeners that send steps and dead letters to sinks."""
+"""Write predictions and dead letters to sinks."""
 
 import logging
 
@@ -10,23 +10,23 @@ log = logging.getLogger(__name__)
 
 
 class PredictionWriter(Listener):
-    """Sends every prediction to a sink, keyed by the event's id."""
+    """Writes each prediction to a sink, keyed by the event's id."""
 
     def __init__(self, sink: Sink, stream: str) -> None:
         self._sink = sink
         self._encode = PredictionEncoder(stream)
 
     def on_step(self, step: Step) -> None:
-        """Send the step's prediction; that of a late label was sent before."""
+        """Write the step's prediction, unless its label is late: then it was written before."""
         if not step.late:
             self._sink.write(step.event_id, self._encoded(step))
 
     def on_idle(self) -> None:
-        """Send waiting predictions. Waiting until they are stored would hide an outage."""
+        """Send queued predictions; waiting until they are stored would hide an outage."""
         self._sink.send_queued()
 
     def flush(self) -> None:
-        """Return when what was sent is stored; raise SinkError otherwise."""
+        """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
 
     def _encoded(self, step: Step) -> bytes:
@@ -34,7 +34,7 @@ class PredictionWriter(Listener):
 
 
 class TransactionalPredictionWriter(PredictionWriter):
-    """Sends each prediction once: what the sink has committed is not sent again."""
+    """Publishes each prediction once: skips those that the sink has committed."""
 
     def __init__(self, sink: TransactionalSink, stream: str) -> None:
         super().__init__(sink, stream)
@@ -42,7 +42,7 @@ class TransactionalPredictionWriter(PredictionWriter):
         self._committed = sink.committed()
 
     def on_step(self, step: Step) -> None:
-        """Send the step's prediction, unless it was sent before."""
+        """Publish the step's prediction, unless it is committed or its label is late."""
         if not step.late and step.offset >= self._committed.get(step.partition, 0):
             self._transactions.publish(
                 step.partition, step.offset, step.event_id, self._encoded(step)
@@ -51,30 +51,33 @@ class TransactionalPredictionWriter(PredictionWriter):
             self._transactions.flush_if_due()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Nothing is sent, but time passes."""
+        """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
     def on_repeat(self, partition: int, offset: int) -> None:
-        """Nothing is sent, but time passes."""
+        """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
 
 class DeadLetterWriter(Listener):
-    """Sends every dead letter to a sink, keyed by its position."""
+    """Writes each dead letter to a sink, keyed by its position."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Send the letter, and log the first of many."""
+        """Write the letter, and log it; the log's filter drops repeats."""
         key = f"{letter.stream}/{letter.partition}/{letter.offset}"
         self._sink.write(key, letter.model_dump_json().encode())
-        log.warning("%s is a dead letter: %s", key, letter.reason)
+        log.warning(
+            "dead letter at offset %d of %s, partition %d: %s",
+            letter.offset, letter.stream, letter.partition, letter.reason,
+        )  # fmt: skip
 
     def on_idle(self) -> None:
-        """Send waiting letters."""
+        """Send queued letters."""
         self._sink.send_queued()
 
     def flush(self) -> None:
-        """Return when what was sent is stored; raise SinkError otherwise."""
+        """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()

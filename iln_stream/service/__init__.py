@@ -1,19 +1,45 @@
-"""Settings, and the composition root that turns them into a running service."""
+"""Settings, and the service that they configure.
 
+Where to add
+
+- a setting: `settings.py`; a check that several settings fit together: `checks.py`;
+- a learner: `learners.py`; a user's own learner, listener or features: `plugins.py`;
+- a source or sink: a scheme in `iln_stream.streams`; its address is read in `addresses.py`;
+- an HTTP route: `http.py`;
+- a metric: `iln_stream.listeners.ModelMetrics`, or `export` it in `worker.py`;
+- a listener that every run has: `worker.py`.
+
+Modules, from the whole to its parts:
+
+- `service.py`: runs one worker per learner, and serves HTTP;
+- `worker.py`: one learner with its source, outputs, checkpoint and listeners;
+- `prediction.py`: predicts a stream with a learner that does not learn;
+- `rebuild.py`: learns the log again to replace snapshots;
+- `readers.py`: which partitions each learner reads, and its seed;
+- `recovery.py`: restores a learner from its snapshots, and saves new ones;
+- `takeover.py`: whether a learner may resume from another's snapshots;
+- `arrival_order.py`: records the order in which several partitions were learned;
+- `outputs.py`: opens the sinks of predictions and dead letters;
+- `addresses.py`: the streams that the settings name;
+- `learners.py`: builds the learner that the settings name;
+- `plugins.py`: loads users' learners, listeners and features;
+- `checks.py`: checks that the settings fit together;
+- `settings.py`: every setting;
+- `http.py`: /metrics and /ready;
+- `signals.py`: stops on SIGINT and SIGTERM.
+"""
+
+from iln_stream.service.addresses import (
+    dead_letters_address,
+    output_stream,
+    source_stream,
+    stream_options,
+)
+from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient
 from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
-from iln_stream.service.wiring import (
-    BOUNDED,
-    build_learner,
-    dead_letters_address,
-    output_stream,
-    pool,
-    shrinking_gradient,
-    source_stream,
-    stream_options,
-)
 
 __all__ = [
     "BOUNDED",

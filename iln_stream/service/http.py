@@ -1,4 +1,4 @@
-"""What the service answers over HTTP: /metrics, and /ready."""
+"""The HTTP server: /metrics and /ready."""
 
 import socket
 import threading
@@ -12,16 +12,16 @@ from prometheus_client.registry import CollectorRegistry
 
 
 class HttpServer:
-    """Answers on a thread of its own until it is closed.
+    """Serves /metrics and /ready on its own thread until it is closed.
 
     Parameters
     ----------
     host, port
-        Address to listen on; port 0 takes a free one.
+        Address to listen on; port 0 picks a free one.
     registry
-        What /metrics tells.
+        Metrics to serve.
     not_ready
-        Returns why no events can be learned now, or nothing; /ready then answers 503, or 200.
+        Returns why events can't be learned now; /ready answers 200 if there is no reason, else 503.
 
     Raises
     ------
@@ -44,27 +44,27 @@ class HttpServer:
             if path == "/metrics":
                 return metrics(environ, start)  # type: ignore[no-any-return]
             if path != "/ready":
-                status, said = "404 Not Found", "there are /metrics and /ready"
+                status, text = "404 Not Found", "try /metrics or /ready"
             elif reasons := not_ready():
-                status, said = "503 Service Unavailable", "\n".join(reasons)
+                status, text = "503 Service Unavailable", "\n".join(reasons)
             else:
-                status, said = "200 OK", "ready"
+                status, text = "200 OK", "ready"
             start(status, [("Content-Type", "text/plain; charset=utf-8")])
-            return [f"{said}\n".encode()]
+            return [f"{text}\n".encode()]
 
-        kind = _Server6 if ":" in host else _Server
-        self._server = make_server(host, port, answer, kind, _Quiet)
+        server = _Server6 if ":" in host else _Server
+        self._server = make_server(host, port, answer, server, _QuietHandler)
         self._thread = threading.Thread(target=self._server.serve_forever, name="http", daemon=True)
         self._thread.start()
 
     @property
     def url(self) -> str:
-        """Address of the server."""
+        """URL of the server."""
         host, port = self._server.server_address[:2]
         return f"http://[{host!s}]:{port}" if ":" in str(host) else f"http://{host!s}:{port}"
 
     def close(self) -> None:
-        """Stop answering."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -78,6 +78,6 @@ class _Server6(_Server):
     address_family = socket.AF_INET6
 
 
-class _Quiet(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: a scrape every few seconds is no news."""
+        """Log nothing: Prometheus scrapes every few seconds."""

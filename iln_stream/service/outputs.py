@@ -1,4 +1,4 @@
-"""Where a run's predictions and dead letters go."""
+"""The sinks of predictions and dead letters."""
 
 from contextlib import ExitStack
 from typing import cast
@@ -8,20 +8,20 @@ from iln_stream.listeners import (
     PredictionWriter,
     TransactionalPredictionWriter,
 )
+from iln_stream.service.addresses import dead_letters_address, output_stream
 from iln_stream.service.settings import Settings
-from iln_stream.service.wiring import dead_letters_address, output_stream
 from iln_stream.streams import Log, Sink, Source
 
 Writers = list[DeadLetterWriter | PredictionWriter]
 
 
 class Outputs:
-    """The sinks of a run; its learners share them, but for transactions, which each has its own.
+    """The sinks of a run. Learners share them, except that each has its own transactional sink.
 
     Parameters
     ----------
     settings
-        Name the sinks.
+        Name the sinks (`predictions`, `dead_letters`, `transactional`).
 
     """
 
@@ -37,7 +37,7 @@ class Outputs:
             self._opened = opened.pop_all()
 
     def writers(self, source: Source, reader: str) -> Writers:
-        """Return the listeners that write what comes of a source, for the reader of that name."""
+        """Return the listeners that write a reader's predictions and dead letters."""
         writers: Writers = [DeadLetterWriter(self._letters)]
         if self._settings.transactional:
             assert self._settings.predictions is not None

@@ -1,4 +1,4 @@
-"""Predicting a stream with a learner that is there already, and that learns nothing."""
+"""Predicts a stream with a learner that does not learn."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -7,18 +7,19 @@ from typing import Any
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, ModelMetrics, Progress
+from iln_stream.listeners import ConnectionLog, Metrics, ModelMetrics, Progress
 from iln_stream.prequential import Listener, PendingEvents, PrequentialLoop, RecentIds
+from iln_stream.service.addresses import check_addresses, source_stream
+from iln_stream.service.learners import task_of
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
-from iln_stream.service.signals import signals_heeded
-from iln_stream.service.wiring import check_addresses, source_stream, task_of
+from iln_stream.service.signals import stop_on_signals
 from iln_stream.streams import Log, Scheme, Sequencer, Source
 
 
-class _Unchanging:
-    """A learner as the loop wants it, of which nothing changes."""
+class _PredictOnly:
+    """Wraps a learner for the loop, and ignores `learn_one`."""
 
     def __init__(self, learner: Any) -> None:
         self._learner = learner
@@ -34,24 +35,24 @@ class _Unchanging:
 
 
 def predict(settings: Settings, learner: Any, console: Console | None = None) -> ModelMetrics:
-    """Predict the events of a stream up to its end, labelled or not, as a run would.
+    """Predict the events of a stream up to its end, with or without labels.
 
-    Predictions and dead letters go where the settings say. A log is read up to what was its end,
-    from its beginning unless `start` says otherwise.
+    Predictions and dead letters go to the outputs in the settings. A log is read from `start`, by
+    default its beginning, to the offset that was its end at startup.
 
     Parameters
     ----------
     settings
-        Of the source and the outputs; those of learner and snapshots are not looked at.
+        Settings of the source and the outputs; those of learner and snapshots are ignored.
     learner
-        What predicts; it learns nothing.
+        Predicts; it does not change.
     console
-        Where progress is drawn, if it is a terminal; None: nowhere.
+        Draws progress if it is a terminal; None: no progress.
 
     Returns
     -------
     ModelMetrics
-        Has counted events and dead letters, and scored the predictions of labelled events.
+        Counts of events and dead letters, and scores of the labelled events.
 
     """
     one_reader = {"stop_at_end": True, "transactional": False, "learner_per": "topic"}
@@ -61,32 +62,34 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream.check()
     stream.wait()
     with ExitStack() as opened:
-        source = _opened(settings, stream, opened)
+        source = _open_source(settings, stream, opened)
         outputs = Outputs(settings)
         opened.callback(outputs.close)
         task = task_of(learner)
-        unchanging = _Unchanging(learner)
+        frozen = _PredictOnly(learner)
         metrics = Metrics(CollectorRegistry(), settings.window)
-        watched = metrics.watch(unchanging, source, "loaded", task)
-        listeners: list[Listener] = [*outputs.writers(source, "predict"), watched]
+        watched = metrics.watch(frozen, source, "loaded", task)
+        # The connection log comes first: a writer may wait for the same broker.
+        connection = ConnectionLog(source, stream.peer)
+        listeners: list[Listener] = [connection, *outputs.writers(source, "predict"), watched]
         if console is not None and console.is_terminal:
             progress = Progress(settings.source, source.lag, console, task)
             opened.callback(progress.close)
             listeners.append(progress)
         ids = RecentIds(settings.recent_ids) if settings.recent_ids else None
         pending = (
-            PendingEvents(unchanging, settings.pending_events) if settings.pending_events else None
+            PendingEvents(frozen, settings.pending_events) if settings.pending_events else None
         )
         loop = PrequentialLoop(
-            source, unchanging, listeners, recent_ids=ids, task=task, pending=pending
+            source, frozen, listeners, recent_ids=ids, task=task, pending=pending
         )
-        with signals_heeded(loop.stop):
+        with stop_on_signals(loop.stop):
             loop.run()
     return watched
 
 
-def _opened(settings: Settings, stream: Scheme, opened: ExitStack) -> Source:
-    """Open all that is read, as one source."""
+def _open_source(settings: Settings, stream: Scheme, opened: ExitStack) -> Source:
+    """Open all partitions as one source."""
     if not stream.is_log:
         source = stream.source()
         opened.callback(source.close)

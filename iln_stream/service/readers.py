@@ -1,4 +1,4 @@
-"""Which partitions one learner reads, and the seed of each learner."""
+"""Which partitions each learner reads, and its seed."""
 
 import hashlib
 from typing import NamedTuple
@@ -8,16 +8,16 @@ from iln_stream.streams import Scheme
 
 
 class Reader(NamedTuple):
-    """The partitions that one learner learns, in one order.
+    """The partitions that one learner reads.
 
     Parameters
     ----------
     name
-        What tells it from the other readers of the stream, in folders and transactional ids.
+        Identifies the reader within its stream, in folder names and transactional ids.
     partitions
-        In increasing order.
+        Partition numbers, ascending.
     seed
-        Of its learner.
+        Seed of the learner.
 
     """
 
@@ -27,7 +27,7 @@ class Reader(NamedTuple):
 
 
 def readers(settings: Settings, stream: Scheme) -> list[Reader]:
-    """Return the readers that the settings ask for."""
+    """Return the readers that the settings describe."""
     if not stream.is_log:
         return [Reader("0", (0,), settings.seed)]
     if settings.partitions == "all":
@@ -41,9 +41,9 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
 
 
 def seed_of(seed: int, partition: int) -> int:
-    """Return the seed of a partition's learner: the setting's for partition 0, else derived.
+    """Return the seed of a partition's learner: `seed` for partition 0, else a hash of both.
 
-    Learners of two partitions so draw independently, and each draws the same wherever it runs.
+    So learners of two partitions draw independently, and each draws the same in any process.
 
     Examples
     --------

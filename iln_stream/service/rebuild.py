@@ -1,4 +1,4 @@
-"""Learning again from the log what snapshots can't tell any more."""
+"""Learns the log again, to replace snapshots that no longer serve."""
 
 import datetime as dt
 import logging
@@ -11,55 +11,56 @@ from prometheus_client.registry import CollectorRegistry
 from iln_stream.errors import SnapshotError
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PendingEvents, PrequentialLoop, RecentIds
+from iln_stream.service.addresses import source_stream
+from iln_stream.service.learners import task_of
 from iln_stream.service.readers import Reader, readers
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.service.wiring import source_stream, task_of
 from iln_stream.streams import Scheme, Selection, Sequencer
 
 log = logging.getLogger(__name__)
 
 Skip = Mapping[int, Sequence[range]]
-"""Offsets to leave out, by partition."""
+"""Offsets to skip, by partition."""
 
 
 def rebuild(
     settings: Settings, until: int | dt.datetime | None = None, skip: Skip | None = None
 ) -> list[dict[int, int]]:
-    """Let a new learner learn what the snapshots had come to, of each reader.
+    """Let each reader's new learner learn the log again, up to the position of its snapshots.
 
-    Nothing is published: the predictions and dead letters of these records are stored already, and
-    `run` goes on where the snapshots had come to. Nothing is saved before the end, so a rebuild
-    that was broken off is as none. The old snapshots go as the new ones come. Several partitions
-    are learned in the order in which they come now. Learning begins at `start`; where that is
+    A rebuild publishes nothing: the predictions and dead letters of these records are stored
+    already, and `run` resumes at the position of the snapshots. It saves nothing before the end,
+    so an interrupted rebuild has no effect. New snapshots replace the old ones. Several partitions
+    are learned in the order in which they arrive now. Learning begins at `start`; if that is
     `latest`, at the first record that the log still holds.
 
     Parameters
     ----------
     settings
-        Of the run.
+        Settings of the run.
     until
-        Learn only what comes before: an offset, of a single partition, or the first record at or
-        after a time. `run` goes on from there, and learns and publishes again what comes after;
-        with `transactional` it publishes only what is not committed yet.
+        Learn only records before it: an offset in a single partition, or a time. `run` resumes
+        there, and learns and publishes the later records again; with `transactional` it publishes
+        only those that are not committed yet.
     skip
         Records that are neither learned nor counted.
 
     Returns
     -------
     list of dict
-        The positions from which each reader's learner goes on.
+        For each reader the positions from which `run` resumes.
 
     Raises
     ------
     SnapshotError
         When there are no snapshots to rebuild.
     SettingsError
-        When `until` or `skip` names what is not there, or not learned again.
+        When `until` or `skip` does not fit the partitions, or `skip` lies beyond the rebuild.
 
     """
     if settings.snapshots is None:
-        raise SnapshotError("snapshots: say which folder to rebuild")
+        raise SnapshotError("snapshots: name the folder to rebuild")
     stream = source_stream(settings)
     stream.check()
     stream.wait()
@@ -68,8 +69,8 @@ def rebuild(
     partitions = sorted(partition for reader in parts for partition in reader.partitions)
     if isinstance(until, int) and len(partitions) > 1:
         raise SettingsError(
-            f"until = {until}: an offset is of one partition, and {len(partitions)} are learned; "
-            "give a time, like 2026-01-31T12:00:00Z"
+            f"until = {until}: an offset needs a single partition, and {len(partitions)} are "
+            "learned; give a time, like 2026-01-31T12:00:00Z"
         )
     if strangers := sorted(skip.keys() - set(partitions)):
         raise SettingsError(
@@ -84,7 +85,7 @@ def _rebuild_one(
 ) -> dict[int, int]:
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
     settings = settings.model_copy(update=at_the_end)
-    # What was the end when the first run began is now the end of what is to be learned again.
+    # With `latest`, the first run began at the end of the log, which no one knows any more.
     start = "earliest" if settings.start in (None, "latest") else settings.start
     with ExitStack() as opened:
         recovery = Recovery(settings, stream, reader, forget=True)
@@ -93,13 +94,13 @@ def _rebuild_one(
         inputs: list[Selection] = []
         for partition in reader.partitions:
             stop_at = _stop_at(stream, partition, reached.get(partition, 0), until)
-            left_out = skip.get(partition, ())
-            _check_skip(partition, left_out, stop_at)
+            skipped = skip.get(partition, ())
+            _check_skip(partition, skipped, stop_at)
             log_of_one = stream.log(partition, start, stop_at=stop_at)
             opened.callback(log_of_one.close)
             if recovery.is_of_another_topic(log_of_one.topic_id):
                 log_of_one.stop_here()
-            inputs.append(Selection(log_of_one, left_out))
+            inputs.append(Selection(log_of_one, skipped))
         source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
         learner = recovery.learner()
         task = task_of(learner)
@@ -121,14 +122,14 @@ def _rebuild_one(
             checkpoint=checkpoint,
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
-        checkpoint.move_to(positions)  # the last records may have been left out
+        checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
         _log_skipped(inputs)
         return positions
 
 
 def _stop_at(stream: Scheme, partition: int, reached: int, until: int | dt.datetime | None) -> int:
-    """Return the offset before which a partition is learned again."""
+    """Return the offset at which to stop learning a partition again."""
     if until is None:
         return reached
     if isinstance(until, int):
@@ -138,12 +139,12 @@ def _stop_at(stream: Scheme, partition: int, reached: int, until: int | dt.datet
 
 
 def _check_skip(partition: int, skip: Sequence[range], stop_at: int) -> None:
-    """Refuse to leave out what `run` would then learn."""
+    """Refuse to skip a record that `run` would then learn."""
     for each in skip:
         if each.stop > stop_at:
             raise SettingsError(
-                f"skip: offset {each.stop - 1} of partition {partition} is not learned again but "
-                f"by `iln-stream run`, which goes on at offset {stop_at}: name offsets before it"
+                f"skip: offset {each.stop - 1} of partition {partition} is beyond the rebuild, and "
+                f"`iln-stream run` would learn it: name offsets before {stop_at}"
             )
 
 
@@ -151,5 +152,5 @@ def _log_skipped(inputs: Sequence[Selection]) -> None:
     for each in inputs:
         for partition in each.partitions:
             offsets = [str(r.start) if len(r) == 1 else f"{r.start}-{r[-1]}" for r in each.skipped]
-            if offsets:  # each line is a message of its own, so that none is taken for a repeat
-                log.info(f"partition {partition}: left out offsets {', '.join(offsets)}")
+            if offsets:  # formatted here, so that no line counts as a repeat of another
+                log.info(f"partition {partition}: skipped offsets {', '.join(offsets)}")

@@ -1,4 +1,4 @@
-"""What a learner is restored from, and where its progress is kept."""
+"""Restores a learner from its snapshots, and saves new ones."""
 
 import datetime as dt
 import warnings
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
-from iln_stream.service.order import KeptOrder
+from iln_stream.service.arrival_order import ArrivalOrder
+from iln_stream.service.learners import build_learner
 from iln_stream.service.readers import Reader
 from iln_stream.service.settings import Settings
-from iln_stream.service.succession import predecessor
-from iln_stream.service.wiring import build_learner
+from iln_stream.service.takeover import predecessor
 from iln_stream.snapshots import (
     Checkpoint,
     Header,
@@ -35,34 +35,35 @@ from iln_stream.streams import (
 )
 
 CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_events")
-"""The settings that a learner's state is a function of, beside the log."""
+"""The settings that, with the log, determine a learner's state."""
 
 
 def configuration(settings: Settings) -> dict[str, Any]:
-    """Return the settings that a learner's state is a function of."""
+    """Return the settings that determine a learner's state."""
     return {name: getattr(settings, name) for name in CONFIGURATION}
 
 
 class Recovery:
-    """A reader's folder of snapshots, locked, and what the newest one says.
+    """A reader's folder of snapshots, locked, and the snapshot from which to resume.
 
     Parameters
     ----------
     settings
-        Of the run.
+        Settings of the run.
     stream
-        What is read.
+        Stream to read.
     reader
-        Which of its partitions.
+        Partitions to read.
     forget
-        Start over whatever the snapshots say.
+        Start over in spite of the snapshots.
 
     Raises
     ------
     SnapshotError
-        When the folder is in use or can't be written to, or no snapshot in it can be read.
+        When the folder is in use, can't be written to, or holds only unreadable snapshots.
     RefusedError
-        When the newest is of another configuration or topic, or others learned these partitions.
+        When the newest snapshot has another configuration or topic, or other learners learned
+        some of the partitions.
 
     """
 
@@ -78,7 +79,7 @@ class Recovery:
         with ExitStack() as undo:
             self._folder.lock()
             undo.callback(self._folder.unlock)
-            # Where to resume from: our own folder, or that of the reader that we take over from.
+            # Resume from our own folder, or from that of the learner we take over.
             self._from = self._folder
             if not self._folder.places():
                 older = predecessor(path.parent, stream.name, reader)
@@ -92,26 +93,26 @@ class Recovery:
                 self._check(self._snapshot.header)
             self._epoch = self._folder.claim_epoch()
             self._locked = undo.pop_all()
-        self._order: KeptOrder | None = None
+        self._order: ArrivalOrder | None = None
 
     @property
     def header(self) -> Header | None:
-        """Of the snapshot that the run resumes from; None: it starts over."""
+        """Header of the snapshot from which the run resumes; None: it starts over."""
         return None if self._snapshot is None else self._snapshot.header
 
     @property
     def reached(self) -> Positions:
-        """The furthest positions of all snapshots, also of those that can't be resumed from.
+        """The furthest positions of all snapshots, including unreadable ones.
 
         Raises
         ------
         SnapshotError
-            When there is none.
+            When there is no snapshot.
 
         """
         if not (places := self._from.places()):
             raise SnapshotError(
-                f"snapshots: there is none in {self._folder.path}; `iln-stream run` begins anew"
+                f"snapshots: {self._folder.path} holds none, so that `iln-stream run` starts over"
             )
         headers = {place: header for place in places if (header := self._readable(place))}
         if not headers:
@@ -119,7 +120,7 @@ class Recovery:
         newest = next(iter(headers))
         ours = [h for h in headers.values() if h.topic_id == headers[newest].topic_id]
         reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.partitions}
-        if len(reached) == 1:  # a name alone says how far it was
+        if len(reached) == 1:  # the file name gives the position
             unread = [p.next_offset for p in places if p not in headers and p > newest]
             ((partition, offset),) = reached.items()
             reached = {partition: max([offset, *unread])}
@@ -132,7 +133,7 @@ class Recovery:
             return None
 
     def _furthest_unread(self, places: Sequence[SnapshotId]) -> Positions:
-        """Return how far snapshots had come that can't be read, by their names and the journal."""
+        """Return the furthest positions of unreadable snapshots: by file name, or by journal."""
         if len(self._reader.partitions) == 1:
             furthest = max(place.next_offset for place in places)
             return {self._reader.partitions[0]: furthest}
@@ -143,7 +144,7 @@ class Recovery:
         return ends
 
     def is_of_another_topic(self, topic_id: str | None) -> bool:
-        """Tell whether the newest readable snapshot is of a topic that has another id."""
+        """Whether the newest readable snapshot is of a topic with another id."""
         for place in self._from.places():
             if (header := self._readable(place)) is not None:
                 known = header.topic_id
@@ -151,28 +152,28 @@ class Recovery:
         return False
 
     def start(self, partition: int) -> Start | None:
-        """Return where to begin to read a partition."""
+        """Return where to start reading a partition."""
         if (header := self.header) is None:
             return self._settings.start
-        if partition not in header.positions:  # it was added later: all in it is new
+        if partition not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
         return Resume(header.positions[partition], header.topic_id, self._settings.accept_loss)
 
-    def in_order(self, inputs: Sequence[Log]) -> Sequencer:
-        """Return several partitions as one source, whose order is kept beside the snapshots."""
+    def sequencer(self, inputs: Sequence[Log]) -> Sequencer:
+        """Return several partitions as one source, whose order is recorded beside the snapshots."""
         resumed = self.header if self._from is self._folder else None
         keep = self._settings.snapshot_keep
-        self._order = KeptOrder(self._folder, self._epoch, resumed, inputs, keep)
+        self._order = ArrivalOrder(self._folder, self._epoch, resumed, inputs, keep)
         return self._order.source
 
     def learner(self) -> Any:
-        """Return the learner as it was, or a new one."""
+        """Return the restored learner, or a new one."""
         if self._snapshot is None:
             return build_learner(self._settings, self._reader.seed)
         return learner_of(self._snapshot.state["learner"], self._settings.snapshot_pickle)
 
     def part(self, name: str) -> StateDict | None:
-        """Return the state of another part, None if there is none yet."""
+        """Return the saved state of another part; None: none saved."""
         return None if self._snapshot is None else self._snapshot.state.get(name)
 
     def checkpoint(
@@ -182,18 +183,18 @@ class Recovery:
         parts: Mapping[str, Callable[[], StateDict | None]],
         flushes: Sequence[Callable[[], None]],
     ) -> Checkpoint:
-        """Return what makes the progress of this reader durable.
+        """Return the checkpoint, which saves this reader's snapshots.
 
         Parameters
         ----------
         source
-            What the learner reads.
+            Source of the learner.
         learner
-            Whose state is the part `learner`.
+            The learner to save.
         parts
-            What else is kept, by name.
+            Other states to save, by name.
         flushes
-            Of the outputs.
+            Flush the outputs before each snapshot.
 
         Raises
         ------
@@ -225,14 +226,14 @@ class Recovery:
             settings.snapshot_seconds,
             source.positions,
         )
-        checkpoint.capture()  # what can't be saved is better refused now than later
+        checkpoint.capture()  # refuse a learner that can't be saved now rather than later
         if not self._folder.places() and not self._forget:
-            # Without a first snapshot a restart would begin elsewhere, where `start` is `latest`.
+            # Without a first snapshot and with `start = latest`, a restart would begin elsewhere.
             checkpoint.finish(always=True)
         return checkpoint
 
     def warn_of_new_partitions(self, n_partitions: int) -> None:
-        """Warn where partitions came that this reader does not read: their keys have moved."""
+        """Warn of new partitions that this reader does not read: keys have moved to them."""
         header = self.header
         if header is None or header.n_partitions >= n_partitions:
             return
@@ -240,41 +241,41 @@ class Recovery:
             return
         warnings.warn(
             f"topic {self._stream.name} has {n_partitions} partitions and had "
-            f"{header.n_partitions}: events of one key may now be in another partition, and only "
-            "what --partitions names is learned",
+            f"{header.n_partitions}: events of one key may have moved to a new partition, and only "
+            "those in --partitions are learned",
             IlnWarning,
             stacklevel=2,
         )
 
     def close(self) -> None:
-        """Let other processes have the folder."""
+        """Unlock the folder."""
         self._locked.close()
 
     def _check(self, header: Header) -> None:
-        """Refuse a state of other settings; warn of what may not be identical to the bit."""
+        """Refuse a snapshot of other settings; warn if library versions differ."""
         ours = configuration(self._settings)
         here = f"snapshots: {self._from.path}"
         strangers = header.positions.keys() - set(self._reader.partitions)
         if header.stream != self._stream.name or strangers:
             partitions = ", ".join(map(str, header.positions))
             raise RefusedError(
-                f"{here} is of topic {header.stream}, partition {partitions}: give this run "
+                f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
                 "another folder"
             )
         if differing := [name for name in ours if header.configuration.get(name) != ours[name]]:
-            said = "; ".join(
+            changes = "; ".join(
                 f"{name} was {header.configuration.get(name)!r} and is {ours[name]!r}"
                 for name in differing
             )
             raise RefusedError(
-                f"{here} holds a state of other settings: {said}. Go back to those, or learn again "
-                "from the log with `iln-stream rebuild`"
+                f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
+                "again with `iln-stream rebuild`"
             )
         if moved := [name for name, was in header.versions.items() if versions().get(name) != was]:
             now = ", ".join(f"{name} {header.versions[name]}" for name in moved)
             warnings.warn(
-                f"{here} was written with {now}: learning goes on, but perhaps not as it would "
-                "have to the last bit",
+                f"{here} was saved with {now}: learning continues, but results may differ in the "
+                "last bits",
                 IlnWarning,
                 stacklevel=4,
             )

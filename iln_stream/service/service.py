@@ -1,4 +1,4 @@
-"""Learners, sources, outputs, and /metrics: what runs in production."""
+"""The service: one worker per learner, and the HTTP server."""
 
 import logging
 from collections.abc import Sequence
@@ -11,29 +11,31 @@ from rich.console import Console
 from iln_stream.errors import IlnError
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener
+from iln_stream.service.addresses import source_stream
+from iln_stream.service.checks import check_settings
 from iln_stream.service.http import HttpServer
 from iln_stream.service.outputs import Outputs
+from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
-from iln_stream.service.signals import signals_heeded
-from iln_stream.service.wiring import build_listeners, check, source_stream
+from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
 
 
 class Service:
-    """Everything that `iln-stream run` runs, in one process.
+    """Runs `iln-stream run` in one process.
 
     Parameters
     ----------
     settings
-        What to run.
+        Settings of the run.
     console
-        Where progress is drawn, if it is a terminal; None: nowhere.
+        Draws progress if it is a terminal; None: no progress.
     listeners
-        Your own observers, told of every step after ours. Where there are several learners, each
-        is told by several threads.
+        Your own listeners, called after ours. With several learners, each listener is called from
+        several threads.
 
     """
 
@@ -43,7 +45,7 @@ class Service:
         console: Console | None = None,
         listeners: Sequence[Listener] = (),
     ) -> None:
-        check(settings)
+        check_settings(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
@@ -65,19 +67,19 @@ class Service:
 
     @property
     def metrics_url(self) -> str | None:
-        """Where /metrics is while the service runs."""
+        """URL of /metrics while the service runs."""
         return None if self._http is None else f"{self._http.url}/metrics"
 
     def not_ready(self) -> list[str]:
-        """Return what keeps events from being learned now."""
+        """Return why events can't be learned now, one reason per learner that waits."""
         return [
-            f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is away"
+            f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"
             for each in self.workers
             if not each.source.connected
         ]
 
     def serve_metrics(self) -> None:
-        """Begin to answer Prometheus, and whoever asks whether we are ready."""
+        """Start the HTTP server of /metrics and /ready."""
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
@@ -96,15 +98,15 @@ class Service:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
         try:
             self.serve_metrics()
-            with signals_heeded(self._stop):
+            with stop_on_signals(self._stop):
                 run_together(self.workers)
         finally:
             self.close()
 
     def close(self) -> None:
-        """Flush the sinks, leave the sources, stop answering Prometheus.
+        """Flush the sinks, close the sources, stop the HTTP server.
 
-        All of it is done even if some of it fails.
+        Each is done even if another fails.
         """
         try:
             self._opened.close()
@@ -112,7 +114,7 @@ class Service:
             self.stop_metrics()
 
     def stop_metrics(self) -> None:
-        """Stop answering Prometheus."""
+        """Stop the HTTP server."""
         if self._http is not None:
             self._http.close()
             self._http = None
@@ -123,7 +125,7 @@ class Service:
 
 
 def run_together(workers: Sequence[Worker]) -> None:
-    """Run each worker in a thread, but a single one here; the first that fails stops the others."""
+    """Run each worker in a thread, a single one in this thread; the first failure stops all."""
     if len(workers) == 1:
         workers[0].run()
         return

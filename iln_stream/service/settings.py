@@ -1,4 +1,4 @@
-"""Every setting of the service, in one place."""
+"""Every setting: its name, type, default and description."""
 
 import datetime as dt
 import json
@@ -26,27 +26,26 @@ ENV_PREFIX = "ILN_"
 _WHEN_REFUSED = f"{ENV_PREFIX}WHEN_REFUSED"
 
 JsonObject = Annotated[dict[str, Any], NoDecode]
-"""A TOML table, or JSON text in a flag or variable, which `Settings` itself reads."""
+"""A TOML table; in a flag or a variable, JSON text that `Settings` parses."""
 
 
 class SettingsError(UnrecoverableError):
-    """A setting has a value that can't be used; the message names it in all its spellings."""
+    """A setting is invalid; the message gives its key, flag and variable."""
 
     when_refused = "exit"
-    """The setting of this name, though the others could not be used."""
+    """Value of the setting `when_refused`, read although other settings are invalid."""
 
 
 class Settings(BaseSettings):
-    """What `iln-stream run` does. A flag beats a variable, a variable beats the TOML file."""
+    """Settings of the commands. Flags override variables, which override the TOML file."""
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True)
 
     source: str = Field(
         default="kafka",
-        description="Where events come from: `kafka` (the topic that `topic` names) or "
-        "`kafka:TOPIC`; a `.jsonl` or `.csv` file; `-` for JSON lines on standard input; "
-        "`river:NAME` or `synthetic:NAME` for a stream of River's; or "
-        "`package.module:attribute` of a source of your own.",
+        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; a "
+        "`.jsonl` or `.csv` file; `-` for JSON lines on standard input; `river:NAME` or "
+        "`synthetic:NAME` for a River dataset; or `package.module:attribute` for your own source.",
     )
     bootstrap: str = Field(
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
@@ -55,96 +54,94 @@ class Settings(BaseSettings):
     partitions: str = Field(
         default="all",
         pattern=r"^(all|\d+(,\d+)*)$",
-        description="Its partitions, `all` or numbers like `0,2`.",
+        description="Partitions of the topic: `all` or numbers like `0,2`.",
     )
     learner_per: Literal["topic", "partition"] = Field(
         default="topic",
-        description="`topic`: one learner over all of these partitions, in the order of arrival, "
-        "which the snapshots keep; `partition`: one learner each.",
+        description="`topic`: one learner for all partitions, which learns in order of arrival "
+        "(snapshots record that order); `partition`: one learner per partition.",
     )
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
         description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
-        "after a time (RFC 3339). Must be said, but where a snapshot tells where to go on.",
+        "after a time (RFC 3339). Required on the first run; later runs resume.",
     )
     stop_at_end: bool = Field(
-        default=False, description="End at what was the end of the topic at the start."
+        default=False, description="Stop at the offset that was the topic's end at startup."
     )
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="End a source that is not Kafka after so many events.",
+        description="Stop after this many events; not for Kafka.",
     )
-    target: str | None = Field(default=None, description="The label's column in a CSV file.")
+    target: str | None = Field(default=None, description="Column of the label in a CSV file.")
     kafka_options: JsonObject = Field(
         default_factory=dict,
-        description="Passed to kafka-python as they are (security_protocol, ssl_cafile, ...).",
+        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
+        "`ssl_cafile`, ...).",
     )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
-        description="What reads from Kafka: `confluent` is faster, and an extra, "
+        description="Client that reads from Kafka: `confluent` is faster and needs the extra "
         "`iln-stream[confluent]`.",
     )
     broker_wait: float = Field(
-        default=30.0, ge=0, description="Seconds to wait at the start for brokers that are absent."
+        default=30.0, ge=0, description="Seconds to wait at startup for unreachable brokers."
     )
     snapshots: str | None = Field(
         default=None,
-        description="Folder that keeps each learner's state together with its place in the topic, "
-        "so that a run goes on where the last one ended, however it ended. Unset: a run begins "
-        "anew.",
+        description="Folder for snapshots: each learner's state with its position in the topic. "
+        "A run resumes from the newest one, even after a crash. Unset: each run starts over.",
     )
     snapshot_events: int = Field(
-        default=100_000, ge=1, description="Records from one snapshot to the next, at most."
+        default=100_000, ge=1, description="Take a snapshot after this many records at the latest."
     )
     snapshot_seconds: float = Field(
-        default=10.0, gt=0, description="Seconds from one snapshot to the next, at most."
+        default=10.0, gt=0, description="Take a snapshot after this many seconds at the latest."
     )
-    snapshot_keep: int = Field(
-        default=3, ge=1, description="How many of the newest snapshots are kept."
-    )
+    snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
     snapshot_pickle: bool = Field(
         default=False,
-        description="Save and read a learner that is not ours as a pickle. That runs code: only if "
-        "nobody else can write to the folder.",
+        description="Save and load your own learners as pickles. Loading a pickle runs code: use "
+        "only if nobody else can write to the folder.",
     )
     accept_loss: bool = Field(
         default=False,
-        description="Go on though the topic's retention deleted records before they were learned.",
+        description="Continue even if retention deleted records before they were learned.",
     )
     recent_ids: int | None = Field(
         default=None,
         ge=1,
-        description="How many events' and labels' ids are remembered, to pass over repeats. "
-        "Unset: each record is an event of its own.",
+        description="Number of recent event and label ids to remember; records that repeat one are "
+        "skipped. Unset: no record is skipped.",
     )
     pending_events: int | None = Field(
         default=None,
         ge=1,
-        description="How many predicted events, with an id and without a label, wait for a record "
-        "with their id and label; beyond it the oldest expires. Unset: such records are dead "
+        description="Number of predicted events with an id and no label that wait for a later "
+        "record with their label; when full, the oldest expires. Unset: later labels become dead "
         "letters.",
     )
     learner: str = Field(
         default="infinite-layer",
-        description="`infinite-layer`, the most accurate, with nothing to tune; "
-        "`shrinking-gradient`, the paper's; `pool`, its steps on features that are kept: fast, "
-        "without Theorem 1; or `package.module:attribute` of a River regressor or pipeline, or of "
-        "a function that makes one.",
+        description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
+        "the paper's algorithm; `pool`: the same steps on a fixed pool of features, fast, without "
+        "Theorem 1; or `package.module:attribute` of a River regressor or pipeline, or of a "
+        "function that returns one.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
-        description="Arguments of the learner, such as `profile` (`fast`) of `infinite-layer`, "
-        "`norm_bound` and `budget`, or a pool's `size` and `step`.",
+        description="Arguments of the learner: `profile` (`fast`) of `infinite-layer`, "
+        "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )
-    seed: int = Field(default=1, ge=0, description="Seed of the learner's and the streams' draws.")
+    seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
     listeners: str | None = Field(
         default=None,
-        description="Your own listeners, `package.module:attribute`, comma-separated.",
+        description="Your own listeners: `package.module:attribute`, comma-separated.",
     )
     model: str | None = Field(
         default=None,
-        description="Value of the metrics' label `model`. Unset: stream and learner, such as "
+        description="Value of the metric label `model`. Unset: stream and learner, such as "
         "`iln-events/infinite-layer`.",
     )
     predictions: str | None = Field(
@@ -153,43 +150,46 @@ class Settings(BaseSettings):
     )
     transactional: bool = Field(
         default=False,
-        description="Publish each prediction exactly once for readers of committed records, in "
-        "transactions; else at least once, its repeats identical. For `kafka:TOPIC` only.",
+        description="Publish predictions in Kafka transactions: consumers that read committed "
+        "records see each exactly once. Otherwise at least once, with identical repeats. Needs "
+        "predictions to `kafka:TOPIC`.",
     )
     dead_letters: str | None = Field(
         default=None,
         description="Where dead letters go: `kafka:TOPIC` or a file. Unset: the topic "
-        "`<topic>-dead-letters` beside a Kafka source, else the file `dead-letters.jsonl`.",
+        "`<topic>-dead-letters` for a Kafka source, else the file `dead-letters.jsonl`.",
     )
-    metrics_host: str = Field(default="127.0.0.1", description="Address that /metrics listens on.")
+    metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(
-        default=9108, ge=0, le=65535, description="Its port; 0 takes a free one."
+        default=9108, ge=0, le=65535, description="Port that serves /metrics; 0 picks a free one."
     )
-    window: int = Field(default=1000, ge=1, description="Labelled events in the windowed metrics.")
+    window: int = Field(
+        default=1000, ge=1, description="Number of labelled events in the windowed metrics."
+    )
     when_refused: Literal["exit", "wait"] = Field(
         default="exit",
-        description="What `run` does when the settings are wrong, or not those of the snapshots: "
-        "`exit`, or `wait` until it is stopped, so that no supervisor restarts it for ever.",
+        description="What `run` does if its settings are invalid or differ from the snapshot's: "
+        "`exit`, or `wait` to be stopped, so that a supervisor does not restart it in a loop.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
-        description="The least that is logged: `debug`, `info`, `warning` or `error`; `debug` "
-        "includes what the Kafka client says.",
+        description="Minimum level of the log: `debug`, `info`, `warning` or `error`; `debug` "
+        "includes the Kafka client's log.",
     )
     log_format: Literal["text", "json"] = Field(
         default="text",
-        description="`text`, or `json`: one object a line, with time, level, logger, message and "
+        description="`text`, or `json`: one object per line, with time, level, logger, message and "
         "exception.",
     )
 
     @property
     def source_address(self) -> str:
-        """The address of `source`: `kafka` alone is short for that of `topic`."""
+        """Address of the source; `kafka` alone stands for the topic in `topic`."""
         return f"kafka:{self.topic}" if self.source == "kafka" else self.source
 
     @field_validator("start", mode="before")
     @classmethod
-    def _start_in_words(cls, value: object) -> object:
+    def _parse_start(cls, value: object) -> object:
         if value is None or value in ("earliest", "latest"):
             return value
         moment = value
@@ -200,13 +200,13 @@ class Settings(BaseSettings):
                 moment = None
         if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
             raise ValueError(
-                "expected earliest, latest or a time with its offset, like 2026-01-31T12:00:00Z"
+                "expected earliest, latest or a time with a UTC offset, like 2026-01-31T12:00:00Z"
             )
         return moment
 
     @field_validator("kafka_options", "learner_options", mode="before")
     @classmethod
-    def _json_object(cls, value: object) -> object:
+    def _parse_json(cls, value: object) -> object:
         if isinstance(value, str):
             try:
                 return json.loads(value)
@@ -218,24 +218,24 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, config: Path | None = None, **flags: Any) -> Self:
-        """Read flags, ILN_* variables and a TOML file, and check them all.
+        """Read and check flags, ILN_* variables and a TOML file.
 
         Parameters
         ----------
         config
-            The TOML file, if there is one.
+            The TOML file; None: none.
         flags
             Values given on the command line; None means not given.
 
         Raises
         ------
         SettingsError
-            Naming every wrong setting.
+            Lists every invalid setting.
 
         """
         given = {name: value for name, value in flags.items() if value is not None}
         if config is not None and not config.is_file():
-            raise _refused(f"--config: there is no file {config}", config, given)
+            raise _refused(f"--config: file {config} does not exist", config, given)
 
         _warn_of_misspelt_variables()
 
@@ -245,8 +245,8 @@ class Settings(BaseSettings):
         try:
             return Reader(**given)
         except ValidationError as error:
-            raise _refused(_spelled_out(error), config, given) from None
-        except ValueError as error:  # a TOML file or a variable that doesn't even parse
+            raise _refused(_message(error), config, given) from None
+        except ValueError as error:  # the TOML file or a variable can't be parsed
             raise _refused(f"{config or 'environment'}: {error}", config, given) from error
 
     @classmethod
@@ -263,7 +263,7 @@ class Settings(BaseSettings):
 
 
 def _refused(message: str, config: Path | None, given: Mapping[str, Any]) -> SettingsError:
-    """Return the error, with what to do about it as far as that can be read."""
+    """Return the error with `when_refused`, as far as that setting can be read."""
     file: dict[str, Any] = {}
     if config is not None:
         with suppress(OSError, ValueError):
@@ -275,17 +275,17 @@ def _refused(message: str, config: Path | None, given: Mapping[str, Any]) -> Set
 
 
 def _warn_of_misspelt_variables() -> None:
-    """Tell of ILN_* variables that are no setting but look like one; others may be somebody's."""
+    """Warn of unknown ILN_* variables that resemble a setting; others may not be ours."""
     settings = {ENV_PREFIX + name.upper() for name in Settings.model_fields}
     for variable in sorted(os.environ.keys() - settings):
         if variable.startswith(ENV_PREFIX):
             for meant in get_close_matches(variable, settings, n=1, cutoff=0.85):
                 warnings.warn(
-                    f"{variable} is no setting: did you mean {meant}?", IlnWarning, stacklevel=3
+                    f"{variable} is not a setting; did you mean {meant}?", IlnWarning, stacklevel=3
                 )
 
 
-def _spelled_out(error: ValidationError) -> str:
+def _message(error: ValidationError) -> str:
     lines = []
     for detail in error.errors(include_url=False):
         name = str(detail["loc"][0])
@@ -293,9 +293,9 @@ def _spelled_out(error: ValidationError) -> str:
             spellings = f"{name} (--{name.replace('_', '-')}, {ENV_PREFIX}{name.upper()})"
         else:
             meant = get_close_matches(name, Settings.model_fields, n=1)
-            spellings = f"{name} (no such setting{''.join(f'; {m}?' for m in meant)})"
-        message = detail["msg"].removeprefix("Value error, ")  # pydantic's, before our own words
-        # The options may hold a password, which no log should.
+            spellings = f"{name} (unknown setting{''.join(f'; did you mean {m}?' for m in meant)})"
+        message = detail["msg"].removeprefix("Value error, ")  # added by pydantic
+        # The options may contain a password, which must not reach the log.
         got = "" if name == "kafka_options" else f", got {detail['input']!r}"
         lines.append(f"{spellings}: {message}{got}")
     return "\n".join(dict.fromkeys(lines))

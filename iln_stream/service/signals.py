@@ -1,4 +1,4 @@
-"""Ending in order when SIGINT or SIGTERM asks for it."""
+"""Stops on SIGINT and SIGTERM."""
 
 import logging
 import signal
@@ -11,14 +11,14 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def signals_heeded(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` at SIGINT or SIGTERM, in place of what they did before."""
+def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on SIGINT or SIGTERM, and restore the previous handlers at the end."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's; whoever runs us elsewhere calls `loop.stop`
+        yield  # only the main thread receives signals; other threads are stopped by `loop.stop`
         return
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        log.info("%s: finishing the event at hand", signal.Signals(number).name)
+        log.info("%s: finishing the current event", signal.Signals(number).name)
         stop()
 
     numbers = (signal.SIGINT, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""One learner on what it reads, with its outputs, its checkpoint, and all that observes it."""
+"""One learner with its source, outputs, checkpoint and listeners."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from iln_stream.prequential import (
     PrequentialLoop,
     RecentIds,
 )
+from iln_stream.service.learners import build_learner, task_of
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import Reader
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
-from iln_stream.service.wiring import build_learner, task_of
 from iln_stream.snapshots import Checkpoint
 from iln_stream.state import StateDict
 from iln_stream.streams import Log, Scheme, Sequencer, Source
@@ -28,24 +28,24 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """What runs for one reader.
+    """Runs the learner of one reader.
 
     Parameters
     ----------
     settings
-        Of the run.
+        Settings of the run.
     stream
-        What is read.
+        Stream to read.
     reader
-        Which partitions of it.
+        Partitions to read.
     metrics
-        Where the worker appears.
+        Exports the learner's metrics.
     outputs
-        Where its predictions and dead letters go.
+        Sinks of predictions and dead letters.
     listeners
-        The user's own, told last.
+        The user's listeners, called last.
     console
-        Where progress is drawn, if it is a terminal; None: nowhere.
+        Draws progress if it is a terminal; None: no progress.
 
     """
 
@@ -66,8 +66,8 @@ class Worker:
             if settings.snapshots is not None:
                 recovery = Recovery(settings, stream, reader)
                 opened.callback(recovery.close)
-                _say_where(recovery, reader)
-            self.source = _opened(settings, stream, reader, recovery)
+                _log_resumed(recovery, reader)
+            self.source = _open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
             self.learner = recovery.learner() if recovery else build_learner(settings, reader.seed)
             task = task_of(self.learner)
@@ -91,7 +91,7 @@ class Worker:
                 for name, part in kept.items():
                     if part is not None and (state := recovery.part(name)) is not None:
                         part.restore(state)
-                    parts[name] = _nothing if part is None else part.state
+                    parts[name] = _no_state if part is None else part.state
                 self._checkpoint = recovery.checkpoint(
                     cast(Log, self.source), self.learner, parts, [each.flush for each in writers]
                 )
@@ -100,7 +100,7 @@ class Worker:
             self.loop = PrequentialLoop(
                 self.source,
                 self.learner,
-                # The log first: a writer may wait for the same broker.
+                # The connection log comes first: a writer may wait for the same broker.
                 [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
                 recent_ids=recent_ids,
                 task=task,
@@ -112,11 +112,11 @@ class Worker:
             self._opened = opened.pop_all()
 
     def run(self) -> None:
-        """Learn until the source ends or the loop is stopped, and save the end.
+        """Learn until the source ends or the loop is stopped, then save a snapshot.
 
-        After an error nothing is saved: a listener may not have heard of what was learned last.
-        Learning then goes on from the snapshot before. Only where nothing could be learned at all
-        the place is saved, so that the next run does not write the same dead letters again.
+        After an error no snapshot is saved, as listeners may have missed the last step; the next
+        run resumes from the snapshot before. The exception: if no event could be learned, the
+        position is saved, so that the next run does not write the same dead letters again.
         """
         try:
             self.loop.run()
@@ -126,7 +126,7 @@ class Worker:
         self._finish()
 
     def close(self) -> None:
-        """Let the listeners end, leave the source, let others have the folder."""
+        """Close the listeners and the source, and unlock the snapshots."""
         self._opened.close()
 
     def _finish(self) -> None:
@@ -139,14 +139,14 @@ class Worker:
                 all_of_them.callback(listener.close)
 
 
-def _nothing() -> None:
-    """State of a part that is not set."""
+def _no_state() -> None:
+    """Return None, the state of a part that is not used."""
 
 
-def _opened(
+def _open_source(
     settings: Settings, stream: Scheme, reader: Reader, recovery: Recovery | None
 ) -> Source:
-    """Open what a reader reads, as one source."""
+    """Open the reader's partitions as one source."""
     if not stream.is_log:
         return stream.source()
     with ExitStack() as opened:
@@ -158,12 +158,12 @@ def _opened(
         if len(inputs) == 1:
             source: Log = inputs[0]
         else:
-            source = recovery.in_order(inputs) if recovery else Sequencer(inputs)
+            source = recovery.sequencer(inputs) if recovery else Sequencer(inputs)
         opened.pop_all()
     return source
 
 
-def _say_where(recovery: Recovery, reader: Reader) -> None:
+def _log_resumed(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is not None:
         where = ", ".join(
             f"offset {header.positions.get(partition, 0)} of partition {partition}"

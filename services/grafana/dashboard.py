@@ -34,14 +34,14 @@ LEARNER = "{{model}}/{{partition}}"
 
 
 class Query(NamedTuple):
-    """One PromQL expression, and how its series are called."""
+    """One PromQL expression, and the legend of its series."""
 
     expression: str
     legend: str = LEARNER
 
 
 class Graph(NamedTuple):
-    """One panel: what it shows, and how a newcomer reads it."""
+    """One panel: title, description, unit and queries."""
 
     title: str
     description: str
@@ -50,7 +50,7 @@ class Graph(NamedTuple):
 
 
 def selected(metric: str) -> str:
-    """Return the metric's series of the chosen models and partitions."""
+    """Return a selector of the metric's series for the chosen models and partitions."""
     return f'{metric}{{model=~"$model", partition=~"$partition"}}'
 
 
@@ -68,10 +68,10 @@ def duration_quantile(q: float) -> Query:
 PREDICTIONS = (
     Graph(
         "Loss",
-        "Mean of (E_t - y_t)^2 / 2, each event predicted before its label was seen. *Running* "
-        "is over everything since the model's birth, *windowed* over the latest events only (as "
-        "many as the setting window says).\n\nHealthy: both fall, then level off. Windowed well "
-        "above running: the data have changed, or the model diverges; see the shrink frequency.",
+        "Mean of (E_t - y_t)^2 / 2; each event is predicted before its label is seen. *Running*: "
+        "over all events of the model. *Windowed*: over the latest events, as many as the setting "
+        "window.\n\nHealthy: both fall, then level off. Windowed well above running: the data have "
+        "changed, or the model diverges; see the shrink frequency.",
         Short,
         (
             Query(selected("iln_running_loss"), f"{LEARNER} running"),
@@ -80,9 +80,9 @@ PREDICTIONS = (
     ),
     Graph(
         "Mean absolute error",
-        "Mean of |prediction - y| in the label's own units: how far off a prediction is, on "
-        "average.\n\nHealthy: below the error of always predicting the mean label. Falling while "
-        "the loss rises: most predictions are closer, a few are far off.",
+        "Mean of |prediction - y|, in units of the label.\n\nHealthy: below the error of always "
+        "predicting the mean label. Falling while the loss rises: most predictions are closer, a "
+        "few are far off.",
         Short,
         (
             Query(selected("iln_running_mae"), f"{LEARNER} running"),
@@ -94,8 +94,8 @@ PREDICTIONS = (
 CLASSES = (
     Graph(
         "Accuracy",
-        "Of a classifier: share of events whose class was the most probable one.\n\nHealthy: above "
-        "the share of the most frequent class. Empty for a regressor.",
+        "Share of events whose class was predicted as the most probable one.\n\nHealthy: above the "
+        "share of the most frequent class. Empty for a regressor.",
         PercentUnit,
         (
             Query(selected("iln_running_accuracy"), f"{LEARNER} running"),
@@ -107,41 +107,41 @@ CLASSES = (
 MIXTURE = (
     Graph(
         "Weights of the experts",
-        "What the prediction is made of, of a learner that mixes experts; they sum to "
-        "one.\n\nHealthy: settles on a few. A change of leaders is a change of the stream: one "
-        "that forgets (forgetting-rls, linear-fast, persistence) gains when it drifts, "
-        "running-mean when nothing can be learned.",
+        "Weight of each expert in the prediction; the weights sum to one.\n\nHealthy: settles on a "
+        "few experts. New leaders: the stream has changed. Experts that forget (forgetting-rls, "
+        "linear-fast, persistence) gain when it drifts, running-mean when there is nothing to "
+        "learn.",
         PercentUnit,
         (Query(selected("iln_expert_weight"), f"{LEARNER} {{{{expert}}}}"),),
     ),
     Graph(
         "Relevance of the inputs",
-        "Share of each input in how the learned function varies, of the twenty most relevant.\n\n"
-        "Healthy: settles after some hundreds of events. One that falls to nothing: look at "
-        "whoever sends it.",
+        "Share of each input in the variation of the learned function; the twenty most relevant "
+        "inputs.\n\nHealthy: settles after some hundreds of events. One falls to 0: check the "
+        "sender.",
         PercentUnit,
         (Query(selected("iln_input_relevance"), f"{LEARNER} {{{{input}}}}"),),
     ),
     Graph(
         "Drift",
         "Mean |error| of about the last 50 events over that of about the last 1000.\n\nHealthy: "
-        "about 1. A peak: what was learned no longer holds; it falls back as the new is learned.",
+        "about 1. A peak: the stream has changed; it falls again as the learner adapts.",
         Short,
         (Query(selected("iln_drift")),),
     ),
     Graph(
         "Hidden units redrawn",
-        "Events learned when an expert's hidden units were last drawn from what was learned about "
-        "the inputs.\n\nHealthy: steps at 64, 128, .. 2048 events. Later steps: the stream has "
-        "changed what it depends on.",
+        "Number of learned events when an expert last redrew its hidden units to fit the inputs' "
+        "relevance.\n\nHealthy: steps at 64, 128, .. 2048 events. Later steps: the relevant inputs "
+        "have changed.",
         Short,
         (Query(selected("iln_units_redrawn_at"), f"{LEARNER} {{{{expert}}}}"),),
     ),
     Graph(
         "Ignored inputs",
-        "Inputs per second that were ignored, as max_columns names had a column already.\n\n"
-        "Healthy: 0. Above: ids or free text among the inputs use up the columns; leave them out, "
-        "or raise max_columns.",
+        "Inputs per second that were ignored, as all max_columns columns were taken.\n\n"
+        "Healthy: 0. Above: ids or free text among the inputs use up the columns; remove them, or "
+        "raise max_columns.",
         CountsPerSecond,
         (Query(rate("iln_inputs_overflowed_total")),),
     ),
@@ -149,17 +149,18 @@ MIXTURE = (
 
 LABELS = (
     Graph(
-        "Events that wait for a label",
-        "Predicted events whose label comes in a record of its own, and has not come yet. Empty "
-        "without the setting pending_events.\n\nHealthy: the rate of events times the delay of "
-        "labels. At pending_events: the oldest expire, see beside.",
+        "Events waiting for a label",
+        "Predicted events whose label will come in a later record. Empty without the setting "
+        "pending_events.\n\nHealthy: the rate of events times the delay of labels. At "
+        "pending_events: the oldest expire, see the next panel.",
         Short,
         (Query(selected("iln_pending_events")),),
     ),
     Graph(
         "Expired events",
-        "Events per second whose label had not come when pending_events others waited; they are "
-        "never learned.\n\nHealthy: 0. Above: raise pending_events, or see why labels are late.",
+        "Events per second dropped without their label, as more than pending_events waited; they "
+        "are never learned.\n\nHealthy: 0. Above: raise pending_events, or find out why labels are "
+        "late.",
         CountsPerSecond,
         (Query(rate("iln_pending_expired_total")),),
     ),
@@ -169,15 +170,15 @@ ALGORITHM_1 = (
     Graph(
         "Shrink frequency",
         "Share of the latest events on which |E_t| reached 16 B, so that alpha was divided by 4 "
-        "and the event was not learned.\n\nHealthy: 0, or very nearly. Above 1 %: the run diverges "
+        "and the event was not learned.\n\nHealthy: 0, or nearly so. Above 1 %: the run diverges "
         "(lower step, raise draws), or norm_bound, which is B, is too small for this target.",
         PercentUnit,
         (Query(selected("iln_shrink_frequency")),),
     ),
     Graph(
         "Shrinks",
-        "Shrinks per second. A lone spike is an accident that the algorithm has mended; a plateau "
-        "is a run that never settles.\n\nHealthy: 0.",
+        "Shrinks per second.\n\nHealthy: 0. A single spike: the algorithm has corrected itself. A "
+        "plateau: the run never settles.",
         CountsPerSecond,
         (Query(rate("iln_shrinks_total")),),
     ),
@@ -191,31 +192,31 @@ ALGORITHM_1 = (
     ),
     Graph(
         "Support points",
-        "Events that the model remembers, and that carry its function.\n\nHealthy: rises to the "
-        "budget and stays there. Without a budget it rises for ever, and memory with it.",
+        "Events that the model stores as support of its function.\n\nHealthy: rises to the budget "
+        "and stays there. Without a budget, it rises without bound, and so does memory.",
         Short,
         (Query(selected("iln_support_points")),),
     ),
     Graph(
         "Variance of the estimate",
-        "Variance of the last E_t, estimated from its own draws. Half of it is the part of the "
-        "loss that more draws would take away.\n\nHealthy: around the learner's option variance "
-        "(0.01 unless given) or below, and well below the windowed loss.",
+        "Variance of the last E_t, estimated from its draws. More draws would reduce the loss by "
+        "up to half of it.\n\nHealthy: near the learner's option variance or below, and well below "
+        "the windowed loss.",
         Short,
         (Query(selected("iln_estimate_variance")),),
     ),
     Graph(
         "Draws",
         "Draws m of the last E_t; an event's cost grows with them.\n\nHealthy: between min_draws "
-        "and max_draws. Flat at max_draws: the ceiling binds, see the panel beside.",
+        "and max_draws. Flat at max_draws: the ceiling binds, see the next panel.",
         Short,
         (Query(selected("iln_draws")),),
     ),
     Graph(
         "Events at the draws ceiling",
         "Share of labelled events on which max_draws kept the estimate noisier than the option "
-        "variance tolerates.\n\nHealthy: 0, but for a model's first thousands of events. Longer: "
-        "raise max_draws, or lower norm_bound or step. Empty while no labelled events come.",
+        "variance allows.\n\nHealthy: 0, except for a model's first thousands of events. Longer: "
+        "raise max_draws, or lower norm_bound or step. Empty without labelled events.",
         PercentUnit,
         (Query(f"{rate('iln_draws_capped_total')} / {rate('iln_labelled_events_total')}"),),
     ),
@@ -224,8 +225,8 @@ ALGORITHM_1 = (
 STREAM = (
     Graph(
         "Events",
-        "Events per second: all that were predicted, and of these the *labelled* ones, which were "
-        "learned too.\n\nHealthy: the rate at which events are sent. Lower, and the lag rises: the "
+        "Events per second: *all* were predicted, the *labelled* ones also learned.\n\n"
+        "Healthy: the rate at which events are sent. Lower while the lag rises: the "
         "learner is too slow. 0 with a lag: it hangs.",
         CountsPerSecond,
         (
@@ -235,46 +236,45 @@ STREAM = (
     ),
     Graph(
         "Lag",
-        "Offsets between the learner and the end of its source, as the learner last saw it.\n\n"
-        "Healthy: close to 0, with brief bumps. Rising: events come faster than they are learned. "
+        "Offsets between the learner and the end of its source at the last poll.\n\n"
+        "Healthy: near 0, with brief peaks. Rising: events arrive faster than they are learned. "
         "Empty: the source has no known end.",
         Short,
         (Query(selected("iln_consumer_lag")),),
     ),
     Graph(
         "Time per event",
-        "Time to predict and learn one event: the median, and what 95 % and 99 % of events stay "
-        "below.\n\nHealthy: flat. Rising: more draws or support points. One over it is about the "
-        "most events a second that this learner can take.",
+        "Time to predict and learn one event: median, 95th and 99th percentile.\n\nHealthy: flat. "
+        "Rising: more draws or support points. Its inverse is about the highest rate of events "
+        "that this learner can take.",
         Seconds,
         (duration_quantile(0.5), duration_quantile(0.95), duration_quantile(0.99)),
     ),
     Graph(
         "Dead letters",
-        "Records so far that were no events, or that the learner failed on. They are kept, each "
-        "with its reason, at the dead letters' address.\n\nHealthy: flat. A step: a sender has "
-        "changed its format. A steady rise: read the letters' reasons.",
+        "Malformed records, and events on which the learner failed. The output dead_letters has "
+        "each with its reason.\n\nHealthy: flat. A step: a sender has changed its format. A steady "
+        "rise: read the letters' reasons.",
         Short,
         (Query(selected("iln_dead_letters_total")),),
     ),
     Graph(
         "Repeated events",
-        "Events so far that were passed over, as one with the same id was among the latest. 0 "
-        "without a window of ids.\n\nHealthy: flat. A step: a sender sent again what it was not "
-        "sure had arrived.",
+        "Records skipped, as they repeat a recent event or label. 0 without the setting "
+        "recent_ids.\n\nHealthy: flat. A step: a sender retried.",
         Short,
         (Query(selected("iln_repeated_events_total")),),
     ),
     Graph(
         "Source connected",
-        "1 while the source is there, 0 while the broker is away and the learner waits.\n\n"
-        "Healthy: 1.",
+        "1 while the source is connected, 0 while the broker is unreachable and the learner "
+        "waits.\n\nHealthy: 1.",
         Short,
         (Query(selected("iln_source_connected")),),
     ),
     Graph(
-        "Standing still",
-        "Time since the learner last took a record or found none to take.\n\nHealthy: below a "
+        "Time without progress",
+        "Time since the learner last took a record or was idle.\n\nHealthy: below a "
         "second. Rising steadily: it hangs, though it still answers scrapes.",
         Seconds,
         (Query(f"time() - {selected('iln_last_progress_timestamp_seconds')}"),),
@@ -284,37 +284,37 @@ STREAM = (
 SNAPSHOTS = (
     Graph(
         "Age of the snapshot",
-        "Time since the newest snapshot that is stored was taken. Empty without the setting "
-        "snapshots.\n\nHealthy: below twice the setting snapshot_seconds while events come; a rise "
-        "without events costs nothing.",
+        "Time since the newest stored snapshot was taken. Empty without the setting snapshots.\n\n"
+        "Healthy: below twice the setting snapshot_seconds while events arrive; without events a "
+        "rise is harmless.",
         Seconds,
         (Query(f"time() - {selected('iln_snapshot_last_success_timestamp_seconds')}"),),
     ),
     Graph(
-        "Not in the snapshot",
-        "Offsets that a crash would have to read again.\n\nHealthy: a sawtooth that falls to about "
-        "0 with each snapshot.",
+        "Records since the snapshot",
+        "Offsets that a run would read again after a crash.\n\nHealthy: a sawtooth that falls to "
+        "about 0 with each snapshot.",
         Short,
         (Query(selected("iln_snapshot_lag")),),
     ),
     Graph(
-        "Place of the snapshot",
-        "The offset from which a run would go on.\n\nHealthy: rises in steps, as long as events "
-        "come. It never falls but after a rebuild on a new topic.",
+        "Offset of the snapshot",
+        "The offset at which a run would resume.\n\nHealthy: rises in steps while events arrive. "
+        "It falls only after a rebuild.",
         Short,
         (Query(selected("iln_snapshot_offset")),),
     ),
     Graph(
         "Size of the snapshot",
-        "Bytes of the last snapshot.\n\nHealthy: level once the learner's budgets are full.",
+        "Size of the last snapshot.\n\nHealthy: level once the learner's budgets are full.",
         BytesIEC,
         (Query(selected("iln_snapshot_size_bytes")),),
     ),
     Graph(
-        "Time to store it",
-        "Time to store the last snapshot, beside the learning: waiting until brokers have the "
-        "predictions and dead letters, then writing.\n\nHealthy: well below the setting "
-        "snapshot_seconds. Above: a slow disk or broker; snapshots come as fast as they can.",
+        "Time to store a snapshot",
+        "Time to flush predictions and dead letters and to write the last snapshot; learning goes "
+        "on meanwhile.\n\nHealthy: well below the setting snapshot_seconds. Above: the disk or a "
+        "broker is slow, and snapshots are less frequent.",
         Seconds,
         (Query(selected("iln_snapshot_duration_seconds")),),
     ),
@@ -322,16 +322,16 @@ SNAPSHOTS = (
 
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS + CLASSES,)),
-    ("What are they made of?", (MIXTURE[:3], MIXTURE[3:])),
-    ("Is Algorithm 1 well?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
+    ("What has the learner learned?", (MIXTURE[:3], MIXTURE[3:])),
+    ("Is Algorithm 1 healthy?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
     ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),
-    ("Do labels come?", (LABELS,)),
+    ("Do labels arrive in time?", (LABELS,)),
     ("What would a crash cost?", (SNAPSHOTS[:2], SNAPSHOTS[2:])),
 )
 
 
 def panel(graph: Graph, width: int) -> Panel:
-    """Return a graph's panel."""
+    """Return the panel of a graph."""
     made = (
         Panel()
         .title(graph.title)
@@ -357,7 +357,7 @@ def panel(graph: Graph, width: int) -> Panel:
 
 
 def variable(name: str, series: str) -> QueryVariable:
-    """Return a template variable that offers the label's values among the series."""
+    """Return a template variable with the label's values in these series."""
     return (
         QueryVariable(name)
         .label(name.capitalize())
@@ -376,7 +376,7 @@ def dashboard() -> Dashboard:
     made = (
         Dashboard("iln_stream")
         .uid("iln-stream")
-        .description("Online learning with infinite-layer networks. Hover an (i) to learn more.")
+        .description("Online learning with infinite-layer networks. Hover over an (i) for help.")
         .tags(["iln_stream"])
         .readonly()
         .tooltip(DashboardCursorSync.CROSSHAIR)

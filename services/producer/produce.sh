@@ -1,4 +1,4 @@
 #!/bin/sh
-# What the stack's producer runs: by default a stream that drifts, for ever.
+# The stack's producer: by default an endless stream that drifts.
 set -eu
 exec iln-stream replay "${ILN_SOURCE:-synthetic:FriedmanDrift}" --rate "${ILN_RATE:-50}"

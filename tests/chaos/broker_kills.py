@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
     """Outages during which the learner said that it was not connected."""
 
     def faults(self) -> list[str]:
-        """Say everything that is not as promised; nothing, if all is."""
+        """Return each broken guarantee; empty if all hold."""
         found = []
         if self.through_outages.learner != self.undisturbed.learner:
             found.append("the state differs from the undisturbed run's")

@@ -1,4 +1,4 @@
-"""The learner killed with SIGKILL, again and again, while it learns."""
+"""Kills the learner repeatedly with SIGKILL while it learns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK = '{"budget": 50, "draws": 16}'
 
 
 class Outcome(NamedTuple):
-    """What there is to compare when all is learned."""
+    """Results to compare after the last run."""
 
     killed: Saved
     uninterrupted: Saved
@@ -27,10 +27,10 @@ class Outcome(NamedTuple):
     expected: list[tuple[int, float]]
     n_sent: int
     n_behind: int
-    """Kills at which the newest snapshot was behind what had been sent."""
+    """Number of kills while the newest snapshot was behind the sent records."""
 
     def faults(self, exactly_once: bool) -> list[str]:
-        """Say everything that is not as promised; nothing, if all is."""
+        """Return each broken guarantee; empty if all hold."""
         found = []
         if self.killed.learner != self.uninterrupted.learner:
             found.append("the state differs from the uninterrupted run's")

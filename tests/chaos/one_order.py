@@ -1,4 +1,4 @@
-"""One learner over several partitions, killed with SIGKILL again and again."""
+"""Kills one learner over several partitions repeatedly with SIGKILL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Position = tuple[int, int]
 
 
 class Outcome(NamedTuple):
-    """What there is to compare when all is learned."""
+    """Results to compare after the last run."""
 
     killed: Saved
     published: list[tuple[Position, float]]
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
     n_behind: int
 
     def faults(self, exactly_once: bool) -> list[str]:
-        """Say everything that is not as promised; nothing, if all is.
+        """Return each broken guarantee; empty if all hold.
 
         The order is the one in which predictions were first published; a learner that learns in
         just this order must predict, and come to, the same.

@@ -1,4 +1,4 @@
-"""The stream that the learners are killed on."""
+"""The stream of the chaos tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TRANSACTION = 250
 
 
 def event(number: int) -> KeyedRecord:
-    """An event that is a function of its number; one in ten has no label, one in fifty is none."""
+    """Return an event that depends on its number; 1 in 10 has no label, 1 in 50 is malformed."""
     draw = random.Random(number)
     if number % 50 == 49:
         return None, b'{"x": {"a": "%d"' % number
@@ -33,14 +33,14 @@ class Feed:
         self.last_offset = -1
 
     def send(self, count: int) -> None:
-        """Append so many more events."""
+        """Append `count` more events."""
         for numbers in _chunks(range(self.n_sent, self.n_sent + count), _TRANSACTION):
             self.last_offset = self._writer.commit(self._topic, map(event, numbers))[-1]
             self._writer.abort(self._topic, map(event, numbers[:7]))
         self.n_sent += count
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the producer."""
         self._writer.close()
 
 

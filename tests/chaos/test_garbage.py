@@ -8,8 +8,8 @@ from chaos.garbage import flood
 
 
 def test_every_payload_ends_somewhere(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Whatever comes is learned, predicted only, or a dead letter with its reason; nothing is lost
-    and nothing crashes, however wrong it is and however its clock jumps."""
+    """Each record is learned, only predicted, or a dead letter with its reason; nothing is lost and
+    nothing crashes, however malformed the records and their times are."""
     coped = flood(broker.bootstrap, tmp_path, 20_000, seed=1)
     assert coped.n_learned + coped.n_predicted_only + coped.n_dead_letters == coped.n_sent
     assert coped.n_letters_stored == coped.n_dead_letters

@@ -10,8 +10,8 @@ from chaos.learner_kills import kill_learners
 
 @pytest.mark.parametrize("transactional", [False, True])
 def test_killed_as_never_killed(broker: KafkaBroker, tmp_path: Path, transactional: bool) -> None:
-    """A learner killed at random moments ends bit for bit as one that was left alone. It publishes
-    each prediction: in transactions once, else some twice but never with another value."""
+    """A learner killed at random moments ends identical to an uninterrupted one. It publishes each
+    prediction: in transactions once, else some twice, but always with the same value."""
     more = ("--transactional",) if transactional else ()
     outcome = kill_learners(
         broker.bootstrap, tmp_path, n_kills=5, events_per_kill=1_500, seed=1, more=more

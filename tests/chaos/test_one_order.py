@@ -10,8 +10,8 @@ from chaos.one_order import kill_learners
 
 @pytest.mark.parametrize("transactional", [False, True])
 def test_one_order_survives_kills(broker: KafkaBroker, tmp_path: Path, transactional: bool) -> None:
-    """However often it is killed, one learner over three partitions has learned in one order: that
-    of its predictions, none of which was published with two values."""
+    """However often it is killed, a learner over three partitions has learned in one order, that of
+    its predictions, and publishes no prediction with two values."""
     more = ("--transactional",) if transactional else ()
     outcome = kill_learners(
         broker.bootstrap, tmp_path, n_kills=5, events_per_kill=1_500, seed=2, more=more

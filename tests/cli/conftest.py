@@ -1,4 +1,4 @@
-"""What these files share."""
+"""Fixtures of these tests."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ from iln_stream.cli import main
 
 
 class Done(NamedTuple):
-    """What a command left: its exit code and what it said."""
+    """The result of a command: exit code and output."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What all commands share."""
+"""The commands: version, help and errors."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from iln_stream import __version__
 
 
 def test_version():
-    """The version is the package's, and telling it needs none of the demo's extra packages."""
+    """--version shows the package's version, and does not need the demo's extra packages."""
     program = (
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
@@ -36,7 +36,7 @@ def test_no_command(command):
 
 
 def test_replay_help(command):
-    """`replay` tells what it takes."""
+    """`replay --help` lists its parameters."""
     done = command("replay", "--help")
     assert done.code == 0
     for flag in ("--topic", "--rate", "--limit", "--target", "--bootstrap", "--seed"):
@@ -44,13 +44,13 @@ def test_replay_help(command):
 
 
 def test_replay_without_a_source(command):
-    """`replay` asks for its source."""
+    """`replay` without a source is an error that names it."""
     done = command("replay")
     assert done.code == 2
     assert "Missing argument" in done.err
 
 
 def test_replay_of_nothing(command):
-    """A source that can't be had is told before any broker is asked."""
+    """An error about the source comes before any connection to a broker."""
     done = command("replay", "nowhere.jsonl")
     assert done == (2, "", "error: can't read nowhere.jsonl: No such file or directory\n")

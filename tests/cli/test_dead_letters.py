@@ -6,7 +6,7 @@ import json
 import pytest
 from support.kafka_topics import create_topic, produce, read_topic
 
-from iln_stream.cli.replayed import Marks
+from iln_stream.cli.replay_marks import Marks
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'
 LONG = b'{"x": ' + b"[" * 100_000
@@ -14,7 +14,7 @@ LONG = b'{"x": ' + b"[" * 100_000
 
 @pytest.fixture
 def topic_with_letters(broker, command):
-    """A topic of two partitions on whose records a learner has left four letters."""
+    """A topic of two partitions with four dead letters."""
     topic = create_topic(broker.bootstrap, partitions=2)
     produce(broker.bootstrap, topic, [(b"k", v) for v in (GOOD, b'{"x": {"a": "[b]"', LONG, None)])
     produce(broker.bootstrap, topic, [(None, b"\xff\xfe"), (None, GOOD)], partition=1)
@@ -28,7 +28,7 @@ def topic_with_letters(broker, command):
 
 
 def test_list(topic_with_letters, command):
-    """Each letter is shown with its place, its reason and the beginning of what came."""
+    """The list shows each letter's position, reason and the beginning of its payload."""
     topic, arguments = topic_with_letters
     done = command("dead-letters", "list", *arguments)
     assert done.code == 0, done.err
@@ -47,8 +47,8 @@ def test_list(topic_with_letters, command):
 
 
 def test_replay(topic_with_letters, command, broker):
-    """The records come again to their partitions, byte by byte, also those that a letter holds
-    only the beginning of, or that are no text."""
+    """A replay appends the original bytes to the same partitions, even if the letter has only the
+    beginning of them, or if they are not text."""
     topic, arguments = topic_with_letters
     done = command("dead-letters", "replay", *arguments)
     assert done.code == 0, done.err
@@ -58,14 +58,14 @@ def test_replay(topic_with_letters, command, broker):
 
 
 def test_file(command, tmp_path):
-    """Letters in a file are listed, too; a file of something else is told."""
+    """Letters in a file are listed, too; a file with other content is an error."""
     (tmp_path / "events.jsonl").write_bytes(GOOD + b"\nnonsense\n")
     assert command("run", "--source", "events.jsonl", "--metrics-port", "0").code == 0
     arguments = ("dead-letters", "list", "--source", "events.jsonl")
     assert "nonsense" in command(*arguments).out
     done = command(*arguments, "--dead-letters", "events.jsonl")
     assert done.code == 2
-    assert "events.jsonl: 0 is no dead letter" in done.err
+    assert "events.jsonl: record 0 is not a dead letter" in done.err
 
 
 def lines(path):
@@ -74,7 +74,7 @@ def lines(path):
 
 @pytest.fixture
 def bad_line(broker, command):
-    """A topic with one event and one bad line; its runs go on where the last one ended."""
+    """A topic with one event and one malformed record, whose runs resume."""
     topic = create_topic(broker.bootstrap)
     produce(broker.bootstrap, topic, [(None, GOOD), (None, b"nonsense")])
     where = "--bootstrap", broker.bootstrap, "--source", f"kafka:{topic}"
@@ -90,8 +90,8 @@ def bad_line(broker, command):
 
 
 def test_each_letter_is_replayed_once(bad_line, command, broker):
-    """A bad line that is replayed n times, with a run in between, leaves n + 1 letters: each
-    replay sends the newest letter only, and says how many it has sent before."""
+    """A malformed record that is replayed n times, with runs in between, has n + 1 letters: each
+    replay sends only the newest one, and reports the number of earlier ones."""
     topic, where, run = bad_line
     run()
     for n_before in range(3):
@@ -108,8 +108,8 @@ def test_each_letter_is_replayed_once(bad_line, command, broker):
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])
 def test_replayed_letters_in_a_file(client, bad_line, command, broker, tmp_path):
-    """Beside a file the marks are in a file of its name; the list shows them, --again replays in
-    spite of them, and a letter that was written twice is replayed once. Either client does."""
+    """Marks of letters in a file are in a file beside it; the list shows them, --again ignores
+    them, and a letter that was written twice is replayed once. This holds for either client."""
     topic, where, run = bad_line
     where += ("--dead-letters", "letters", "--kafka-client", client)
     run("--dead-letters", "letters", "--kafka-client", client)
@@ -131,7 +131,7 @@ def test_replayed_letters_in_a_file(client, bad_line, command, broker, tmp_path)
 
 
 def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch):
-    """When a letter is marked, its record is in the topic: nothing is marked that was not sent."""
+    """A letter is marked only after its record is in the topic."""
     topic, where, run = bad_line
     run()
     in_topic = []
@@ -146,7 +146,7 @@ def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch
 
 
 def test_kafka_options_reach_the_letters(bad_line, command):
-    """Both commands pass `kafka_options` on: one that no client knows is refused by name."""
+    """Both commands pass on `kafka_options`: an unknown option is an error that names it."""
     _, where, _ = bad_line
     for name in ("list", "replay"):
         done = command("dead-letters", name, *where, "--kafka-options", '{"sasl_mechanisms": 1}')
@@ -155,20 +155,20 @@ def test_kafka_options_reach_the_letters(bad_line, command):
 
 
 def test_only_a_log_takes_records_again(command, tmp_path):
-    """A source that is a file is never appended to; the sentence names the setting."""
+    """Replaying to a file is an error that names the setting."""
     (tmp_path / "events.jsonl").write_bytes(GOOD + b"\nnonsense\n")
     assert command("run", "--source", "events.jsonl", "--metrics-port", "0").code == 0
     done = command("dead-letters", "replay", "--source", "events.jsonl")
     assert done.code == 2
-    assert "source = 'events.jsonl': dead letters are only replayed to a Kafka topic" in done.err
+    assert "source = 'events.jsonl': dead letters can only be replayed to a Kafka topic" in done.err
     assert (tmp_path / "events.jsonl").read_bytes() == GOOD + b"\nnonsense\n"
 
 
 def test_marks_of_something_else(bad_line, command, tmp_path):
-    """A file of something else is not taken for marks."""
+    """A file of marks with other content is an error."""
     _, where, run = bad_line
     run("--dead-letters", "letters")
     (tmp_path / "letters.replayed").write_text("[]\n")
     done = command("dead-letters", "list", *where, "--dead-letters", "letters")
     assert done.code == 2
-    assert "letters.replayed: 0 is no mark of a dead letter" in done.err
+    assert "letters.replayed: record 0 is not the mark of a replayed dead letter" in done.err

@@ -1,4 +1,4 @@
-"""`iln-stream doctor`: what is here, what is missing, and whether that matters."""
+"""`iln-stream doctor`: what it finds, what is missing, and its exit code."""
 
 import importlib.metadata
 import io
@@ -18,7 +18,7 @@ NO_KAFKA = {"source": "events.jsonl"}
 
 
 def rows(**settings):
-    """The exit code; for each thing looked for, whether it is there and what was seen of it."""
+    """Return the exit code, and for each requirement its mark and what was found."""
     screen = io.StringIO()
     given = Settings(**{"bootstrap": NOBODY_LISTENS_HERE, **settings})
     code = doctor.examine(given, Console(file=screen, width=250))
@@ -32,7 +32,7 @@ def rows(**settings):
 
 @pytest.fixture
 def uninstall(monkeypatch):
-    """Let a package be one that is not installed."""
+    """Make a package appear not to be installed."""
     version = importlib.metadata.version
 
     def hide(*names):
@@ -48,7 +48,7 @@ def uninstall(monkeypatch):
 
 @pytest.fixture
 def docker(tmp_path, monkeypatch):
-    """Let the program `docker` be a shell script."""
+    """Replace the program `docker` by a shell script."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     def script(text):
@@ -60,32 +60,32 @@ def docker(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("source", ["kafka", "kafka:events"])
 def test_broker_that_a_run_needs(command, source):
-    """Without a broker the exit code is 1, since a run reads from Kafka unless told otherwise; the
-    last line says what is missing."""
+    """Without a broker the exit code is 1, as a run reads from Kafka by default; the last line says
+    what is missing."""
     done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--source", source)
     assert done.code == 1
-    assert "nothing answers" in done.out
+    assert "no connection" in done.out
     assert done.out.splitlines()[-1] == (
         f"missing for `iln-stream run` with these settings: Kafka at {NOBODY_LISTENS_HERE}"
     )
 
 
 def test_broker_that_a_run_does_not_need(command):
-    """With a file as source the exit code is 0, broker or not."""
+    """With a file as source the exit code is 0, with or without a broker."""
     done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--source", "events.jsonl")
     assert done.code == 0
-    assert "nothing answers" in done.out
+    assert "no connection" in done.out
 
 
 @pytest.mark.parametrize("output", ["predictions", "dead_letters"])
 def test_broker_that_only_an_output_needs(output):
-    """What a run writes to Kafka needs the broker, too."""
+    """Outputs to Kafka need the broker, too."""
     assert rows(**NO_KAFKA, **{output: "file.jsonl"})[0] == 0
     assert rows(**NO_KAFKA, **{output: "kafka:topic"})[0] == 1
 
 
 def test_settings_from_a_file(command, tmp_path):
-    """Doctor reads the settings from where `run` reads them, and refuses what `run` refuses."""
+    """Doctor reads the same settings as `run`, and reports the same errors."""
     (tmp_path / "run.toml").write_text('source = "events.jsonl"\n')
     assert command("doctor", "--config", "run.toml").code == 0
     refused = command("doctor", "--window", "0")
@@ -94,7 +94,7 @@ def test_settings_from_a_file(command, tmp_path):
 
 
 def test_missing_packages(monkeypatch):
-    """Where a dependency is missing the exit code is 1, and the table says which."""
+    """If a dependency is missing, the exit code is 1, and the table names it."""
     assert rows(**NO_KAFKA)[0] == 0
     monkeypatch.setattr(sys, "path", [])  # nothing installed can be found any more
     code, seen = rows(**NO_KAFKA)
@@ -116,7 +116,7 @@ def test_missing_packages(monkeypatch):
     ],
 )
 def test_missing_extra(uninstall, package, extra):
-    """What only an extra brings is told with the extra's name, and nobody needs it by default."""
+    """The table names the extra for an optional package, which no run needs by default."""
     uninstall(package)
     code, seen = rows(**NO_KAFKA)
     assert code == 0
@@ -124,7 +124,7 @@ def test_missing_extra(uninstall, package, extra):
 
 
 def test_client_that_the_settings_name(uninstall):
-    """The confluent client is needed where the settings read from Kafka with it."""
+    """The confluent client is required if the settings read from Kafka with it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         here = f"127.0.0.1:{listener.getsockname()[1]}"
         chosen = {"bootstrap": here, "kafka_client": "confluent"}
@@ -135,7 +135,7 @@ def test_client_that_the_settings_name(uninstall):
 
 
 def test_broker_that_answers():
-    """A broker counts as there if any of its addresses takes a connection."""
+    """The broker is found if any of its addresses accepts a connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         brokers = f"{NOBODY_LISTENS_HERE}, 127.0.0.1:{listener.getsockname()[1]}"
         code, seen = rows(bootstrap=brokers)
@@ -146,32 +146,32 @@ def test_broker_that_answers():
 
 @pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:99999"])
 def test_address_that_is_none(address):
-    """A malformed address is a broker that isn't there, not a crash."""
+    """A malformed address is a missing broker, not a crash."""
     assert rows(bootstrap=address)[1][f"Kafka at {address}"][0] == "missing"
 
 
 def test_docker_engine_that_answers(docker):
-    """Docker is there if its engine tells its version."""
+    """Docker is found if its engine answers."""
     docker("echo 28.2.2")
     assert rows()[1]["docker"] == ("ok", "engine 28.2.2")
 
 
 @pytest.mark.parametrize("script", ["echo '<no value>'; exit 1", "exit 0", "sleep 15; echo 28.2.2"])
 def test_docker_without_an_engine(docker, monkeypatch, script):
-    """The client alone is not Docker, whether its engine is absent, says nothing or hangs."""
+    """Docker is missing if its engine is absent, silent or hangs."""
     monkeypatch.setattr(doctor, "_ANSWER_WITHIN_SECONDS", 0.5)
     docker(script)
-    assert rows()[1]["docker"] == ("missing", "client only, no engine answers")
+    assert rows()[1]["docker"] == ("missing", "client only, no engine")
 
 
 def test_no_docker(monkeypatch, tmp_path):
-    """Where there is no Docker at all, that is what is said."""
+    """Without Docker, the table says that it is not on PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert rows()[1]["docker"] == ("missing", "not on PATH")
 
 
 def test_no_place_for_compiled_code(monkeypatch):
-    """Where compiled code can't be kept, the variable that names a place is told."""
+    """Without a cache for compiled code, the table names the variable that sets one."""
     monkeypatch.setattr(doctor, "cache_folder", lambda: None)
     mark, seen = rows()[1]["numba's cache"]
     assert mark == "missing"
@@ -179,7 +179,7 @@ def test_no_place_for_compiled_code(monkeypatch):
 
 
 def test_place_of_compiled_code(tmp_path):
-    """The folder told is the one that numba chose."""
+    """The table shows numba's cache folder."""
     done = iln("doctor", cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "400"})
     (row,) = [line for line in done.stdout.splitlines() if "numba's cache" in line]
     assert f" {tmp_path}/" in row

@@ -1,4 +1,4 @@
-"""`iln-stream export`: a snapshot's function, without the rest."""
+"""`iln-stream export`: a snapshot's learner as a network."""
 
 from pathlib import Path
 
@@ -13,10 +13,10 @@ GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapsh
 
 
 def test_predicts_as_the_learner(command, tmp_path):
-    """The exported network is the saved learner's, frozen."""
+    """The exported network predicts as the saved learner."""
     done = command("export", str(GOLDEN), "network.npz")
     assert done.code == 0, done.err
-    assert "what was learned of golden, before offset 60 of partition 0" in done.err
+    assert "network learned from golden, before offset 60 of partition 0" in done.err
     network = FrozenNetwork.load(tmp_path / "network.npz")
     learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
     for x in ({"a": 0.1, "b": -0.2, "c": 0.3}, {"a": -0.4}):
@@ -32,7 +32,7 @@ def test_predicts_as_the_learner(command, tmp_path):
     ],
 )
 def test_errors(command, arguments, said):
-    """What can't be exported is told in a sentence."""
+    """Errors are one line without traceback."""
     done = command("export", *arguments)
     assert done.code == 2
     assert said in done.err
@@ -40,12 +40,12 @@ def test_errors(command, arguments, said):
 
 
 class OfSomeone(ShrinkingGradient):
-    """A user's class, whose state nobody knows."""
+    """A user's class without a state."""
 
 
 @pytest.mark.parametrize("kind", ["part", "pickle"])
 def test_parts_that_are_not_found(kind, command, tmp_path, monkeypatch):
-    """Code of the user's own that this process has not is told of, in a sentence."""
+    """An error names a user's class that this process can't import."""
     if kind == "part":
         state = learner_state(ShrinkingGradient(Erf(), seed=1), allow_pickle=False)
         state["parameters"]["features"]["class"] = "OfSomeone"

@@ -1,4 +1,4 @@
-"""`with_settings`: flags made from the settings themselves."""
+"""`with_settings`: the flags generated from the settings."""
 
 import inspect
 from typing import Annotated
@@ -13,13 +13,13 @@ from iln_stream.service import Settings
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """Run a command line; return the settings that its command was given."""
+    """Return a function that runs a command line and returns its command's settings."""
 
     def run(*arguments):
         taken = []
 
         def command(settings: Settings) -> None:
-            """Take them."""
+            """Keep the settings."""
             taken.append(settings)
 
         app = typer.Typer()
@@ -34,7 +34,7 @@ def loaded(monkeypatch):
 
 
 def test_one_flag_a_setting():
-    """There is a flag for every setting, and --config."""
+    """Each setting has a flag, and there is --config."""
     parameters = inspect.signature(with_settings(lambda settings: None)).parameters
     assert set(parameters) == {"config", *Settings.model_fields}
 
@@ -57,23 +57,23 @@ def test_nothing_said(loaded):
     ],
 )
 def test_values(loaded, arguments, name, value):
-    """A flag's word becomes the setting's value."""
+    """A flag sets its setting."""
     assert getattr(loaded(*arguments), name) == value
 
 
 def test_switch_that_is_not_given(loaded, monkeypatch):
-    """A switch nobody touched leaves the variable's word standing, and --no-... takes it back."""
+    """A switch that is not given leaves the variable's value, and --no-... overrides it."""
     monkeypatch.setenv("ILN_STOP_AT_END", "true")
     assert loaded().stop_at_end is True
     assert loaded("--no-stop-at-end").stop_at_end is False
 
 
 def test_parameter_in_place_of_a_flag(monkeypatch):
-    """A parameter with a setting's name replaces its flag, and beats the variable, too."""
+    """A parameter with a setting's name replaces its flag, and overrides the variable."""
     taken = []
 
     def command(settings: Settings, topic: Annotated[str, typer.Argument()], n: int = 1) -> None:
-        """Take them."""
+        """Keep the settings."""
         taken.append((settings.topic, settings.limit, topic, n))
 
     monkeypatch.setenv("ILN_TOPIC", "of-the-variable")

@@ -1,4 +1,4 @@
-"""`iln-stream inspect`: what a snapshot holds, for a person."""
+"""`iln-stream inspect`: the contents of snapshots."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapsh
 
 
 def test_file(command):
-    """A snapshot tells its place, learner, counts and versions."""
+    """A snapshot's position, learner, counts and versions are shown."""
     done = command("inspect", str(GOLDEN))
     assert done.code == 0, done.err
     for told in (
@@ -23,7 +23,7 @@ def test_file(command):
 
 
 def test_folder(command, tmp_path):
-    """Of a folder, each learner's newest snapshot is shown."""
+    """For a folder, each learner's newest snapshot is shown."""
     for topic, offset in (("a-0", 50), ("a-0", 60), ("b-1", 60)):
         (tmp_path / topic).mkdir(exist_ok=True)
         shutil.copy(GOLDEN, tmp_path / topic / f"000001-{offset:020}.snapshot")
@@ -34,14 +34,14 @@ def test_folder(command, tmp_path):
 
 @pytest.mark.parametrize("name", ["nothing", "."])
 def test_nothing_there(command, name):
-    """Where there is no snapshot it is said."""
+    """A path without snapshots is an error."""
     done = command("inspect", name)
     assert done.code == 2
     assert "there is no snapshot in" in done.err
 
 
 def test_corrupt_file(command, tmp_path):
-    """A damaged file is told as such."""
+    """A corrupt file is an error."""
     (tmp_path / "bad.snapshot").write_bytes(GOLDEN.read_bytes()[:-3])
     done = command("inspect", "bad.snapshot")
     assert done.code == 2

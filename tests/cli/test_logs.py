@@ -1,4 +1,4 @@
-"""The log: readable, and told once."""
+"""The log: its formats, levels and filters."""
 
 import datetime as dt
 import io
@@ -16,7 +16,7 @@ from iln_stream.errors import IlnWarning
 
 @pytest.fixture
 def log(monkeypatch):
-    """Set logging up on a console; return what it shows. Afterwards all is as it was."""
+    """Return a function that sets up logging and returns the screen; restore logging afterwards."""
     loggers = [logging.getLogger(name) for name in (None, "iln_stream", "kafka")]
     root, before = loggers[0], list(loggers[0].handlers)
     levels = [logger.level for logger in loggers]
@@ -41,7 +41,7 @@ def passes(quiet, message, *arguments, name="n"):
 
 
 def test_lines_for_a_collector(log):
-    """Away from a terminal a line begins with its moment and level, unbroken and uncoloured."""
+    """Outside a terminal a line begins with its time and level, without wrapping or colour."""
     screen = log(terminal=False)
     logging.getLogger("iln").info("long %s", "x" * 300)
     moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
@@ -49,7 +49,7 @@ def test_lines_for_a_collector(log):
 
 
 def test_lines_for_a_person(log):
-    """At a terminal a line tells the time of day and the message."""
+    """At a terminal a line shows the time of day, the level and the message."""
     screen = log(terminal=True)
     logging.getLogger("iln").info("hello")
     assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
@@ -57,7 +57,7 @@ def test_lines_for_a_person(log):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_objects_for_a_collector(log, terminal):
-    """As JSON a record is one object in one line, its exception in it, at a terminal, too."""
+    """As JSON a record with its exception is one object in one line, also at a terminal."""
     screen = log(terminal, form="json")
     logging.getLogger("iln_stream.x").info("two\nlines, %s", "é \ud800")
     try:
@@ -83,8 +83,8 @@ def test_objects_for_a_collector(log, terminal):
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
 def test_level(log, level, form):
-    """What is below the level is not shown, and what is not below it is; at debug only our own
-    loggers say everything, as those of compilers would fill the screen."""
+    """The log shows messages from the level up; at debug only our own loggers show debug
+    messages."""
     screen = log(level=level, form=form)
     order = ["debug", "info", "warning", "error"]
     for each in order:
@@ -97,7 +97,7 @@ def test_level(log, level, form):
 
 
 def kafka_fails():
-    """Let the Kafka client say what it says of a broker that went away, and of one that refuses."""
+    """Log what the Kafka client logs about an unreachable broker, and about one that refuses."""
     client = logging.getLogger("kafka.net.transport")
     try:
         raise ConnectionResetError(104, "Connection reset by peer")
@@ -109,16 +109,16 @@ def kafka_fails():
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
 def test_kafka_client_is_silent(log, level):
-    """A broker that is away is told of by us, without the client's errors and tracebacks; why a
-    broker doesn't let us in only the client knows."""
+    """The Kafka client's errors about lost connections are dropped, but those about refused
+    authentication are shown."""
     screen = log(level=level)
     kafka_fails()
     (line,) = screen.getvalue().splitlines()
     assert "certificate verify failed" in line
 
 
-def test_kafka_client_is_heard_at_debug(log):
-    """Who looks for a fault in the connection gets all that the client says, repeats included."""
+def test_kafka_client_at_debug(log):
+    """At debug the Kafka client's whole log is shown, with repeats."""
     screen = log(level="debug")
     for _ in range(2):
         kafka_fails()
@@ -129,7 +129,7 @@ def test_kafka_client_is_heard_at_debug(log):
 
 
 def test_set_up_again(log):
-    """When the settings are known logging is set up once more, and each line is shown once."""
+    """A second setup replaces the first, so that each line is shown once."""
     screen = log()
     set_up_logging(Console(file=screen), form="json")
     logging.getLogger("iln").warning("hello")
@@ -138,7 +138,7 @@ def test_set_up_again(log):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_warnings_without_their_code(log, terminal):
-    """A warning is told as a sentence, without the file and line that gave it."""
+    """A warning is logged without the file and line that issued it."""
     screen = log(terminal)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -150,21 +150,29 @@ def test_warnings_without_their_code(log, terminal):
 
 
 def test_repeats_are_dropped():
-    """A message passes once, whatever its details; another passes beside it."""
+    """A message passes once, whatever its arguments; another message passes, too."""
     quiet = OncePerInterval(seconds=1000)
     assert [passes(quiet, "no broker at %s", port) for port in range(3)] == [True, False, False]
     assert passes(quiet, "disk full")
 
 
-def test_warnings_differ_by_their_text():
-    """Captured warnings all come as "%s", and still are told apart."""
+def test_partitions_do_not_hide_each_other():
+    """The same message about another partition is no repeat."""
     quiet = OncePerInterval(seconds=1000)
-    told = [passes(quiet, "%s", text, name="py.warnings") for text in "aab"]
-    assert told == [True, False, True]
+    text = "dead letter at offset %d of %s, partition %s: %s"
+    letters = [(1, "t", 0, "a"), (2, "t", 0, "b"), (1, "t", 1, "a"), (5, "t", 1, "a")]
+    assert [passes(quiet, text, *letter) for letter in letters] == [True, False, True, False]
 
 
-def test_told_again_after_a_while():
-    """What lasts is told again once the interval is over."""
+def test_warnings_differ_by_their_text():
+    """Captured warnings share the template "%s", but pass if their texts differ."""
+    quiet = OncePerInterval(seconds=1000)
+    passed = [passes(quiet, "%s", text, name="py.warnings") for text in "aab"]
+    assert passed == [True, False, True]
+
+
+def test_repeats_pass_after_the_interval():
+    """A repeat passes again after the interval."""
     quiet = OncePerInterval(seconds=0)
     assert passes(quiet, "no broker")
     assert passes(quiet, "no broker")

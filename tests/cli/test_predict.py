@@ -1,4 +1,4 @@
-"""`iln-stream predict`: a snapshot's learner on a stream, learning nothing."""
+"""`iln-stream predict`: predictions of a snapshot's learner, which does not learn."""
 
 import json
 import os
@@ -33,13 +33,13 @@ def expected(numbers):
 
 
 def test_labelled_or_not(command, tmp_path):
-    """Events with and without a label are predicted to the last bit as by the loaded learner, so
-    nothing is learned from one to the next; what is no event is a dead letter."""
+    """Events with and without a label are predicted as by the loaded learner, to the last bit, and
+    malformed records become dead letters."""
     data = [line(number, labelled=number % 2 == 0) for number in range(60, 100)]
     (tmp_path / "events.jsonl").write_bytes(b"\n".join([*data[:20], b"nonsense", *data[20:]]))
     done = command("predict", str(GOLDEN), "--source", "events.jsonl", "--predictions", "p.jsonl")
     assert done.code == 0, done.err
-    assert "40 events predicted, 1 dead letters; 20 have a label: running loss " in done.err
+    assert "40 events predicted, 1 dead letters; 20 with a label: running loss " in done.err
     found = lines((tmp_path / "p.jsonl").read_bytes())
     assert [each["y_pred"] for each in found] == expected(range(60, 100))
     assert [each["id"] for each in found] == [f"e{number}" for number in range(60, 100)]
@@ -58,8 +58,8 @@ def test_labelled_or_not(command, tmp_path):
 
 
 def test_standard_input_and_output(tmp_path):
-    """Without settings, events come from standard input and predictions go to standard output;
-    what the command says goes elsewhere. The snapshot stays as it was."""
+    """By default, events come from standard input and predictions go to standard output, apart from
+    messages. The snapshot does not change."""
     before = GOLDEN.read_bytes()
     data = b"\n".join(line(number, labelled=True) for number in range(60, 65))
     done = iln("predict", str(GOLDEN), cwd=tmp_path, input=data.decode())
@@ -71,7 +71,7 @@ def test_standard_input_and_output(tmp_path):
 
 @pytest.mark.parametrize("name", ["source", "predictions"])
 def test_variables_are_heeded(name, command, tmp_path, monkeypatch):
-    """Where a variable sets source or predictions, standard input and output are not used."""
+    """A variable for source or predictions replaces standard input or output."""
     (tmp_path / "events.jsonl").write_bytes(line(60, labelled=False))
     given = {"source": "events.jsonl", "predictions": "p.jsonl"}
     monkeypatch.setenv(f"ILN_{name.upper()}", given.pop(name))
@@ -81,8 +81,7 @@ def test_variables_are_heeded(name, command, tmp_path, monkeypatch):
 
 
 def test_topic_up_to_its_end(broker, command, tmp_path):
-    """A topic is read from its beginning, all of its partitions, and the command ends where the
-    topic ends."""
+    """All partitions of a topic are read from beginning to end."""
     topic = create_topic(broker.bootstrap, partitions=2)
     for partition in range(2):
         numbers = range(60 + 10 * partition, 70 + 10 * partition)
@@ -100,7 +99,7 @@ def test_topic_up_to_its_end(broker, command, tmp_path):
 
 
 def test_labels_of_their_own(command, tmp_path):
-    """With --pending-events a label in its own record is no dead letter and is not learned."""
+    """With --pending-events a later label is neither a dead letter nor learned."""
     label = json.dumps({"id": "e60", "y": 1e6}).encode()
     data = [line(60, labelled=False), label, line(61, labelled=False)]
     (tmp_path / "events.jsonl").write_bytes(b"\n".join(data))
@@ -114,7 +113,7 @@ def test_labels_of_their_own(command, tmp_path):
 
 
 def test_interrupted(tmp_path):
-    """SIGINT ends it in order: what came is predicted and counted, and the exit code is 0."""
+    """SIGINT ends the command after the current event, with a report and exit code 0."""
     process = subprocess.Popen(
         [*COMMAND, "predict", str(GOLDEN)],
         cwd=tmp_path,
@@ -139,12 +138,12 @@ def test_interrupted(tmp_path):
         ([str(GOLDEN), "--source=nowhere.jsonl"], "can't read nowhere.jsonl: No such file"),
         (
             [str(GOLDEN), "--source=e.jsonl", "--predictions=e.jsonl"],
-            "predictions = 'e.jsonl' is also the source: choose another place",
+            "predictions = 'e.jsonl' is also the source: choose another address",
         ),
     ],
 )
 def test_errors(command, arguments, said):
-    """What keeps it from beginning is said in a sentence."""
+    """Errors at startup are one line without traceback."""
     done = command("predict", *arguments)
     assert done.code == 2
     assert said in done.err

@@ -1,4 +1,4 @@
-"""`iln-stream replay`: a stream into a topic, with every setting."""
+"""`iln-stream replay`: publishing a source to a topic."""
 
 import json
 
@@ -10,12 +10,12 @@ LINES = b'{"x": {"a": 1}, "y": 2}\nnonsense\n'
 
 @pytest.fixture
 def lines(tmp_path):
-    """A file with one event and one line that is none."""
+    """A file with one event and one malformed line."""
     (tmp_path / "events.jsonl").write_bytes(LINES)
 
 
 def test_lines_as_they_are(broker, command, lines):
-    """Each line is published byte by byte to a topic that is created, and counted."""
+    """Each line is published unchanged to a new topic, and counted."""
     topic = unique_topic()
     done = command("replay", "events.jsonl", "--topic", topic, "--bootstrap", broker.bootstrap)
     assert done.code == 0, done.err
@@ -24,7 +24,7 @@ def test_lines_as_they_are(broker, command, lines):
 
 
 def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
-    """A variable and a TOML file set what flags don't; the source is always the argument."""
+    """Variables and the TOML file apply, but the source is always the argument."""
     topic = unique_topic()
     (tmp_path / "replay.toml").write_text(f'source = "kafka"\ntopic = "{topic}"\nlimit = 1\n')
     monkeypatch.setenv("ILN_BOOTSTRAP", broker.bootstrap)
@@ -34,7 +34,7 @@ def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
 
 
 def test_kafka_options(broker, command, lines):
-    """`kafka_options` reach the producer: a record that is larger than they allow is refused."""
+    """`kafka_options` reach the producer: a record above their size limit is an error."""
     options = json.dumps({"max_request_size": 90})
     done = command(
         *("replay", "events.jsonl", "--topic", unique_topic(), "--bootstrap", broker.bootstrap),
@@ -45,7 +45,7 @@ def test_kafka_options(broker, command, lines):
 
 
 def test_brokers_that_are_absent(command, lines, caplog):
-    """It waits for the brokers as long as `broker_wait` says, and then ends with a sentence."""
+    """The command waits `broker_wait` seconds for the brokers, then fails with one line."""
     done = command("replay", "events.jsonl", "--bootstrap=127.0.0.1:1", "--broker-wait=1")
     assert done.code == 2
     assert "no Kafka broker answers at 127.0.0.1:1 yet; waiting up to 1 s" in caplog.text

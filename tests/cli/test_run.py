@@ -1,4 +1,4 @@
-"""`iln-stream run` as a person meets it: what it takes, says and leaves behind."""
+"""`iln-stream run`, from its inputs to its outputs, messages and exit codes."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def lines(text):
 
 
 def test_json_lines_file(run, tmp_path):
-    """A file of JSON lines is learned; the last word tells how it went."""
+    """A file of JSON lines is learned, and the last line reports the result."""
     (tmp_path / "events.jsonl").write_text(EVENTS + "?\n")
     done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl")
     assert done.code == 0
@@ -38,7 +38,7 @@ def test_json_lines_file(run, tmp_path):
 
 
 def test_csv_file(run, tmp_path):
-    """A table is learned once the label's column is named."""
+    """A CSV file is learned with `--target`."""
     (tmp_path / "table.csv").write_text("a,sky,y\n1,clear,2\n3,grey,4\n")
     done = run("--source", "table.csv", "--target", "y", "--predictions", "p.jsonl")
     assert done.code == 0
@@ -46,14 +46,14 @@ def test_csv_file(run, tmp_path):
 
 
 def test_synthetic_stream_with_a_limit(run):
-    """An endless stream ends where told."""
+    """`--limit` ends an endless stream."""
     done = run("--source", "synthetic:Friedman", "--limit", "25")
     assert done.code == 0
     assert "25 events, 0 dead letters" in done.err
 
 
 def test_a_users_own_pipeline(run, tmp_path):
-    """A River pipeline in a module of the current folder is named and run, with its options."""
+    """A River pipeline in a module of the current folder is a learner, with its options."""
     (tmp_path / "my_models.py").write_text(
         "from river import linear_model, preprocessing\n"
         "def make(l2):\n"
@@ -69,7 +69,7 @@ def test_a_users_own_pipeline(run, tmp_path):
 
 
 def test_variable_and_file(command, tmp_path, monkeypatch):
-    """The file may be named by a variable, and a flag beats what stands in it."""
+    """A variable can name the TOML file, and a flag overrides the file."""
     (tmp_path / "run.toml").write_text(
         'source = "synthetic:Friedman"\nlimit = 30\nmetrics_port = 0\n'
         '[learner_options]\nprofile = "fast"\n'
@@ -81,7 +81,7 @@ def test_variable_and_file(command, tmp_path, monkeypatch):
 
 
 def test_help_lists_every_setting(command):
-    """--help names each setting's flag and says what it is for."""
+    """--help shows each setting's flag and description."""
     done = command("run", "--help")
     assert done.code == 0
     words = " ".join(done.out.replace("│", " ").split())
@@ -103,12 +103,12 @@ def test_help_lists_every_setting(command):
         (["--learner", "none:model"], "No module named 'none'"),
         (["--learner-options", "{"], "expected a JSON object"),
         (["--source", "river:Bananas", "--predictions", "."], "can't write .: Is a directory"),
-        (["--config", "none.toml"], "--config: there is no file none.toml"),
-        ([], "start: say where in kafka:iln-events to begin: earliest, latest or a time"),
+        (["--config", "none.toml"], "--config: file none.toml does not exist"),
+        ([], "start: choose where to begin in kafka:iln-events: earliest, latest or a time"),
     ],
 )
 def test_errors(run, arguments, said):
-    """What the user can mend is told in one line on standard error, with exit code 2."""
+    """An error that the user can fix is one line on standard error, with exit code 2."""
     done = run(*arguments)
     assert (done.code, done.out) == (2, "")
     (line,) = done.err.splitlines()
@@ -117,7 +117,7 @@ def test_errors(run, arguments, said):
 
 
 def test_error_of_a_process(tmp_path):
-    """An error is one line without traceback, on a narrow screen and whatever it quotes, too."""
+    """An error is one line without traceback, also on a narrow screen and with any quoted text."""
     done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -127,7 +127,7 @@ def test_error_of_a_process(tmp_path):
 
 
 def test_log_as_json(tmp_path):
-    """With log_format = json each line is an object, from the first to the last word."""
+    """With log_format = json each line of the output is an object."""
     (tmp_path / "run.toml").write_text('source = "synthetic:Friedman"\nlog_format = "json"\n')
     told = iln("run", "--config=run.toml", "--limit=20", "--metrics-port=0", cwd=tmp_path)
     assert told.returncode == 0
@@ -139,7 +139,7 @@ def test_log_as_json(tmp_path):
 
 @pytest.mark.parametrize("wrong", [["--window=0"], ["--source=nowhere.jsonl"]])
 def test_errors_as_json(tmp_path, wrong):
-    """What the user can mend is an object, too, even before the settings could be read."""
+    """With log_format = json errors are objects, too, even about settings."""
     done = iln("run", *wrong, cwd=tmp_path, env={"ILN_LOG_FORMAT": "json", "ILN_WINDOWS": "5"})
     assert (done.returncode, done.stdout) == (2, "")
     warning, error = lines(done.stderr)
@@ -150,7 +150,7 @@ def test_errors_as_json(tmp_path, wrong):
 
 
 def test_fault_as_json(tmp_path):
-    """An error of ours is an object with its traceback, and exit code 1."""
+    """With log_format = json an internal error is an object with its traceback; exit code 1."""
     program = (
         "import iln_stream.cli.run as run, iln_stream.cli\n"
         "def fail(*_): raise KeyError('oh')\n"
@@ -172,14 +172,14 @@ def test_fault_as_json(tmp_path):
 
 
 def test_unknown_flag(run):
-    """A flag that doesn't exist is told."""
+    """An unknown flag is an error."""
     done = run("--sauce", "x")
     assert done.code == 2
     assert "No such option: --sauce" in done.err
 
 
 def test_ailing_learner(run, tmp_path):
-    """A learner that fails on every event ends the run with its own words, in a sentence."""
+    """If the learner fails on every event, the run ends with the learner's error in one line."""
     (tmp_path / "ailing.py").write_text(
         "from river import base\n"
         "class Bad(base.Regressor):\n"
@@ -196,7 +196,7 @@ def test_ailing_learner(run, tmp_path):
 
 
 def test_standard_input_to_standard_output(tmp_path):
-    """As part of a pipeline: events come in, and predictions alone go out."""
+    """In a shell pipeline, standard output has only predictions."""
     done = iln(
         *("run", "--source", "-", "--predictions", "-", "--metrics-port", "0"),
         cwd=tmp_path,
@@ -210,7 +210,7 @@ def test_standard_input_to_standard_output(tmp_path):
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_reader_that_leaves(unbuffered, tmp_path):
-    """In a pipeline with `head` the run ends as other programs do: silently, with 141."""
+    """If the reader of standard output leaves (`head`), the run ends silently with 141."""
     arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]
     read_end, write_end = os.pipe()
     with subprocess.Popen(
@@ -232,7 +232,7 @@ def test_reader_that_leaves(unbuffered, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_standard_output_on_a_full_disk(tmp_path):
-    """Only a reader that leaves is no error: predictions that can't be kept are one."""
+    """Predictions that can't be written to standard output are an error."""
     arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -257,7 +257,7 @@ def test_standard_output_on_a_full_disk(tmp_path):
     ],
 )
 def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
-    """`-` where the shell has closed what it stands for is told with what helps."""
+    """`-` for a closed standard stream is an error with a remedy."""
     arguments = ["run", "--metrics-port=0", "--source=synthetic:Friedman", "--limit=5", flag, "-"]
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *arguments],
@@ -282,17 +282,17 @@ def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
     [
         ('learner = "none:model"', "No module named 'none'"),  # found by the service
         ("window = 0", "window (--window, ILN_WINDOW)"),  # found as the settings are read
-        ('widow = 3\nlearner = "pool"', "widow (no such setting; window?)"),
+        ('widow = 3\nlearner = "pool"', "widow (unknown setting; did you mean window?)"),
     ],
 )
 def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
-    """Told to wait, a run whose settings a person has to mend says so once, stays, and ends with 2
-    when it is stopped: no supervisor restarts it for ever."""
+    """With when_refused = wait, a run with invalid settings logs the error once, waits, and exits
+    with 2 when it is stopped."""
     (tmp_path / "run.toml").write_text(
         f'{wrong}\nsource = "synthetic:Friedman"\nwhen_refused = "wait"\n'
     )
     with Command(tmp_path, "run", "--config", "run.toml", "--metrics-port=0") as refused:
-        refused.wait_until_it_says("Waiting to be stopped (when_refused = wait)")
+        refused.wait_until_it_says("Waiting for SIGTERM or SIGINT (when_refused = wait)")
         time.sleep(0.5)
         assert refused.runs
         refused.signal(number)
@@ -304,7 +304,7 @@ def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
 
 @pytest.mark.parametrize("way", ["flag", "variable", "file"])
 def test_ways_to_tell_it_to_wait(tmp_path, way):
-    """However the setting is given, it is heeded though another one is wrong."""
+    """when_refused applies from any source, although another setting is invalid."""
     (tmp_path / "run.toml").write_text('when_refused = "wait"' if way == "file" else "")
     flags = ["--when-refused=wait"] if way == "flag" else []
     with pytest.raises(subprocess.TimeoutExpired):
@@ -328,7 +328,7 @@ def test_ways_to_tell_it_to_wait(tmp_path, way):
     ],
 )
 def test_who_does_not_wait(tmp_path, wrong):
-    """What may mend itself is left to a restart, and only `run` ever waits."""
+    """Only `run` waits, and only for errors that a restart can't fix."""
     quick = '{"bootstrap_timeout_ms": 500}'
     options = (f"--kafka-options={quick}", "--start=earliest", "--metrics-port=0")
     done = iln(*wrong, *options, cwd=tmp_path, timeout=30)

@@ -1,4 +1,4 @@
-"""`iln-stream demo`: what a newcomer sees first."""
+"""`iln-stream demo`, run as a user runs it."""
 
 import re
 import signal
@@ -11,17 +11,11 @@ from typing import NamedTuple
 
 import pytest
 from rich.console import Console
-from river import datasets
 from support.command_line import COMMAND, environment
 
 from iln_stream.demo import run_demo
 from iln_stream.demo.contenders import OURS, contenders, streams
-from iln_stream.demo.trajectory import Trajectory
 from iln_stream.errors import IlnError
-from iln_stream.learners import find_shrinking_gradient
-from iln_stream.prequential import PrequentialLoop, Step
-from iln_stream.service import shrinking_gradient
-from iln_stream.streams.river import RiverDatasetSource
 
 
 class Shown(NamedTuple):
@@ -33,7 +27,7 @@ class Shown(NamedTuple):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """One run of the demo that is kept, scraped and interrupted: what it said and served."""
+    """Run the demo once with --keep, scrape it and interrupt it."""
     folder = tmp_path_factory.mktemp("demo")
     started = time.monotonic()
     with subprocess.Popen(
@@ -51,7 +45,7 @@ def shown(tmp_path_factory):
                 break
         seconds = time.monotonic() - started
         assert url is not None, output
-        # Whatever proxy the environment names, it is not asked for an address on this machine.
+        # Requests to this machine bypass any proxy in the environment.
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(url, timeout=10) as answer:
             page = answer.read().decode()
@@ -62,12 +56,12 @@ def shown(tmp_path_factory):
 
 
 def test_within_a_minute(shown):
-    """Nobody waits longer than a minute for a first look."""
+    """The demo takes less than a minute."""
     assert shown.seconds < 60
 
 
 def cells(output, name):
-    """A contender's row: its error and speed on each stream."""
+    """Return a contender's row: its error and speed on each stream."""
     (row,) = [line for line in output.splitlines() if f" {name} " in line]
     return [float(cell.replace(",", "")) for cell in row.split(name)[1].split()]
 
@@ -81,13 +75,13 @@ def test_table(shown, name):
 
 
 def test_ours_has_learned(shown):
-    """On every stream our learner's error is below that of guessing the mean so far."""
+    """On each stream our learner's error is below that of the running mean."""
     ours, guessing = (cells(shown.output, name)[::2] for name in (OURS, "running mean"))
     assert all(error < guess for error, guess in zip(ours, guessing, strict=True))
 
 
 def test_picture(shown):
-    """The picture is where it was asked for, and is one."""
+    """The demo draws a picture in the folder --out."""
     output, folder = shown.output, shown.folder
     picture = folder / "pictures/here/running_loss.png"
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -96,13 +90,13 @@ def test_picture(shown):
 
 
 def test_shrinks_are_shown(shown):
-    """The run that is meant to shrink does, and the demo says how often."""
-    (times,) = re.findall(r"alpha was shrunk (\d+)", shown.output)
+    """The shrinking run shrinks, and the demo prints how often."""
+    (times,) = re.findall(r"shrank alpha (\d+) times", shown.output)
     assert int(times) > 0
 
 
 def test_metrics_are_kept(shown):
-    """With --keep the page stays up until Ctrl-C, telling of all our learners' events."""
+    """With --keep the demo serves the metrics of all our learners until Ctrl-C."""
     events = dict(re.findall(r'^iln_events_total{model="(\S+?)".*} (\S+)$', shown.page, re.M))
     assert {model: float(n) for model, n in events.items()} == {
         "demo-TrumpApproval": 1001,
@@ -116,47 +110,22 @@ def test_metrics_are_kept(shown):
 
 
 def test_nothing_else_is_left_behind(shown):
-    """The demo leaves its picture and no other file."""
+    """The demo writes no file but its picture."""
     assert [file.name for file in shown.folder.rglob("*") if file.is_file()] == ["running_loss.png"]
 
 
 def test_out_that_can_not_be(tmp_path):
-    """A folder that can't be made is told at once, before any learning."""
+    """A folder that can't be created is an error before any learning."""
     (tmp_path / "taken").touch()
-    with pytest.raises(IlnError, match=r"--out: can't make the folder .*taken: File exists"):
+    with pytest.raises(IlnError, match=r"--out: can't create the folder .*taken: File exists"):
         run_demo(tmp_path / "taken", keep=False, metrics_port=0, console=Console(quiet=True))
 
 
 def test_port_taken(tmp_path):
-    """A port that somebody else has is told at once, by its number."""
+    """A port in use is an error that names the port, before any learning."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(IlnError, match=f"--metrics-port: {port}: Address already in use"):
             run_demo(tmp_path, keep=False, metrics_port=port, console=Console(quiet=True))
-
-
-def test_trajectory_of_a_run():
-    """A trajectory's errors, losses and shrinks are those of the steps."""
-    model = shrinking_gradient(seed=1, norm_bound=0.01, step=1.0)
-    algorithm_1 = find_shrinking_gradient(model)
-    trajectory = Trajectory(algorithm_1)
-    source = RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval", limit=300)
-    PrequentialLoop(source, model, [trajectory]).run()
-    assert len(trajectory.shrinks) == algorithm_1.n_shrinks > 0
-    assert trajectory.alpha_l1[-1] == algorithm_1.alpha_l1
-    for event in trajectory.shrinks:
-        assert trajectory.alpha_l1[event] == pytest.approx(trajectory.alpha_l1[event - 1] / 4)
-
-
-def test_means_of_a_trajectory():
-    """Means are over labelled events, each loss being half a squared error."""
-    trajectory = Trajectory()
-    for y, y_pred in [(1.0, 3.0), (None, 9.0), (5.0, 4.0)]:
-        trajectory.on_step(Step(0, 0, None, None, {}, y, y_pred, None, seconds=0.5))
-    assert trajectory.absolute_errors == [2.0, 1.0]
-    assert trajectory.mae == 1.5
-    assert trajectory.running_loss == [0.5]  # of the second on
-    assert trajectory.events_per_second == 2.0
-    assert trajectory.alpha_l1 == []

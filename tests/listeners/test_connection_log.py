@@ -1,4 +1,4 @@
-"""`ConnectionLog`: the outage of a broker in two sentences."""
+"""`ConnectionLog`: one line at the start of an outage, and one at its end."""
 
 import re
 
@@ -25,13 +25,13 @@ class Source(ListSource):
 
     def __init__(self):
         super().__init__([])
-        self.is_there = True
+        self.is_connected = True
         self.n_asked = 0
 
     @property
     def connected(self):
         self.n_asked += 1
-        return self.is_there
+        return self.is_connected
 
 
 @pytest.fixture
@@ -46,47 +46,47 @@ def log(source, caplog):
 
 
 def test_silent_while_connected(log, caplog):
-    """Nothing is said of a broker that is there, records or none."""
+    """A connected broker is not logged, with or without records."""
     for come in COMES.values():
         come(log)
     assert caplog.messages == []
 
 
-def test_away_is_said_once(source, log, caplog):
-    """However long the broker is away, one sentence says so."""
-    source.is_there = False
+def test_outage_is_logged_once(source, log, caplog):
+    """An outage is logged once, however long it lasts."""
+    source.is_connected = False
     for _ in range(10):
         log.on_idle()
-    assert caplog.messages == ["the broker at h:9092 is away; waiting"]
+    assert caplog.messages == ["the broker at h:9092 is unreachable; waiting"]
 
 
 @pytest.mark.parametrize("come", COMES.values(), ids=COMES.keys())
-def test_return_is_said_once(source, log, caplog, monkeypatch, come):
-    """Whatever comes first of a broker that is back tells so, with the seconds it was away."""
+def test_reconnection_is_logged_once(source, log, caplog, monkeypatch, come):
+    """The first event, letter, repeat or pause after an outage logs its length."""
     clock = iter([100.0, 112.34])
     monkeypatch.setattr("iln_stream.listeners.connection_log.monotonic", lambda: next(clock))
-    source.is_there = False
+    source.is_connected = False
     log.on_idle()
     come(log)
-    source.is_there = True
+    source.is_connected = True
     come(log)
     come(log)
-    assert caplog.messages[1:] == ["the broker at h:9092 is back after 12.3 s"]
+    assert caplog.messages[1:] == ["the broker at h:9092 is reachable again after 12.3 s"]
 
 
-def test_each_outage_is_said(source, log, caplog):
-    """A second outage is no repeat of the first."""
-    for there in (False, True, False, True):
-        source.is_there = there
+def test_each_outage_is_logged(source, log, caplog):
+    """A second outage is logged like the first."""
+    for connected in (False, True, False, True):
+        source.is_connected = connected
         log.on_idle()
-    away, back = "is away; waiting", r"is back after 0\.0 s"
+    lost, found = "is unreachable; waiting", r"is reachable again after 0\.0 s"
     assert len(caplog.messages) == 4
-    for message, words in zip(caplog.messages, (away, back, away, back), strict=True):
+    for message, words in zip(caplog.messages, (lost, found, lost, found), strict=True):
         assert re.search(words, message)
 
 
 def test_events_cost_nothing(source, log):
-    """While the broker is there no record has the source asked."""
+    """While the broker is connected, records do not check the connection."""
     for name in ("step", "letter", "repeat"):
         COMES[name](log)
     assert source.n_asked == 0

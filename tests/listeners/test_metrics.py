@@ -1,4 +1,4 @@
-"""Every metric is recomputed here from the steps alone and compared."""
+"""`Metrics`: every metric equals its value recomputed from the steps."""
 
 import math
 import threading
@@ -42,7 +42,7 @@ Pair = tuple[Mapping[Any, Any], Any]
 
 
 class Recorder(Listener):
-    """Keeps what the loop said, and what Algorithm 1 did at each labelled step."""
+    """Keeps steps, dead letters and the updates of Algorithm 1."""
 
     def __init__(self, learner: Any) -> None:
         self.steps: list[Step] = []
@@ -64,7 +64,7 @@ class Recorder(Listener):
 
 
 class Run(NamedTuple):
-    """A learner's whole way through a stream, and what Prometheus would see of it."""
+    """A learner's run over a stream, with the registry of its metrics."""
 
     registry: CollectorRegistry
     recorder: Recorder
@@ -354,7 +354,7 @@ def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptur
     assert registry.get_sample_value("faulty", {"model": "own", "partition": "0"}) is None
     labels = {"model": "own", "partition": "0"}
     assert registry.get_sample_value("iln_events_total", labels) == 0
-    assert "metric faulty of own/0 can't be read" in caplog.text
+    assert "can't read metric faulty of own, partition 0: " in caplog.text
 
 
 @pytest.mark.parametrize(

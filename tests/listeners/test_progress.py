@@ -1,4 +1,4 @@
-"""`Progress`: for people at a terminal, and for nobody else."""
+"""`Progress`: a bar in a terminal, and nothing elsewhere."""
 
 import io
 import math
@@ -47,7 +47,7 @@ def test_draws_in_a_terminal():
     bar.close()
     last = last_drawing(screen)
     assert "5/10" in last
-    assert "the last 500: MAE 2" in last
+    assert "last 500: MAE 2" in last
     assert "1 dead letters" in last
 
 
@@ -59,7 +59,7 @@ def test_no_known_end(total):
     bar.close()
     last = last_drawing(screen)
     assert "1/" in last
-    assert f"the last 500: MAE {math.nan}" in last
+    assert f"last 500: MAE {math.nan}" in last
     assert "dead letters" not in last
 
 

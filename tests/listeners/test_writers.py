@@ -1,4 +1,4 @@
-"""The writers of predictions and dead letters."""
+"""The writers of predictions and dead letters: what they send, and when."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from iln_stream.prequential import Step
 
 
 class ListSink:
-    """Keeps what it is given, and moves it on when asked to."""
+    """Keeps queued, sent and stored messages apart."""
 
     def __init__(self):
         self.waiting, self.sent, self.stored = [], [], []
@@ -36,7 +36,7 @@ LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")
 
 @pytest.mark.parametrize(("event_id", "y"), [("e-7", 1.25), (None, None)])
 def test_prediction(event_id, y):
-    """A prediction tells which event it is of, to the last bit of its value, keyed by its id."""
+    """A prediction carries its event's position, id and exact value, keyed by the id."""
     sink = ListSink()
     PredictionWriter(sink, "s").on_step(step(event_id=event_id, y=y))
     ((key, value),) = sink.waiting
@@ -47,7 +47,7 @@ def test_prediction(event_id, y):
 
 
 def test_messages_wait_for_a_pause():
-    """Messages are sent in bulk, and when the stream pauses; nobody waits until they are stored."""
+    """A pause in the stream sends queued messages, without waiting for their storage."""
     predictions, letters = ListSink(), ListSink()
     writers = PredictionWriter(predictions, "s"), DeadLetterWriter(letters)
     for writer in writers:
@@ -61,7 +61,7 @@ def test_messages_wait_for_a_pause():
 
 
 def test_dead_letters_are_no_predictions():
-    """Each writer sends its own kind only."""
+    """Each writer sends only its own kind of message."""
     predictions, letters = ListSink(), ListSink()
     PredictionWriter(predictions, "s").on_dead_letter(LETTER)
     DeadLetterWriter(letters).on_step(step())
@@ -69,17 +69,17 @@ def test_dead_letters_are_no_predictions():
 
 
 def test_dead_letter(caplog):
-    """A dead letter tells its place and reason, in its sink and in the log."""
+    """A dead letter has its position and reason, in its sink and in the log."""
     sink = ListSink()
     DeadLetterWriter(sink).on_dead_letter(LETTER)
     ((key, value),) = sink.waiting
     assert key == "s/2/9"
     assert DeadLetter.model_validate_json(value) == LETTER
-    assert caplog.messages == ["s/2/9 is a dead letter: no event"]
+    assert caplog.messages == ["dead letter at offset 9 of s, partition 2: no event"]
 
 
 def test_sink_that_fails():
-    """A sink's failure reaches the loop: what can't be stored stops the stream."""
+    """A sink's failure reaches the loop, which stops."""
 
     class Full(ListSink):
         def write(self, key, value):

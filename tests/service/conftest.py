@@ -1,4 +1,4 @@
-"""What these files share."""
+"""Fixtures of these tests."""
 
 import os
 
@@ -6,8 +6,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def clean_surroundings(monkeypatch, tmp_path):
-    """A folder of one's own, and no ILN_* variables of the machine's."""
+def clean_environment(monkeypatch, tmp_path):
+    """Run each test in its own folder and without ILN_* variables."""
     for name in [name for name in os.environ if name.startswith("ILN_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)

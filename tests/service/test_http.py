@@ -1,4 +1,4 @@
-"""The service's answers over HTTP."""
+"""`HttpServer`: /metrics and /ready."""
 
 import urllib.error
 import urllib.request
@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from iln_stream.service.http import HttpServer
 
-# Whatever proxy the environment names, it is not asked for an address on this machine.
+# Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -35,19 +35,19 @@ def get(url):
 
 
 def test_metrics(server):
-    """Prometheus finds the registry's metrics."""
+    """/metrics serves the registry's metrics."""
     status, page = get(f"{server.url}/metrics")
     assert status == 200
     assert "some_gauge 4.0" in page
 
 
 def test_ready(server, reasons):
-    """A probe learns whether events can be learned, and a person why not."""
+    """/ready answers 200 if events can be learned, else 503 with the reasons."""
     assert get(f"{server.url}/ready") == (200, "ready\n")
-    reasons += ["events, partition 0: the broker is away"]
-    assert get(f"{server.url}/ready") == (503, "events, partition 0: the broker is away\n")
+    reasons += ["events, partition 0: the broker is unreachable"]
+    assert get(f"{server.url}/ready") == (503, "events, partition 0: the broker is unreachable\n")
 
 
 def test_elsewhere(server):
-    """What isn't there says what is."""
-    assert get(server.url) == (404, "there are /metrics and /ready\n")
+    """Other paths answer 404 and name the two that exist."""
+    assert get(server.url) == (404, "try /metrics or /ready\n")

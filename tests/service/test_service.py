@@ -1,4 +1,4 @@
-"""`Service`: the whole thing, run as it is in production but for Kafka."""
+"""`Service`: run as in production, except for Kafka."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def lines(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-# Whatever proxy the environment names, it is not asked for an address on this machine.
+# Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -39,13 +39,13 @@ def scrape(url):
 
 
 def value(page, metric):
-    """The value of a metric that has one sample."""
+    """Return the value of a metric with one sample."""
     (found,) = re.findall(rf"^{metric}(?:{{[^}}]*}})? (\S+)$", page, flags=re.MULTILINE)
     return float(found)
 
 
 def test_end_to_end(tmp_path):
-    """A data set is learned as River would: one prediction an event, the same error, no letters."""
+    """A service learns as River's evaluation does: one prediction per event, the same error."""
     file = tmp_path / "predictions.jsonl"
     running = service(source="river:TrumpApproval", predictions=str(file))
     running.run()
@@ -63,7 +63,7 @@ def test_end_to_end(tmp_path):
 
 
 def test_same_settings_same_predictions(tmp_path):
-    """Two runs with the same seed publish the same bytes, another seed others."""
+    """Two runs with the same seed publish the same bytes; another seed gives others."""
     published = []
     for seed in (5, 5, 6):
         file = tmp_path / f"{len(published)}.jsonl"
@@ -73,7 +73,7 @@ def test_same_settings_same_predictions(tmp_path):
 
 
 def test_dead_letters(tmp_path):
-    """What is no event lands in the file of dead letters, and the rest is learned."""
+    """Malformed records become dead letters, and the others are learned."""
     (tmp_path / "events.jsonl").write_bytes(
         b'{"x": {"a": 1}, "y": 1}\n{"x": {"a": NaN}}\nnonsense\n{"x": {"a": 2}}\n'
     )
@@ -93,7 +93,7 @@ def test_dead_letters(tmp_path):
 
 
 def test_metrics_over_http(tmp_path):
-    """While the service runs, its page tells the counts of this moment; afterwards it is gone."""
+    """While the service runs, /metrics shows current counts; afterwards the port is closed."""
     (tmp_path / "events.jsonl").write_bytes(
         b'{"x": {"a": 1}, "y": 1}\n{"x": {"a": 2}}\n?\n{"x": {"a": 1}, "y": 3}\n'
     )
@@ -123,7 +123,7 @@ def test_metrics_over_http(tmp_path):
 
 
 def test_no_metrics():
-    """Without a port nothing listens."""
+    """Without a port there is no HTTP server."""
     running = Service(Settings(source="river:TrumpApproval", limit=3, metrics_port=None))
     running.serve_metrics()
     assert running.metrics_url is None
@@ -131,7 +131,7 @@ def test_no_metrics():
 
 
 def test_port_taken():
-    """A port that somebody else has is told with its number and the way out."""
+    """An error about a port in use names the port and the remedy."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -143,7 +143,7 @@ def test_port_taken():
 
 
 def test_failing_sink_stops_the_run():
-    """When predictions can't be stored the run ends with an error, and everything is closed."""
+    """If predictions can't be stored, the run fails and closes everything."""
     running = service(source="river:TrumpApproval", predictions="/dev/full")
     closed = []
 
@@ -159,15 +159,8 @@ def test_failing_sink_stops_the_run():
     assert running.metrics_url is None
 
 
-def test_signals_are_given_back():
-    """After a run, Ctrl-C means again what it meant to the program around."""
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    service(source="river:TrumpApproval", limit=3).run()
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-
-
 def test_run_in_a_thread():
-    """A program of one's own can run a service beside its main thread."""
+    """A service can run in a thread of another program."""
     running = service(source="river:TrumpApproval", limit=30)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
@@ -177,7 +170,7 @@ def test_run_in_a_thread():
 
 @pytest.fixture
 def process(tmp_path):
-    """`iln-stream run` on a pipe that stays open."""
+    """`iln-stream run` that reads from an open pipe."""
     arguments = ["run", "--source", "-", "--metrics-port", "0", "--predictions", "p.jsonl"]
     with subprocess.Popen(
         [*COMMAND, *arguments],
@@ -196,13 +189,13 @@ def predicted(file, n, seconds=30.0):
     """Wait until n predictions are stored."""
     deadline = time.monotonic() + seconds
     while not (file.exists() and len(file.read_bytes().splitlines()) >= n):
-        assert time.monotonic() < deadline, "the predictions don't come"
+        assert time.monotonic() < deadline, "no predictions in time"
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
 def test_signal(number, process, tmp_path):
-    """A signal ends the run after the event at hand, with everything stored and exit code 0."""
+    """A signal ends the run after the current event, with outputs stored and exit code 0."""
     for i in range(5):
         process.stdin.write(b'{"x": {"a": %d}, "y": %d}\n' % (i, i))
     predicted(tmp_path / "p.jsonl", 5)  # stored in a pause, with the pipe still open
@@ -210,7 +203,7 @@ def test_signal(number, process, tmp_path):
     os.kill(process.pid, number)
     _, error = process.communicate(timeout=30)
     assert process.returncode == 0, error
-    assert f"{number.name}: finishing the event at hand" in error.decode()
+    assert f"{number.name}: finishing the current event" in error.decode()
     assert "5 events, 0 dead letters" in error.decode()
     assert b"Traceback" not in error
     assert [line["offset"] for line in lines(tmp_path / "p.jsonl")] == [0, 1, 2, 3, 4]

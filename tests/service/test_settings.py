@@ -1,4 +1,4 @@
-"""`Settings`: one meaning, whatever it is said through."""
+"""`Settings`: flags, variables and the TOML file, and their errors."""
 
 import datetime as dt
 
@@ -20,7 +20,7 @@ def toml(tmp_path):
 
 
 def test_defaults():
-    """Without a word said, a run reads the local Kafka and serves metrics to this machine only."""
+    """By default a run reads the local Kafka and serves metrics to this machine only."""
     settings = Settings.load()
     assert (settings.source, settings.bootstrap) == ("kafka", "127.0.0.1:9092")
     assert settings.start is None
@@ -40,13 +40,13 @@ def test_precedence(toml, monkeypatch):
 
 
 def test_flag_not_given(toml):
-    """A flag that nobody gave doesn't hide what the file says."""
+    """A flag that is not given does not override the file."""
     assert Settings.load(toml("window = 5"), window=None).window == 5
 
 
 WRONG = {
     "partitions": ("-1", "match pattern"),
-    "start": ("yesterday", "expected earliest, latest or a time with its offset"),
+    "start": ("yesterday", "expected earliest, latest or a time with a UTC offset"),
     "stop_at_end": ("perhaps", "valid boolean"),
     "limit": ("0", "greater than or equal to 1"),
     "kafka_options": ("{a", "expected a JSON object"),
@@ -60,7 +60,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("through", ["flag", "variable", "file"])
 def test_wrong_value(name, through, toml, monkeypatch):
-    """A wrong value is told with what is expected and got, and the name in all its spellings."""
+    """An error gives the expected and the actual value, and the key, flag and variable."""
     value, expected = WRONG[name]
     config, flags = None, {}
     if through == "flag":
@@ -80,8 +80,8 @@ def test_wrong_value(name, through, toml, monkeypatch):
     assert "Value error" not in line
 
 
-def test_every_wrong_value_is_told():
-    """All that is wrong is told at once, a line each."""
+def test_every_wrong_value_is_listed():
+    """One error lists all invalid settings, one per line."""
     with pytest.raises(SettingsError) as caught:
         Settings.load(seed="x", window="0", partitions="-1")
     names = [line.split(" ")[0] for line in str(caught.value).splitlines()]
@@ -89,27 +89,29 @@ def test_every_wrong_value_is_told():
 
 
 def test_unknown_key_in_the_file(toml):
-    """A misspelt key is told, not passed over."""
-    with pytest.raises(SettingsError, match=r"topik \(no such setting; topic\?\): .*got 'events'"):
+    """An unknown key in the file is an error."""
+    with pytest.raises(
+        SettingsError, match=r"topik \(unknown setting; did you mean topic\?\): .*got 'events'"
+    ):
         Settings.load(toml('topik = "events"'))
 
 
-def test_file_that_is_no_toml(toml):
-    """A file that can't be parsed is named, with the place."""
+def test_invalid_toml(toml):
+    """The error names a file that can't be parsed, and the line."""
     file = toml("seed = 1\ntopic = \n")
     with pytest.raises(SettingsError, match=rf"{file}: .*line 2"):
         Settings.load(file)
 
 
 def test_missing_file(tmp_path):
-    """A configuration that was asked for and isn't there is not ignored."""
-    with pytest.raises(SettingsError, match=r"--config: there is no file .*none\.toml"):
+    """A missing --config file is an error."""
+    with pytest.raises(SettingsError, match=r"--config: file .*none\.toml does not exist"):
         Settings.load(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize("name", ["kafka_options", "learner_options"])
 def test_options(name, toml, monkeypatch):
-    """Options are JSON in flags and variables and a table in TOML, and mean the same."""
+    """Options are JSON in flags and variables, and a table in TOML, with the same meaning."""
     meant = {"budget": 500, "deep": {"list": [1, "a", None, True]}}
     said = '{"budget": 500, "deep": {"list": [1, "a", null, true]}}'
     assert getattr(Settings.load(**{name: said}), name) == meant
@@ -129,57 +131,61 @@ def test_options(name, toml, monkeypatch):
     ],
 )
 def test_start(said, meant):
-    """A run starts at an end of the topic or at a moment."""
+    """`start` is earliest, latest or a time."""
     assert Settings.load(start=said).start == meant
 
 
 @pytest.mark.parametrize("said", ["2026-01-31T12:00:00", "2026-01-31", "Earliest", "", "0"])
 def test_start_that_is_ambiguous(said):
-    """A time without its offset could be any of a day's hours, so it is refused."""
+    """A time without a UTC offset is rejected, as it is ambiguous."""
     with pytest.raises(SettingsError, match=r"start \(--start, ILN_START\): expected earliest"):
         Settings.load(start=said)
 
 
 @pytest.mark.parametrize("zone", ["Z", "+02:00"])
 def test_start_as_a_toml_time(toml, zone):
-    """TOML's own times serve as well as text."""
+    """`start` accepts TOML's own datetime type."""
     settings = Settings.load(toml(f"start = 2026-01-31T12:00:00{zone}"))
     assert settings.start == dt.datetime.fromisoformat(f"2026-01-31T12:00:00{zone}")
 
 
 def test_start_as_a_toml_time_without_offset(toml):
-    """TOML's local dates and times are refused as their text would be."""
-    expected = r"^start \(--start, ILN_START\): expected earliest, latest or a time with its offset"
+    """TOML's local dates and times are rejected, like the same text."""
+    expected = (
+        r"^start \(--start, ILN_START\): expected earliest, latest or a time with a UTC offset"
+    )
     for said in ("2026-01-31T12:00:00", "2026-01-31", "5"):
         with pytest.raises(SettingsError, match=expected):
             Settings.load(toml(f"start = {said}"))
 
 
 def test_every_setting_is_described():
-    """--help and the README have a sentence on each setting."""
+    """Each setting has a description, which --help and the README show."""
     undescribed = [name for name, field in Settings.model_fields.items() if not field.description]
     assert undescribed == []
 
 
-def test_a_password_is_not_told():
-    """What is wrong with kafka_options is told without repeating them: they may hold secrets."""
+def test_a_password_is_not_shown():
+    """Errors in kafka_options do not quote the value, which may hold secrets."""
     with pytest.raises(SettingsError, match="kafka_options") as caught:
         Settings.load(kafka_options='{"sasl_plain_password": "hunter2", ')
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_misspelt_variable_is_told(monkeypatch, recwarn):
-    """A variable that looks like a setting is not ignored in silence; others are not ours."""
+def test_a_misspelt_variable_is_warned_about(monkeypatch, recwarn):
+    """An unknown variable that resembles a setting gets a warning; other variables do not."""
     monkeypatch.setenv("ILN_TARGE", "price")
     monkeypatch.setenv("ILN_SOMEBODY_ELSES", "1")
     Settings.load()
     (warning,) = recwarn
-    assert str(warning.message) == "ILN_TARGE is no setting: did you mean ILN_TARGET?"
+    assert str(warning.message) == "ILN_TARGE is not a setting; did you mean ILN_TARGET?"
 
 
-def test_a_misspelt_key_is_told_with_what_was_meant(tmp_path):
-    """An unknown TOML key comes with the setting it resembles."""
+def test_a_misspelt_key_gets_a_suggestion(tmp_path):
+    """The error about an unknown TOML key suggests the setting that it resembles."""
     file = tmp_path / "iln.toml"
     file.write_text("metric_port = 1\n")
-    with pytest.raises(SettingsError, match=r"metric_port \(no such setting; metrics_port\?\)"):
+    with pytest.raises(
+        SettingsError, match=r"metric_port \(unknown setting; did you mean metrics_port\?\)"
+    ):
         Settings.load(file)

@@ -1,4 +1,4 @@
-"""Real learners at work, and the real Prometheus that scrapes them."""
+"""Running learners, and a Prometheus that scrapes them."""
 
 import datetime as dt
 import shutil
@@ -39,7 +39,7 @@ SHRINKING: dict[str, Any] = {
 
 
 class Breather(Listener):
-    """Leaves the processor to the tests between two events."""
+    """Sleeps between events, so that tests get processor time."""
 
     def on_step(self, step: Step) -> None:
         sleep(0.001)
@@ -48,7 +48,7 @@ class Breather(Listener):
 class LearnersAtWork:
     """The default learner and a shrinking one, each in a thread, behind one /metrics.
 
-    The shrinking one's source says that its broker is away, and its snapshots are an hour old.
+    The source of the shrinking learner is disconnected, and its snapshots are an hour old.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -68,7 +68,7 @@ class LearnersAtWork:
 
     @property
     def address(self) -> str:
-        """What Prometheus scrapes."""
+        """URL that Prometheus scrapes."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def exposition(self) -> str:

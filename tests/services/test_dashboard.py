@@ -14,7 +14,7 @@ GRAPHS = [panel for panel in PANELS if panel["type"] != "row"]
 
 
 def test_committed_dashboard_is_what_the_code_makes() -> None:
-    """Neither an edit of the JSON nor one of the code alone goes unnoticed."""
+    """The committed JSON is what the code generates."""
     made = runpy.run_path(str(GRAFANA / "dashboard.py"))["as_json"]()
     assert made == COMMITTED, "run: python services/grafana/dashboard.py"
 
@@ -33,7 +33,7 @@ def test_dashboard_uids_are_unique_and_said() -> None:
 
 
 def test_panels_lie_on_the_grid_without_overlap() -> None:
-    """Grafana would push overlapping panels to where nobody put them."""
+    """Grafana moves overlapping panels."""
     for panel in PANELS:
         assert panel["gridPos"]["x"] + panel["gridPos"]["w"] <= 24, panel["title"]
     for one, other in combinations(PANELS, 2):
@@ -41,7 +41,7 @@ def test_panels_lie_on_the_grid_without_overlap() -> None:
 
 
 def test_every_data_source_is_the_provisioned_one() -> None:
-    """A panel that asks an unknown data source stays empty."""
+    """A panel with an unknown data source stays empty."""
     provisioning = GRAFANA / "provisioning" / "datasources" / "prometheus.yml"
     (datasource,) = yaml.safe_load(provisioning.read_text())["datasources"]
     asked = [panel["datasource"] for panel in GRAPHS]
@@ -53,7 +53,7 @@ def test_every_data_source_is_the_provisioned_one() -> None:
 
 
 def test_every_panel_tells_a_newcomer_what_is_healthy() -> None:
-    """The dashboard is read by people who have never seen the paper."""
+    """Each panel explains its healthy values to newcomers."""
     for panel in GRAPHS:
         assert "\n\nHealthy: " in panel["description"], panel["title"]
 
@@ -68,7 +68,7 @@ def test_every_query_follows_the_variables() -> None:
 
 
 def test_every_series_has_its_legend() -> None:
-    """Two learners in one panel can't be told apart without."""
+    """Without legends, two learners in one panel look the same."""
     for panel in GRAPHS:
         legends = [target["legendFormat"] for target in panel["targets"]]
         assert len(set(legends)) == len(legends), panel["title"]

@@ -90,13 +90,13 @@ def panel_queries() -> list[Any]:
 
 @pytest.mark.parametrize("expression", panel_queries())
 def test_panel_shows_its_learners(expression: str, prometheus: PrometheusServer) -> None:
-    """A panel whose query is misspelt, or asks what nobody exposes, stays empty for ever."""
+    """A panel with a misspelt query, or an unknown metric, stays empty."""
     models = MODELS.intersection(*(OF_SOME[name] for name in OF_SOME if f"{name}{{" in expression))
     eventually(lambda: {model_of(each) for each in finite(asked(prometheus, expression))} == models)
 
 
 def test_variables_offer_every_model_and_its_partitions(prometheus: PrometheusServer) -> None:
-    """What the drop-downs don't offer can't be looked at."""
+    """The drop-downs offer every model and partition."""
     eventually(
         lambda: (
             offered(prometheus)
@@ -162,7 +162,7 @@ def test_only_one_of_the_two_learners_shrinks(prometheus: PrometheusServer) -> N
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
-    """A metric that no panel shows is one that nobody looks at."""
+    """Each metric has a panel."""
     expressions = " ".join(query.values[0] for query in panel_queries())
     assert not [name for name in TYPES if name not in expressions]
 

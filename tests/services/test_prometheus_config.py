@@ -21,12 +21,12 @@ def test_prometheus_accepts_the_rules() -> None:
 
 
 def test_alerts_fire_when_they_should_and_only_then() -> None:
-    """promtool plays each alert's story, and that of a healthy learner, through the rules."""
+    """promtool runs the rule tests of each alert, and of a healthy learner."""
     assert "SUCCESS" in promtool("test", "rules", PROMETHEUS / "rules_test.yml")
 
 
 def test_every_alert_is_seen_firing_by_the_unit_tests() -> None:
-    """An alert that no test has seen firing may be one that never can."""
+    """A test makes each alert fire."""
     fired = {
         case["alertname"]
         for test in read("rules_test.yml")["tests"]
@@ -37,7 +37,7 @@ def test_every_alert_is_seen_firing_by_the_unit_tests() -> None:
 
 
 def test_every_alert_says_what_to_do() -> None:
-    """Who is woken by an alert finds the next step in its summary."""
+    """Each alert's summary names the problem and the next step."""
     for alert in alerts():
         problem, _, remedy = alert["annotations"]["summary"].partition(": ")
         assert problem, alert["alert"]

@@ -33,7 +33,7 @@ def test_without_prometheus_the_error_says_what_to_install(
 
 
 def test_a_start_that_fails_quotes_the_log(tmp_path: Path) -> None:
-    """Whoever reads the failed test sees Prometheus's own words."""
+    """A failed test shows Prometheus's own error."""
     config = tmp_path / "prometheus.yml"
     config.write_text("no_such_section: {}")
     with pytest.raises(PrometheusServerError, match="no_such_section"):

@@ -1,4 +1,4 @@
-"""Commands that the tests run, and servers that must not outlive them."""
+"""Runs commands, and servers that end with the tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def output_of(
     folder: Path | None = None,
     deadline: float = _DEADLINE_SECONDS,
 ) -> str:
-    """Run a command to its end and return what it said; raise if it fails."""
+    """Run a command to its end and return its output; raise if it fails."""
     try:
         result = subprocess.run(
             command,

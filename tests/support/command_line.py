@@ -1,4 +1,4 @@
-"""`iln-stream` in a process of its own, the one that these tests import."""
+"""Runs `iln-stream`, as imported by these tests, in its own process."""
 
 import os
 import subprocess

@@ -86,7 +86,7 @@ class KafkaBroker:
             self._launch_on_free_ports(self._home)
 
     def stop(self) -> None:
-        """Shut the broker down in good order."""
+        """Shut the broker down cleanly."""
         if self._home is not None and self._running:
             self._home.stop()
             self._running = False
@@ -101,7 +101,7 @@ class KafkaBroker:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Keep the broker from doing anything, its connections open, as one that is too slow."""
+        """Suspend the broker with its connections open, like one that is too slow."""
         if self._home is None:
             raise _needs_own_broker("paused()")
         self._home.pause(True)
@@ -118,7 +118,7 @@ class KafkaBroker:
         self.start()
 
     def wait(self) -> None:
-        """Wait while the broker runs; raise when it has ended by itself."""
+        """Wait while the broker runs; raise if it ends by itself."""
         while self._home is None or not self._home.has_exited():
             time.sleep(1)
         raise self._did_not_go_on(self._home, self.bootstrap, "exited")

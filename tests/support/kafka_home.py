@@ -1,4 +1,4 @@
-"""What the places where a test broker can run have in common."""
+"""Interface of the places where a test broker can run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_DEADLINE_SECONDS = 20.0
 
 
 class KafkaBrokerError(RuntimeError):
-    """The test broker cannot be had, did not start, or cannot do what was asked of it."""
+    """The test broker is not available, did not start, or failed."""
 
 
 class Home(Protocol):
@@ -37,5 +37,5 @@ class Home(Protocol):
 
 
 def output_of(command: Sequence[str], deadline: float = START_DEADLINE_SECONDS) -> str:
-    """Run a command to its end and return what it said."""
+    """Run a command to its end and return its output."""
     return child_process.output_of(command, raising=KafkaBrokerError, deadline=deadline)

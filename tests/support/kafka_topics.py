@@ -47,7 +47,7 @@ def produce(
 
 
 def read_topic(bootstrap: str, topic: str) -> list[ConsumerRecord]:
-    """Everything that is in partition 0 of a topic now, as a plain consumer finds it."""
+    """Return all records in partition 0 of a topic, as a consumer reads them."""
     partition = TopicPartition(topic, 0)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, isolation_level="read_committed")
     found: list[ConsumerRecord] = []

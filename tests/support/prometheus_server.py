@@ -37,7 +37,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class PrometheusServerError(RuntimeError):
-    """The test Prometheus cannot be had, did not start, or cannot answer what it was asked."""
+    """The test Prometheus is not available, did not start, or failed."""
 
 
 class Tools(NamedTuple):

@@ -1,4 +1,4 @@
-"""`iln-stream` at work beside a test: what it says, what it tells Prometheus, how it ends."""
+"""A running `iln-stream`: its log, metrics and exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Command:
-    """One `iln-stream ...` at work in `folder`, killed at the end if it still runs then.
+    """One `iln-stream ...` process in `folder`, killed at the end if it still runs.
 
     `under` is the command that starts it, such as one that limits what it may do.
     """
@@ -55,16 +55,16 @@ class Command:
 
     @property
     def said(self) -> str:
-        """Its standard error so far."""
+        """Standard error so far."""
         return self._said.read_text()
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def wait(self, seconds: float = _DEADLINE_SECONDS) -> int:
-        """Return its exit code when it has ended."""
+        """Wait for the end and return the exit code."""
         return self._process.wait(seconds)
 
     def signal(self, number: int) -> None:
@@ -72,12 +72,12 @@ class Command:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """Send SIGKILL, and return when it is dead."""
+        """Send SIGKILL, and wait for the end."""
         self._process.kill()
         self._process.wait()
 
     def wait_until_it_says(self, words: str) -> None:
-        """Return once the words are in its standard error."""
+        """Wait until standard error contains the text."""
         deadline = monotonic() + _DEADLINE_SECONDS
         while words not in self.said:
             assert self.runs, f"it ended and said:\n{self.said}"
@@ -85,12 +85,12 @@ class Command:
             sleep(0.01)
 
     def terminate(self) -> int:
-        """Send SIGTERM, and return the exit code when it has ended."""
+        """Send SIGTERM, wait for the end, and return the exit code."""
         self._process.send_signal(signal.SIGTERM)
         return self.wait()
 
     def metrics(self) -> dict[str, float]:
-        """What it tells Prometheus now, by sample name; empty while it isn't listening."""
+        """Current metrics by sample name; empty while the server is not listening."""
         address = re.search(r"http://\S+/metrics", self.said)
         if address is None:
             return {}
@@ -99,7 +99,7 @@ class Command:
             return {each.name: each.value for family in families for each in family.samples}
 
     def wait_for_metrics(self, condition: Callable[[dict[str, float]], bool]) -> dict[str, float]:
-        """Return the metrics once they are as wished."""
+        """Wait until the metrics fulfil a condition, and return them."""
         deadline = monotonic() + _DEADLINE_SECONDS
         while not ((found := self.metrics()) and condition(found)):
             assert self.runs, f"it ended and said:\n{self.said}"

@@ -1,4 +1,4 @@
-"""What a run left in its snapshots, to be compared to the last bit."""
+"""Snapshots of a run, to compare to the last bit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iln_stream.state import pack
 
 
 class Saved(NamedTuple):
-    """The newest snapshot of a partition: where it goes on, and its state as bytes."""
+    """The newest snapshot of a partition: its header, and its state as bytes."""
 
     header: Header
     state: dict[str, Any]
@@ -21,7 +21,7 @@ class Saved(NamedTuple):
 
 
 def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
-    """Return what the newest snapshot below `folder` holds; fail if there is none."""
+    """Return the newest snapshot below `folder`; fail if there is none."""
     snapshot = SnapshotFolder(folder / f"{topic}-{partition}").newest()
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"
     arrays, text = pack(snapshot.state["learner"])

@@ -1,4 +1,4 @@
-"""What holds up the Kafka tests: a real broker, or a failure that says what is missing."""
+"""The test broker, and the errors if it is not available."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
-    """A machine without a broker is told what to install; nothing is skipped."""
+    """Without a Kafka, tests fail with what to install, and are not skipped."""
     environment = {k: v for k, v in os.environ.items() if k not in ("JAVA_HOME", "PYTEST_ADDOPTS")}
     environment.pop("ILN_TEST_BOOTSTRAP", None)
     one_test = (
@@ -40,7 +40,7 @@ def in_the_foreground(port: int | str) -> list[str]:
 
 
 def test_a_broker_in_the_foreground(own_broker: KafkaBroker, tmp_path: Path) -> None:
-    """`make kafka` says where it listens, serves, and leaves nothing behind at SIGTERM."""
+    """`make kafka` prints its address, serves, and cleans up on SIGTERM."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -60,7 +60,7 @@ def test_a_broker_in_the_foreground(own_broker: KafkaBroker, tmp_path: Path) -> 
 
 
 def test_a_taken_port(own_broker: KafkaBroker) -> None:
-    """Where something listens already, that is said instead of a Java trace."""
+    """A port in use is one line, not a Java stack trace."""
     port = own_broker.bootstrap.partition(":")[2]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
     result = subprocess.run(

@@ -1,4 +1,4 @@
-"""A certificate that a test's server and its clients agree on."""
+"""A self-signed certificate for a test's server and clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.child_process import output_of
 
 
 class CertificateError(RuntimeError):
-    """openssl did not do it."""
+    """openssl failed."""
 
 
 def certificate(folder: Path) -> tuple[str, Path]:

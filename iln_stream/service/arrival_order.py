@@ -1,4 +1,4 @@
-"""The order of several partitions, kept beside the snapshots that need it."""
+"""Records the order in which several partitions were learned, so that a resumed run repeats it."""
 
 import logging
 from collections import deque
@@ -12,21 +12,21 @@ from iln_stream.streams import Journal, Log, Run, Sequencer, after, read_journal
 log = logging.getLogger(__name__)
 
 
-class KeptOrder:
-    """The journal of one reader of several partitions, as long as its snapshots may need it.
+class ArrivalOrder:
+    """The journal of one reader of several partitions, as far back as its snapshots need it.
 
     Parameters
     ----------
     folder
-        Of the snapshots, locked.
+        Folder of the snapshots, locked.
     epoch
-        Of this run.
+        Epoch of this run.
     resumed
-        Header of the snapshot in this folder that the run resumes from; None: there is none.
+        Header of the snapshot in this folder from which the run resumes; None: none.
     inputs
-        The partitions, each opened where reading resumes.
+        The partitions, each opened at the position where reading resumes.
     keep
-        How many snapshots are kept.
+        Number of snapshots kept.
 
     """
 
@@ -45,7 +45,7 @@ class KeptOrder:
                 with suppress(SnapshotError):
                     self._keep(folder.read(each).header, inputs[0].topic_id)
         journals = sorted(folder.path.glob("*.journal"))
-        # An older one is of another order: a rebuild, which keeps none, came after it.
+        # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         written = _within(read_journal(ours[-1]), inputs) if ours else []
         needed = after(written, self._bound)
@@ -56,13 +56,13 @@ class KeptOrder:
         self.source = Sequencer(inputs, self._journal, after(needed, positions))
 
     def stored(self, header: Header) -> None:
-        """Let go what no snapshot needs now that this one is stored. From any thread."""
+        """Forget the order that no snapshot needs once this one is stored. Thread-safe."""
         self._kept.append(header.positions)
         self._journal.forget(self._bound)
 
     @property
     def _bound(self) -> Positions:
-        """Positions before which no kept snapshot needs the order, whichever is fallen back on."""
+        """Positions before which none of the kept snapshots needs the order."""
         kept = list(self._kept)
         return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._partitions}
 
@@ -72,7 +72,7 @@ class KeptOrder:
 
 
 def _within(runs: Sequence[Run], inputs: Sequence[Log]) -> list[Run]:
-    """Return the runs that the log still holds the end of: a log that lost its end has no more."""
+    """Return the runs that end within the log, which may have lost its end."""
     ends = {
         each.partitions[0]: each.positions[each.partitions[0]] + each.lag
         for each in inputs
@@ -81,7 +81,7 @@ def _within(runs: Sequence[Run], inputs: Sequence[Log]) -> list[Run]:
     lost = [run for run in runs if run.end > ends.get(run.partition, run.end)]
     if lost:
         log.error(
-            "the log ends before records that were learned: their order (%s) is dropped",
+            "the log lost records that were learned; their order (%s) is dropped",
             ", ".join(f"partition {run.partition} up to {run.end}" for run in lost[:5]),
         )
     return [run for run in runs if run not in lost]

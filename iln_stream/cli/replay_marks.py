@@ -1,4 +1,4 @@
-"""Which dead letters were sent again: a stream of marks beside the letters."""
+"""Remembers which dead letters were replayed, in a stream of marks beside the letters."""
 
 import datetime as dt
 from contextlib import ExitStack, closing
@@ -12,7 +12,7 @@ from iln_stream.streams import Scheme, Sink
 
 
 class Mark(BaseModel):
-    """One line: which record was sent again, and when."""
+    """One line: a replayed record, and when it was replayed."""
 
     stream: str
     partition: int
@@ -22,12 +22,12 @@ class Mark(BaseModel):
 
     @property
     def key(self) -> tuple[str, int, int, str]:
-        """Return what tells the record from all others."""
+        """Identity of the record."""
         return self.stream, self.partition, self.offset, self.sha256
 
     @classmethod
     def of(cls, letter: DeadLetter) -> "Mark":
-        """Return the mark that a letter gets when it is sent again now."""
+        """Return the mark of a letter that is replayed now."""
         return cls(
             stream=letter.stream,
             partition=letter.partition,
@@ -38,19 +38,19 @@ class Mark(BaseModel):
 
 
 class Marks:
-    """Remembers which letters were sent again, in `<file>.replayed` or topic `<topic>-replayed`.
+    """Remembers replayed letters in the file `<file>.replayed` or the topic `<topic>-replayed`.
 
-    A letter that was written twice, as may happen after a crash, is one letter here.
+    A letter that was written twice, which a crash may cause, counts as one letter.
 
     Parameters
     ----------
     settings
-        Of the run that left the letters.
+        Settings of the run that wrote the letters.
 
     Raises
     ------
     IlnError
-        When the stream holds something else.
+        When the stream contains anything but marks.
 
     """
 
@@ -63,11 +63,11 @@ class Marks:
         self._opened = ExitStack()
 
     def when(self, letter: DeadLetter) -> dt.datetime | None:
-        """Return when the letter was sent again last; None: never."""
+        """Return when the letter was last replayed; None: never."""
         return self._when.get(Mark.of(letter).key)
 
     def add(self, letter: DeadLetter) -> None:
-        """Return when it is stored that the letter was sent again."""
+        """Mark the letter as replayed, and wait until the mark is stored."""
         if self._sink is None:
             self._sink = self._stream.sink()
             self._opened.callback(self._sink.close)
@@ -82,11 +82,11 @@ class Marks:
 
 
 def _read(stream: Scheme) -> dict[tuple[str, int, int, str], dt.datetime]:
-    """Return when each letter was sent again last."""
+    """Return when each letter was last replayed."""
     found: dict[tuple[str, int, int, str], dt.datetime] = {}
     try:
         source = stream.written()
-    except NoStreamError:  # nothing was sent again yet
+    except NoStreamError:  # nothing was replayed yet
         return found
     with closing(source):
         while not source.exhausted:
@@ -95,8 +95,8 @@ def _read(stream: Scheme) -> dict[tuple[str, int, int, str], dt.datetime]:
                     mark = Mark.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
                 except ValidationError as error:
                     raise IlnError(
-                        f"{stream.address}: {record.offset} is no mark of a dead letter that was "
-                        f"sent again: {error}"
+                        f"{stream.address}: record {record.offset} is not the mark of a replayed "
+                        f"dead letter: {error}"
                     ) from None
                 found[mark.key] = mark.when
     return found

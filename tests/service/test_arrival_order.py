@@ -1,11 +1,11 @@
-"""The kept order: how much of it is kept, and for which snapshots."""
+"""`ArrivalOrder`: which part of the order is repeated, and which is kept for which snapshots."""
 
 import random
 
 import pytest
 from streams.test_sequencer import Partition
 
-from iln_stream.service.order import KeptOrder
+from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
 from iln_stream.streams import Journal, Run, read_journal
 
@@ -29,10 +29,23 @@ def partitions(positions, n=1_000, topic_id="a"):
 
 
 def kept(folder, resumed, epoch=9, **more):
-    """What is repeated, and what the new journal holds, where a run of this epoch takes over."""
-    order = KeptOrder(folder, epoch, resumed, partitions(resumed.positions, **more), keep=3)
+    """Return what a run of this epoch reads, as partition and offset, and its first journal."""
+    order = ArrivalOrder(folder, epoch, resumed, partitions(resumed.positions, **more), keep=3)
+    journal = read_journal(folder.path / f"{epoch:06}.journal")
+    records = []
+    while not order.source.exhausted:
+        records += [(each.partition, each.offset) for each in order.source.poll(0.01)]
     order.source.close()
-    return list(order.source._again), read_journal(folder.path / f"{epoch:06}.journal")
+    return records, journal
+
+
+def repeats(records, positions, runs):
+    """Whether records begin with these runs, from these positions."""
+    expected, at = [], dict(positions)
+    for run in runs:
+        expected += [(run.partition, offset) for offset in range(at[run.partition], run.end)]
+        at[run.partition] = run.end
+    return records[: len(expected)] == expected
 
 
 def store(folder, *headers):
@@ -41,55 +54,57 @@ def store(folder, *headers):
 
 
 def test_what_comes_after_the_snapshot_is_repeated(folder):
-    """Runs behind the snapshot come again; those that an older one would need stay."""
+    """Runs after the snapshot are repeated; the journal keeps those that an older one needs."""
     old, new = header({0: 300, 1: 0}), header({0: 500, 1: 200})
     store(folder, old, new)
     Journal(folder.path / "000001.journal", RUNS)
-    assert kept(folder, new) == ([Run(1, 400), Run(0, 900)], RUNS[1:])
+    records, journal = kept(folder, new)
+    assert repeats(records, new.positions, [Run(1, 400), Run(0, 900)])
+    assert journal == RUNS[1:]
     assert not (folder.path / "000001.journal").exists()
 
 
 def test_a_zombies_snapshot_takes_nothing_away(folder):
-    """A snapshot of a lower epoch, however far it is, is no bound for what is still needed."""
+    """A snapshot of a lower epoch does not shorten the order, however far its positions are."""
     resumed = header({0: 300, 1: 200}, epoch=5)
     store(folder, header({0: 900, 1: 900}, epoch=4), resumed)
     Journal(folder.path / "000005.journal", RUNS)
-    assert kept(folder, resumed)[0] == RUNS[2:]
+    assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
 
 
 def test_another_topics_snapshot_takes_nothing_away(folder):
-    """Nor is one of a topic that was deleted and created anew."""
+    """A snapshot of a deleted topic with the same name does not shorten the order."""
     resumed = header({0: 300, 1: 200}, epoch=5)
     store(folder, header({0: 900, 1: 900}, epoch=4, topic_id="gone"), resumed)
     Journal(folder.path / "000005.journal", RUNS)
-    assert kept(folder, resumed)[0] == RUNS[2:]
+    assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
 
 
 def test_an_order_before_a_rebuild_is_not_repeated(folder):
-    """A rebuild keeps no order, so a journal from before it is of another one."""
+    """A journal from before a rebuild is ignored, as the rebuild learned in another order."""
     resumed = header({0: 0, 1: 0}, epoch=6)
     store(folder, resumed)
     Journal(folder.path / "000005.journal", RUNS)
-    assert kept(folder, resumed) == ([], [])
+    assert kept(folder, resumed)[1] == []
 
 
 def test_a_log_that_lost_its_end(folder, caplog):
-    """Records that are gone are not waited for, and their order is reported as dropped."""
+    """A run does not wait for lost records, and logs that it drops their order."""
     resumed = header({0: 300, 1: 200})
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)
-    again, _ = kept(folder, resumed, n=450)
-    assert again == [Run(1, 400)]
+    records, _ = kept(folder, resumed, n=450)
+    assert repeats(records, resumed.positions, [Run(1, 400)])
     assert "partition 0 up to 500" in caplog.text
 
 
 def test_stored_snapshots_let_runs_go(folder, monkeypatch):
-    """Once newer snapshots are stored, the journal forgets what only older ones needed."""
+    """Once newer snapshots are stored, the journal forgets runs that only older ones needed."""
     monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 0)
     resumed = header({0: 300, 1: 200})
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)
-    order = KeptOrder(folder, 9, resumed, partitions(resumed.positions), keep=2)
+    order = ArrivalOrder(folder, 9, resumed, partitions(resumed.positions), keep=2)
     for positions in ({0: 900, 1: 300}, {0: 900, 1: 400}):
         order.stored(header(positions, epoch=9))
     while not order.source.exhausted:

@@ -1,4 +1,4 @@
-"""`iln-stream rebuild --until` and `--skip`, on a real broker: without what poisoned a model."""
+"""`rebuild`, on a real broker: learning the log again, up to a position and without records."""
 
 import datetime as dt
 import json
@@ -9,7 +9,6 @@ from time import sleep, time
 from typing import Any
 
 import pytest
-from support.command_line import iln
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import Saved, saved
@@ -21,7 +20,7 @@ POISON = (None, b'{"x": {"a": 1e6, "b": 0, "c": 0}, "y": -1e9, "id": "poison"}')
 
 
 def events(first: int, end: int) -> list[tuple[None, bytes]]:
-    """Labelled events, each a function of its number."""
+    """Return labelled events, each a function of its number."""
     sent = []
     for number in range(first, end):
         draw = random.Random(number)
@@ -56,11 +55,11 @@ class Runs:
         Service(self.settings(topic, **more)).run()
 
     def saved(self, topic: str) -> Saved:
-        """Return what the newest snapshot holds."""
+        """Return the newest snapshot."""
         return saved(self.folder, topic)
 
     def saved_of(self, records: list[tuple[None, bytes]]) -> Saved:
-        """Return what a run of just these records saves."""
+        """Return the snapshot of a run on these records."""
         topic = create_topic(self.bootstrap)
         produce(self.bootstrap, topic, records)
         self.run(topic)
@@ -80,8 +79,8 @@ def ids(bootstrap: str, topic: str) -> list[str]:
 def test_skipped_records_are_not_learned(
     runs: Runs, topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without the poison the rebuilt model is to the last bit the one that never saw it, also in
-    its counts; a run goes on after the last record, though it was left out, too."""
+    """The rebuilt model and its counts equal, to the last bit, those of a run without the skipped
+    records; the next run resumes after the last record, even if that was skipped."""
     first = [*events(0, 30), POISON, *events(30, 60), POISON, POISON]
     produce(runs.bootstrap, topic, first)
     runs.run(topic, predictions=f"kafka:{topic}-p")
@@ -90,7 +89,7 @@ def test_skipped_records_are_not_learned(
     skip = {0: [range(30, 31), range(61, 63)]}
     with caplog.at_level(logging.INFO):
         assert rebuild(runs.settings(topic), skip=skip) == [{0: 63}]
-    assert "partition 0: left out offsets 30, 61-62" in caplog.text
+    assert "partition 0: skipped offsets 30, 61-62" in caplog.text
     rebuilt = runs.saved(topic)
     assert rebuilt.learner == clean.learner
     assert rebuilt.state["counts"]["scores"] == clean.state["counts"]["scores"]
@@ -104,8 +103,8 @@ def test_skipped_records_are_not_learned(
 
 @pytest.mark.parametrize("transactional", [False, True])
 def test_until_an_offset(transactional: bool, runs: Runs, topic: str) -> None:
-    """The rebuilt model is the one of the records before; a run goes on there, and publishes what
-    comes after again, but with `transactional` only what it had not committed."""
+    """The rebuilt model has learned the records before the offset; a run resumes there and
+    publishes the later predictions again, with `transactional` only uncommitted ones."""
     outputs = {"predictions": f"kafka:{topic}-p", "transactional": transactional}
     produce(runs.bootstrap, topic, events(0, 60))
     runs.run(topic, **outputs)
@@ -121,7 +120,7 @@ def test_until_an_offset(transactional: bool, runs: Runs, topic: str) -> None:
 
 
 def test_until_is_never_beyond_what_was_learned(runs: Runs, topic: str) -> None:
-    """Records that no run has published are not learned by a rebuild: they would be missing."""
+    """A rebuild does not learn records that no run has published: predictions would be missing."""
     produce(runs.bootstrap, topic, events(0, 20))
     runs.run(topic)
     produce(runs.bootstrap, topic, events(20, 30))
@@ -131,8 +130,8 @@ def test_until_is_never_beyond_what_was_learned(runs: Runs, topic: str) -> None:
 
 
 def test_until_a_time_in_several_partitions(runs: Runs) -> None:
-    """Of each partition what was written before a time is learned, but for what is left out; a
-    run then learns the rest of each."""
+    """A rebuild learns the records of each partition before a time, except for skipped ones; a run
+    then learns the rest."""
     topic = create_topic(runs.bootstrap, partitions=2)
     produce(runs.bootstrap, topic, events(0, 20), partition=0)
     produce(runs.bootstrap, topic, events(100, 130), partition=1)
@@ -155,8 +154,8 @@ def test_until_a_time_in_several_partitions(runs: Runs) -> None:
 
 
 def test_latest_is_no_place_to_rebuild_from(runs: Runs, topic: str) -> None:
-    """Where runs first began at the end of the topic, a rebuild neither learns nothing nor goes
-    past records that no run has learned yet."""
+    """After runs with `start = latest`, a rebuild learns the whole log up to the snapshots'
+    position, and no further."""
     produce(runs.bootstrap, topic, events(0, 20))
     runs.run(topic)
     produce(runs.bootstrap, topic, events(20, 30))
@@ -165,40 +164,14 @@ def test_latest_is_no_place_to_rebuild_from(runs: Runs, topic: str) -> None:
 
 
 def test_refused(runs: Runs) -> None:
-    """What can't be meant is refused before anything is learned, with the offsets that can be."""
+    """Errors about `until` and `skip` name the valid values, before anything is learned."""
     topic = create_topic(runs.bootstrap, partitions=2)
     produce(runs.bootstrap, topic, events(0, 10))
     runs.run(topic)
     settings = runs.settings(topic)
-    with pytest.raises(SettingsError, match="until = 5: an offset is of one partition, and 2 are"):
+    with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition, and 2"):
         rebuild(settings, until=5)
     with pytest.raises(SettingsError, match="skip: partition 2 is not learned; give one of 0, 1"):
         rebuild(settings, skip={2: [range(1)]})
-    with pytest.raises(SettingsError, match=r"skip: offset 10 of partition 0 .* at offset 10:"):
+    with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
         rebuild(settings, skip={0: [range(3, 11)]})
-
-
-def test_command(runs: Runs, topic: str, tmp_path: Path) -> None:
-    """The flags are read, and what was left out is logged with its offsets."""
-    produce(runs.bootstrap, topic, events(0, 50))
-    runs.run(topic)
-    rebuilding = (
-        *("rebuild", f"--bootstrap={runs.bootstrap}", f"--topic={topic}"),
-        *(f"--snapshots={runs.folder}", "--learner=pool", '--learner-options={"size": 64}'),
-    )
-    done = iln(*rebuilding, "--until=40", "--skip=0:5-7,0:9", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "partition 0: left out offsets 5-7, 9" in done.stderr
-    assert "partition 0: learned again up to offset 40" in done.stderr
-    left = [record for n, record in enumerate(events(0, 40)) if n not in (5, 6, 7, 9)]
-    assert runs.saved(topic).learner == runs.saved_of(left).learner
-
-
-@pytest.mark.parametrize(
-    "flag", ["--until=soon", "--until=2026-01-31T12:00:00", "--skip=5", "--skip=0:7-5", "--skip="]
-)
-def test_flags_that_cannot_be_read(flag: str, tmp_path: Path) -> None:
-    """A flag that can't be read is named, with an example of one that can."""
-    done = iln("rebuild", "--snapshots=state", flag, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"error: {flag.replace('=', ' ')}: give " in done.stderr

@@ -1,4 +1,4 @@
-"""What a user adds without touching our code: one file each, by import path or entry point."""
+"""Users' own learners, listeners, sources and features, by import path or entry point."""
 
 import importlib
 import json
@@ -9,7 +9,7 @@ import pytest
 
 from iln_stream.prequential import Listener
 from iln_stream.service import Service, Settings, SettingsError, build_learner
-from iln_stream.service.wiring import build_listeners
+from iln_stream.service.plugins import build_listeners
 from iln_stream.streams import schemes
 
 USERS_OWN = """
@@ -90,7 +90,7 @@ own = users_own:OwnScheme
 
 @pytest.fixture
 def users_own(tmp_path, monkeypatch):
-    """A module in the current folder, of an installed distribution with entry points."""
+    """A module in the current folder that belongs to a distribution with entry points."""
     (tmp_path / "users_own.py").write_text(USERS_OWN)
     info = tmp_path / "users_own-1.dist-info"
     info.mkdir()
@@ -105,13 +105,13 @@ def users_own(tmp_path, monkeypatch):
 @pytest.mark.parametrize("source", ["users_own:Five", "own:anything"])
 @pytest.mark.parametrize("listener", ["users_own:Hearing", "users-hearing"])
 def test_source_and_listener(users_own, source, listener):
-    """A source and a listener are found by import path and by entry point, and told everything."""
+    """A source and a listener are found by import path and by entry point."""
     Service(Settings(source=source, limit=3, listeners=listener, metrics_port=None)).run()
     assert [(offset, x) for offset, x, _ in users_own.heard] == [(n, {"a": n}) for n in range(3)]
 
 
 def test_listener_given(users_own):
-    """A program hands its listener to the service; those of settings are told, too."""
+    """A listener passed to the service is called beside those in the settings."""
 
     class Given(Listener):
         steps = 0
@@ -131,7 +131,7 @@ def test_listener_given(users_own):
 
 @pytest.mark.parametrize("name", ["users_own:Mean", "users-mean"])
 def test_learner_and_its_metrics(users_own, name):
-    """A learner of one's own reports its loss and its metrics without any wiring."""
+    """A user's learner exports its loss and metrics without further settings."""
     running = Service(Settings(source="users_own:Five", learner=name, metrics_port=0))
     running.serve_metrics()
     pages = []
@@ -150,7 +150,7 @@ def test_learner_and_its_metrics(users_own, name):
 
 @pytest.mark.parametrize("name", ["users_own:Squashed", "squashed"])
 def test_feature_family(users_own, name):
-    """A family of hidden units is named in the learner's options, as are those that ship."""
+    """Learner options can name a user's feature family or one of ours."""
     options = {"features": name, "draws": 8}
     learner = build_learner(Settings(learner="shrinking-gradient", learner_options=options))
     inner = learner.regressor["ShrinkingGradient"]
@@ -160,8 +160,8 @@ def test_feature_family(users_own, name):
     assert type(learner.regressor["ShrinkingGradient"].features).__name__ == "DecisionStumps"
 
 
-def test_what_is_not_found_is_named(users_own):
-    """A name that nobody has is told with what there is."""
+def test_unknown_names(users_own):
+    """An error about an unknown name lists the available names."""
     assert "own" in schemes()
     with pytest.raises(SettingsError, match="listeners = 'hearing': give users-hearing or package"):
         build_listeners(Settings(listeners="hearing"))

@@ -1,15 +1,15 @@
-"""Whose learner a reader may take over."""
+"""`predecessor`: whose learner a reader without snapshots may take over."""
 
 import pytest
 
 from iln_stream.errors import RefusedError
 from iln_stream.service.readers import Reader
-from iln_stream.service.succession import predecessor
+from iln_stream.service.takeover import predecessor
 
 
 @pytest.fixture
 def learned(tmp_path):
-    """Makes folders of readers that have snapshots."""
+    """Return a function that makes folders with a snapshot for readers of these names."""
 
     def make(*names):
         for name in names:
@@ -24,14 +24,14 @@ ALL, ONE, SOME = Reader("all", (0, 1, 2), 1), Reader("1", (1,), 1), Reader("0+1"
 
 
 def test_one_over_all_takes_over_from_one(learned):
-    """The learner of what was the only partition goes on as the one over all."""
+    """The learner of the only partition continues as the learner of all partitions."""
     folder = learned("t-0", "other-1", "t-x-2")
     assert predecessor(folder, "t", ALL).path == folder / "t-0"
 
 
 @pytest.mark.parametrize("reader", [ALL, ONE, SOME])
-def test_nobody_was_there(learned, reader):
-    """Another topic's readers, and one's own, are no predecessors."""
+def test_no_predecessor(learned, reader):
+    """Readers of another topic, and the reader itself, are not taken over."""
     assert predecessor(learned("other-0", f"t-{reader.name}"), "t", reader) is None
 
 
@@ -46,11 +46,11 @@ def test_nobody_was_there(learned, reader):
     ],
 )
 def test_nothing_is_learned_twice_in_silence(learned, names, reader):
-    """Where others have learned some of the partitions, a new learner beside them is refused."""
+    """A run is refused if other learners have learned some of its partitions."""
     with pytest.raises(RefusedError, match="holds learners of some of these partitions"):
         predecessor(learned(*names), "t", reader)
 
 
-def test_partitions_of_nobody(learned):
-    """Readers of other partitions are left alone."""
+def test_other_partitions(learned):
+    """Readers of other partitions are not taken over."""
     assert predecessor(learned("t-0", "t-2"), "t", ONE) is None

@@ -1,4 +1,4 @@
-"""Runs that go on where others ended, on a real broker: one learner, however many runs."""
+"""Runs that resume from snapshots, on a real broker."""
 
 import json
 import random
@@ -22,7 +22,7 @@ from iln_stream.service.readers import seed_of
 
 
 def events(count: int, first: int = 0, **more: Any) -> list[tuple[None, bytes]]:
-    """Labelled events, each a function of its number."""
+    """Return labelled events, each a function of its number."""
     sent = []
     for number in range(first, first + count):
         draw = random.Random(number)
@@ -70,7 +70,7 @@ def runs(broker: KafkaBroker, topic: str, tmp_path: Path) -> Runs:
 
 
 def whole(runs: Runs, folder: Path, **settings: Any) -> Any:
-    """What one uninterrupted run from the topic's beginning to its end leaves."""
+    """Return the snapshot of one uninterrupted run over the whole topic."""
     Service(runs.settings(**settings, snapshots=str(folder))).run()
     return saved(folder, runs.topic)
 
@@ -81,7 +81,7 @@ def whole(runs: Runs, folder: Path, **settings: Any) -> Any:
 def test_a_run_goes_on_where_the_last_one_ended(
     broker: KafkaBroker, runs: Runs, tmp_path: Path
 ) -> None:
-    """Three runs learn what one would have, to the last bit, each event once."""
+    """Three runs learn the same as one, to the last bit, and each event once."""
     for part in range(3):
         produce(broker.bootstrap, runs.topic, events(100, first=100 * part))
         with TransactionalWriter(broker.bootstrap) as writer:
@@ -96,8 +96,8 @@ def test_a_run_goes_on_where_the_last_one_ended(
 
 
 def test_a_run_is_saved_on_its_way(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
-    """Without its last snapshot, as if it had been killed, a run is gone on with from the one
-    before, and what was learned since is learned again, identically."""
+    """Without its last snapshot, as after a kill, a run resumes from the one before, and learns the
+    later records again, identically."""
     produce(broker.bootstrap, runs.topic, events(5_000))
     runs.run(snapshot_events=500)
     last = runs.saved()
@@ -112,7 +112,7 @@ def test_a_run_is_saved_on_its_way(broker: KafkaBroker, runs: Runs, tmp_path: Pa
 
 
 def test_repeats_are_known_across_runs(broker: KafkaBroker, runs: Runs) -> None:
-    """An event that a sender repeats is learned once, also if a run ended in between."""
+    """An event that a sender repeats is learned once, even across runs."""
     produce(broker.bootstrap, runs.topic, events(20))
     runs.run(recent_ids=10)
     produce(broker.bootstrap, runs.topic, events(10, first=10) + events(1, first=0))
@@ -122,7 +122,7 @@ def test_repeats_are_known_across_runs(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> None:
-    """Means since the model's birth don't begin anew with each process."""
+    """Counts and running means continue across runs."""
     produce(broker.bootstrap, runs.topic, [*events(50), (None, b"?")])
     before = runs.run().workers[0].watched
     after = runs.run().workers[0].watched
@@ -131,7 +131,7 @@ def test_what_was_counted_is_gone_on_with(broker: KafkaBroker, runs: Runs) -> No
 
 
 def test_snapshots_are_told_to_prometheus(broker: KafkaBroker, runs: Runs) -> None:
-    """The metrics tell of the file that is there, also when another run has written it."""
+    """The metrics describe the newest snapshot, even if another run wrote it."""
     produce(broker.bootstrap, runs.topic, events(50))
     for _ in range(2):
         registry = runs.run().registry
@@ -170,8 +170,8 @@ unknown, known = make(Unknown()), make(Known())
 def test_a_learner_with_parts_of_ones_own(
     broker: KafkaBroker, topic: str, runs: Runs, tmp_path: Path
 ) -> None:
-    """One that could not be restored is refused before anything is learned; one that is
-    @restorable is gone on with by other processes."""
+    """A learner that could not be restored is refused before anything is learned; one that is
+    @restorable resumes in other processes."""
     (tmp_path / "own.py").write_text(OWN)
     produce(broker.bootstrap, topic, events(50))
     run = ("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest")
@@ -195,7 +195,7 @@ def test_a_learner_with_parts_of_ones_own(
 
 
 def test_one_process_a_folder(broker: KafkaBroker, runs: Runs) -> None:
-    """While one run has the folder, another is refused, before it learns anything."""
+    """While one run uses the folder, another is refused before it learns anything."""
     produce(broker.bootstrap, runs.topic, events(5))
     first = Service(runs.settings())
     with pytest.raises(SnapshotError, match="another process learns with"):
@@ -207,8 +207,8 @@ def test_one_process_a_folder(broker: KafkaBroker, runs: Runs) -> None:
 def test_other_settings_are_refused_until_rebuilt(
     broker: KafkaBroker, runs: Runs, tmp_path: Path
 ) -> None:
-    """A state isn't gone on with by another learner; rebuilt, it is what that one would have
-    learned, and nothing that was published is published again."""
+    """A run with other settings is refused; after a rebuild it has what a new learner would have
+    learned, and publishes nothing twice."""
     produce(broker.bootstrap, runs.topic, events(200))
     runs.run(predictions=f"kafka:{runs.topic}-p")
     produce(broker.bootstrap, runs.topic, events(50, first=200))
@@ -223,8 +223,8 @@ def test_other_settings_are_refused_until_rebuilt(
 
 
 def test_nothing_to_rebuild(runs: Runs) -> None:
-    """Where nothing was learned, `run` is the way."""
-    with pytest.raises(SnapshotError, match=r"there is none in .*`iln-stream run` begins anew"):
+    """A rebuild without snapshots is an error that names `run`."""
+    with pytest.raises(SnapshotError, match=r"holds none, so that `iln-stream run` starts over"):
         rebuild(runs.settings())
 
 
@@ -234,8 +234,8 @@ def delete_before(bootstrap: str, topic: str, offset: int) -> None:
 
 
 def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
-    """Records that were deleted before they were learned are never skipped silently: the run
-    stops and explains the choice, and either choice works."""
+    """A run stops if records were deleted before they were learned, and both remedies in its error
+    work."""
     produce(broker.bootstrap, runs.topic, events(50))
     runs.run()
     produce(broker.bootstrap, runs.topic, events(50, first=50))
@@ -252,7 +252,7 @@ def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_p
 
 
 def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
-    """Another topic of the same name isn't taken for the one that was learned."""
+    """A new topic with the name of a deleted one is refused."""
     produce(broker.bootstrap, runs.topic, events(30))
     runs.run()
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
@@ -269,7 +269,7 @@ def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_partitions_added(broker: KafkaBroker, runs: Runs) -> None:
-    """That keys have moved to other partitions is told."""
+    """New partitions get a warning that keys may have moved."""
     produce(broker.bootstrap, runs.topic, events(5))
     runs.run()
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
@@ -279,8 +279,8 @@ def test_partitions_added(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_partitions_added_to_all(broker: KafkaBroker, runs: Runs) -> None:
-    """The learner of the only partition becomes the one over all; the new ones are learned whole,
-    also when it is another run that finds them."""
+    """The learner of the only partition becomes the learner of all, and learns the new partitions
+    from their beginning, even if a later run finds them."""
     produce(broker.bootstrap, runs.topic, events(50))
     runs.run()
     for n_partitions in (2, 3):
@@ -302,7 +302,7 @@ def test_partitions_added_to_all(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_one_learner_over_all(broker: KafkaBroker, tmp_path: Path) -> None:
-    """By default one learner learns all partitions, and resumes: each event once."""
+    """By default one learner learns all partitions and resumes, each event once."""
     topic = create_topic(broker.bootstrap, partitions=3)
     runs = Runs(broker.bootstrap, topic, tmp_path)
     for part in range(2):
@@ -319,7 +319,7 @@ def test_one_learner_over_all(broker: KafkaBroker, tmp_path: Path) -> None:
 
 
 def test_single_learners_do_not_become_one(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Learners of several partitions are not left behind in silence for one over all."""
+    """Replacing the learners of several partitions by one over all is refused."""
     topic = create_topic(broker.bootstrap, partitions=2)
     for partition in range(2):
         produce(broker.bootstrap, topic, events(5), partition=partition)
@@ -330,7 +330,7 @@ def test_single_learners_do_not_become_one(broker: KafkaBroker, tmp_path: Path) 
 
 
 def test_rebuild_of_one_order(broker: KafkaBroker, tmp_path: Path) -> None:
-    """One learner over all is rebuilt from all partitions, up to where it was in each."""
+    """A learner over all partitions is rebuilt from each, up to its position there."""
     topic = create_topic(broker.bootstrap, partitions=2)
     for partition in range(2):
         new = events(30 + partition, first=100 * partition)
@@ -345,8 +345,8 @@ def test_rebuild_of_one_order(broker: KafkaBroker, tmp_path: Path) -> None:
 
 
 def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> None:
-    """All partitions in one process, or each in its own: the same learners, each with a seed of
-    its own that its snapshots tell."""
+    """Learners per partition are the same in one process or in several, each with its own seed,
+    which its snapshots record."""
     topic = create_topic(broker.bootstrap, partitions=3)
     for partition in range(3):
         produce(broker.bootstrap, topic, events(60), partition=partition)
@@ -364,7 +364,7 @@ def test_each_partition_has_its_learner(broker: KafkaBroker, tmp_path: Path) -> 
 
 
 def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path) -> None:
-    """A process doesn't live on with some of its learners dead."""
+    """If one learner fails, the process ends."""
     topic = create_topic(broker.bootstrap, partitions=2)
     produce(broker.bootstrap, topic, events(5), partition=0)
     runs = Runs(broker.bootstrap, topic, tmp_path, learner_per="partition", stop_at_end=False)
@@ -381,8 +381,8 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
 
 
 def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
-    """Where a listener fails on an event that was learned already, the state isn't saved with the
-    place before it: the event would be learned twice."""
+    """If a listener fails on a learned event, no snapshot is saved: with the state after the event
+    and the position before it, the event would be learned twice."""
     produce(broker.bootstrap, runs.topic, events(100))
     service = Service(runs.settings(snapshot_events=10))
 
@@ -400,8 +400,8 @@ def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_
 
 
 def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
-    """A topic that holds no events ends the run after 100 letters with a proposal; each restart
-    begins behind them, so no record has two letters."""
+    """A topic without any valid event ends the run after 100 dead letters, with advice; a restart
+    begins after them, so that no record has two letters."""
     flat = [(None, json.dumps({"rooms": n, "price": 2.0 * n}).encode()) for n in range(250)]
     produce(broker.bootstrap, runs.topic, flat)
     for last in (99, 199, 249, 249):
@@ -420,8 +420,8 @@ def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
 
 
 def test_rebuild_of_snapshots_that_nobody_can_read(broker: KafkaBroker, tmp_path: Path) -> None:
-    """The remedy that the error names works: with no snapshot left the journal says how far one
-    learner over all partitions had come."""
+    """The remedy in the error works: without a readable snapshot, the journal gives the positions
+    of a learner over all partitions."""
     topic = create_topic(broker.bootstrap, partitions=2)
     for partition in range(2):
         produce(broker.bootstrap, topic, events(30, first=100 * partition), partition=partition)
@@ -437,15 +437,15 @@ def test_rebuild_of_snapshots_that_nobody_can_read(broker: KafkaBroker, tmp_path
 
 
 def test_rebuild_after_partitions_were_added(broker: KafkaBroker, runs: Runs) -> None:
-    """Where the learner of the only partition is of other settings, the one over all is rebuilt
-    from its place."""
+    """If the learner of the only partition has other settings, the learner of all is rebuilt up to
+    its position."""
     produce(broker.bootstrap, runs.topic, events(50))
     runs.run()
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
         admin.create_partitions({runs.topic: NewPartitions(2)})
     produce(broker.bootstrap, runs.topic, events(20, first=100), partition=1)
     other = {"learner_options": {"size": 32}}
-    with pytest.raises(SnapshotError, match=r"-0 holds a state of other settings.*rebuild"):
+    with pytest.raises(SnapshotError, match=r"-0 was saved with other settings.*rebuild"):
         runs.run(**other)
     assert rebuild(runs.settings(**other)) == [{0: 50, 1: 0}]
     runs.run(**other)
@@ -453,7 +453,7 @@ def test_rebuild_after_partitions_were_added(broker: KafkaBroker, runs: Runs) ->
 
 
 def test_a_rebuild_stays_within_its_topic(broker: KafkaBroker, runs: Runs) -> None:
-    """How far snapshots of a deleted topic had come says nothing about the one created anew."""
+    """A rebuild ignores the positions of snapshots of a deleted topic."""
     produce(broker.bootstrap, runs.topic, events(60))
     runs.run()
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
@@ -469,8 +469,8 @@ def test_a_rebuild_stays_within_its_topic(broker: KafkaBroker, runs: Runs) -> No
 
 
 def test_the_first_place_is_kept(broker: KafkaBroker, runs: Runs) -> None:
-    """A run that begins at the end and is killed at once is resumed there: nothing that came
-    meanwhile is passed over."""
+    """A run with `start = latest` that is killed at once resumes where it began, and skips no
+    record."""
     produce(broker.bootstrap, runs.topic, events(10))
     Service(runs.settings(start="latest")).close()  # killed before it learned
     produce(broker.bootstrap, runs.topic, events(20, first=10))

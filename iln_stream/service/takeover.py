@@ -1,4 +1,4 @@
-"""Whose learner a reader may take over: of one partition, one over all; of others, none."""
+"""Whether a reader without snapshots may take over the learner of another reader."""
 
 import re
 from pathlib import Path
@@ -9,24 +9,25 @@ from iln_stream.snapshots import SnapshotFolder
 
 
 def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | None:
-    """Return the snapshots that a reader without any of its own resumes from, None if it has none.
+    """Return the snapshots of the learner to take over; None: there is none.
 
-    A topic that had one partition and has several now is learned on by one learner over all.
+    If a topic grew from one partition to several, the learner of the one partition continues as the
+    learner of all.
 
     Parameters
     ----------
     folder
-        Where the folders of all readers are.
+        Folder that holds the folders of all readers.
     stream
         Name of the log.
     reader
-        The one that has no snapshots.
+        Reader without snapshots.
 
     Raises
     ------
     RefusedError
-        When other readers have learned some of its partitions: beginning a new learner beside them
-        would learn and publish again what they did.
+        When other readers have learned some of its partitions: a new learner would learn and
+        publish those records again.
 
     """
     others = sorted(
@@ -41,18 +42,18 @@ def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | N
         return SnapshotFolder(others[0])
     names = ", ".join(path.name for path in others)
     raise RefusedError(
-        f"snapshots: {folder} holds learners of some of these partitions ({names}), which this run "
-        "would learn again from the beginning: go on with those (--learner-per partition, or their "
-        "--partitions), or give this run another folder"
+        f"snapshots: {folder} holds learners of some of these partitions ({names}), and this run "
+        "would learn those records again: resume these learners (--learner-per partition, or their "
+        "--partitions), or choose another folder"
     )
 
 
 def _shares(name: str, reader: Reader) -> bool:
-    """Tell whether a reader of another name reads some of the same partitions."""
+    """Whether the reader of this name is another one that shares partitions with `reader`."""
     if name == reader.name:
         return False
     if name == "all":
         return True
-    if not re.fullmatch(r"\d+(\+\d+)*", name):  # a topic whose name begins alike
+    if not re.fullmatch(r"\d+(\+\d+)*", name):  # the name of another topic with the same prefix
         return False
     return not set(map(int, name.split("+"))).isdisjoint(reader.partitions)

@@ -1,0 +1,56 @@
+"""Checks settings that are valid by themselves but may not fit together."""
+
+import warnings
+
+from iln_stream.errors import IlnWarning
+from iln_stream.service.addresses import check_addresses, output_stream, source_stream
+from iln_stream.service.learners import build_learner
+from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.streams import Scheme
+
+_ONLY_FOR_LOGS = ("start", "stop_at_end", "partitions", "learner_per", "accept_loss")
+
+
+def check_settings(settings: Settings) -> None:
+    """Check that the settings fit together, before a run opens anything.
+
+    Raises
+    ------
+    IlnError
+        Names the setting.
+
+    """
+    source = source_stream(settings)
+    if settings.source.startswith("kafka:") and "topic" in settings.model_fields_set:
+        raise SettingsError(
+            f"topic = {settings.topic!r}: source = {settings.source!r} names the topic; unset one"
+        )
+    check_addresses(settings)
+    source.check()
+    _warn_of_ignored(settings, source)
+    build_learner(settings)
+    if settings.transactional:
+        out = settings.predictions and output_stream(settings, settings.predictions)
+        if not (source.is_log and out and out.has_transactions):
+            raise SettingsError(
+                "transactional: needs a log as source, and predictions = kafka:TOPIC"
+            )
+    if settings.snapshots is not None and not source.is_log:
+        raise SettingsError(
+            f"snapshots: a run can't resume reading {source.address}; unset snapshots, or read a "
+            "log such as kafka:TOPIC"
+        )
+    if source.needs_start and settings.snapshots is None and settings.start is None:
+        raise SettingsError(
+            f"start: choose where to begin in {source.address}: earliest, latest or a time"
+        )
+
+
+def _warn_of_ignored(settings: Settings, source: Scheme) -> None:
+    ignored = [name for name in _ONLY_FOR_LOGS if name in settings.model_fields_set]
+    if ignored and not source.is_log:
+        warnings.warn(
+            f"{', '.join(ignored)}: ignored, as {source.address} is not a log such as kafka:TOPIC",
+            IlnWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,98 @@
+"""Builds the learner that the settings name."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from river import base
+
+from iln_stream.learners import (
+    InfiniteLayerRegressor,
+    Pool,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
+from iln_stream.paper import ReferenceShrinkingGradient
+from iln_stream.prequential import Classification, Regression, Task
+from iln_stream.service.plugins import FEATURES, LEARNERS, load_plugin
+from iln_stream.service.settings import Settings, SettingsError
+
+BOUNDED: dict[str, Any] = {"budget": 1000, "variance": 0.005, "max_draws": 5000}
+"""The service's defaults for Algorithm 1, which bound memory and time."""
+
+
+def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
+    """Return the paper's learner: Algorithm 1 behind online scaling of x and y."""
+    return ScaledTarget(
+        WinsorisedScaler() | ShrinkingGradient(**{**BOUNDED, "seed": seed, **options})
+    )
+
+
+def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
+    """Return Algorithm 1 on a pool of features, behind online scaling of x and y.
+
+    Its step does not decay, so that it follows a drifting stream.
+    """
+    return ScaledTarget(
+        WinsorisedScaler()
+        | ShrinkingGradient(estimator=Pool(size), **{"step": 0.6, "seed": seed, **options})
+    )
+
+
+def reference(seed: int, **options: Any) -> ScaledTarget:
+    """Return the paper's algorithms as written there, behind online scaling: readable, slow."""
+    return ScaledTarget(
+        WinsorisedScaler() | ReferenceShrinkingGradient(**{"seed": seed, **options})
+    )
+
+
+NAMED: dict[str, Callable[..., base.Regressor]] = {
+    "infinite-layer": InfiniteLayerRegressor,
+    "shrinking-gradient": shrinking_gradient,
+    "pool": pool,
+    "reference": reference,
+}
+"""Built-in learners by name; entry points add others."""
+
+
+def build_learner(settings: Settings, seed: int | None = None) -> base.Regressor:
+    """Return a new regressor as `learner` names it, seeded by `seed` or else by the settings."""
+    seed = settings.seed if seed is None else seed
+    try:
+        options = _with_features(settings.learner_options)
+        if settings.learner in NAMED:
+            return NAMED[settings.learner](**{"seed": seed, **options})
+        return _load_learner(settings.learner, options)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"learner, learner_options: {error}") from error
+
+
+def task_of(learner: Any) -> Task:
+    """Return the task of a learner: classification or regression."""
+    # River makes a pipeline an instance of its last step's class, so this works for pipelines.
+    return Classification() if isinstance(learner, base.Classifier) else Regression()
+
+
+def _load_learner(path: str, options: dict[str, Any]) -> base.Regressor:
+    found = load_plugin("learner", path, LEARNERS, NAMED)
+    if not callable(found) and options:
+        raise SettingsError(
+            f"learner_options: {path} is an object, which takes none; name a class or a function"
+        )
+    # Copy the object: two partitions must not train the same one.
+    model = found(**options) if callable(found) else copy.deepcopy(found)
+    if not isinstance(model, base.Regressor):
+        raise SettingsError(f"learner = {path!r} is not a River regressor: {type(model).__name__}")
+    return model
+
+
+def _with_features(options: dict[str, Any]) -> dict[str, Any]:
+    """Return learner options with a feature family in place of its name."""
+    if not isinstance(path := options.get("features"), str):
+        return options
+    from iln_stream import features
+
+    known = {name: getattr(features, name) for name in features.__all__ if name[:1].isupper()}
+    found = known.get(path) or load_plugin("learner_options: features", path, FEATURES, known)
+    return {**options, "features": found() if callable(found) else found}

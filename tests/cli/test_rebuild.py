@@ -1,0 +1,52 @@
+"""`iln-stream rebuild`: its flags, and its report."""
+
+import datetime as dt
+import json
+
+import pytest
+from support.kafka_topics import produce
+from support.saved_state import saved
+
+from iln_stream.cli.rebuild import read_skip, read_until
+from iln_stream.service import SettingsError
+
+
+def test_until_and_skip(broker, topic, command, tmp_path, caplog):
+    """The flags decide which records are learned again, and the report gives the position."""
+    events = [json.dumps({"x": {"a": n}, "y": n, "id": f"e{n}"}).encode() for n in range(50)]
+    produce(broker.bootstrap, topic, [(None, event) for event in events])
+    shared = (
+        *(f"--bootstrap={broker.bootstrap}", f"--topic={topic}", f"--snapshots={tmp_path}"),
+        *("--learner=pool", '--learner-options={"size": 16}'),
+    )
+    done = command("run", *shared, "--start=earliest", "--stop-at-end", "--metrics-port=0")
+    assert done.code == 0, done.err
+    done = command("rebuild", *shared, "--until=40", "--skip=0:5-7,0:9")
+    assert done.code == 0, done.err
+    assert "partition 0: skipped offsets 5-7, 9" in caplog.messages
+    assert "partition 0: learned again up to offset 40" in done.err
+    rebuilt = saved(tmp_path, topic)
+    assert (rebuilt.header.positions, rebuilt.n_events) == ({0: 40}, 36)
+
+
+@pytest.mark.parametrize(
+    "flag", ["--until=soon", "--until=2026-01-31T12:00:00", "--skip=5", "--skip=0:7-5", "--skip="]
+)
+def test_invalid_flags(flag, command):
+    """An error about a flag names it, and gives an example."""
+    done = command("rebuild", "--snapshots=state", flag)
+    assert done.code == 2
+    assert f"error: {flag.replace('=', ' ')}: give " in done.err
+
+
+def test_not_given():
+    """Without flags nothing is skipped and there is no end."""
+    assert (read_until(None), read_skip(None)) == (None, {})
+
+
+def test_time_with_an_offset():
+    """A time may be in any zone, if it has its UTC offset."""
+    zone = dt.timezone(dt.timedelta(hours=2))
+    assert read_until("2026-01-31T12:00:00+02:00") == dt.datetime(2026, 1, 31, 12, tzinfo=zone)
+    with pytest.raises(SettingsError, match="UTC offset"):
+        read_until("2026-01-31T12:00:00")

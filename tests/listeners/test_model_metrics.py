@@ -1,0 +1,80 @@
+"""`ModelMetrics`: counts in batches, reads at any moment, and continues from a saved state."""
+
+import time
+
+import pytest
+from river import linear_model
+from support.list_source import ListSource
+
+from iln_stream.events import DeadLetter
+from iln_stream.listeners import ModelMetrics
+from iln_stream.listeners.model_metrics import SECONDS, partition_label
+from iln_stream.prequential import Regression, Step
+
+LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
+
+
+def watched():
+    return ModelMetrics(linear_model.LinearRegression(), ListSource([]), "m", Regression(), 10)
+
+
+def step(seconds=0.0, y=1.0, ended=0.0):
+    return Step(0, 0, None, None, {}, y, 0.0, 0.5, seconds=seconds, ended=ended)
+
+
+@pytest.mark.parametrize("n", [1, 99, 100, 101, 250])
+def test_counts_are_current(n):
+    """Every step is counted when a value is read, however many form a batch."""
+    metrics = watched()
+    for _ in range(n):
+        metrics.on_step(step(seconds=2.0))
+    counts, total = metrics.latency
+    assert (metrics.scores.n_events, sum(counts), total) == (n, n, 2.0 * n)
+    assert counts[SECONDS.index(2.5)] == n
+
+
+def test_longer_than_the_last_bucket():
+    """A step longer than all buckets counts in the one above them."""
+    metrics = watched()
+    metrics.on_step(step(seconds=60.0))
+    counts, _ = metrics.latency
+    assert counts == [0] * len(SECONDS) + [1]
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        lambda metrics: metrics.on_step(step(ended=time.perf_counter())),
+        lambda metrics: metrics.on_dead_letter(LETTER),
+        lambda metrics: metrics.on_repeat(0, 1),
+        lambda metrics: metrics.on_idle(),
+    ],
+    ids=["step", "letter", "repeat", "pause"],
+)
+def test_progress(happens):
+    """Each event, letter, repeat and pause is progress; time alone is none."""
+    metrics = watched()
+    before = metrics.last_progress
+    time.sleep(0.05)
+    assert metrics.last_progress == pytest.approx(before, abs=0.01)
+    happens(metrics)
+    assert metrics.last_progress >= before + 0.04
+
+
+def test_continues_from_a_state():
+    """A restored listener continues the counts and scores of the saved one."""
+    first, second = watched(), watched()
+    for metrics in (first, second):
+        metrics.on_step(step(y=3.0))
+        metrics.on_dead_letter(LETTER)
+        metrics.on_repeat(0, 1)
+    second.restore(first.state())
+    second.on_step(step(y=1.0))
+    second.on_dead_letter(LETTER)
+    assert (second.scores.n_events, second.n_dead_letters, second.n_repeats) == (2, 2, 1)
+    assert second.scores.running_error == 2.0
+
+
+def test_label_of_partitions():
+    """The label names a range of partitions, or each one where some are missing."""
+    assert [partition_label(p) for p in ([4], [2, 1, 3], [3, 1])] == ["4", "1-3", "1,3"]

@@ -1,0 +1,141 @@
+"""The learners that settings name, and the errors about names and options."""
+
+import os
+import sys
+
+import pytest
+from river import linear_model, preprocessing
+
+from iln_stream.learners import InfiniteLayerRegressor, ScaledTarget, find_shrinking_gradient
+from iln_stream.prequential import Classification, Regression
+from iln_stream.service import BOUNDED, Settings, SettingsError, build_learner
+from iln_stream.service.learners import task_of
+
+
+def settings(**values):
+    return Settings.load(**values)
+
+
+def test_default_learner():
+    """The default learner is the accurate infinite-layer regressor, with the settings' seed."""
+    model = build_learner(settings(seed=7))
+    assert isinstance(model, InfiniteLayerRegressor)
+    assert (model.profile, model.seed) == ("accurate", 7)
+
+
+def test_the_papers_learner():
+    """`shrinking-gradient` is Algorithm 1 behind scalers, seeded, with bounded memory and time."""
+    model = build_learner(settings(learner="shrinking-gradient", seed=7))
+    assert isinstance(model, ScaledTarget)
+    algorithm_1 = find_shrinking_gradient(model)
+    assert algorithm_1.seed == 7
+    assert {name: getattr(algorithm_1, name) for name in BOUNDED} == BOUNDED
+
+
+def test_learner_options():
+    """Options override the service's defaults for Algorithm 1, including the seed."""
+    options = {"budget": 5, "norm_bound": 3.5, "seed": 11}
+    algorithm_1 = find_shrinking_gradient(
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
+    )
+    assert (algorithm_1.budget, algorithm_1.norm_bound, algorithm_1.seed) == (5, 3.5, 11)
+    assert algorithm_1.max_draws == BOUNDED["max_draws"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"budget": 0}, "budget = 0 must be"), ({"budgett": 5}, "budgett")],
+    ids=["value", "name"],
+)
+def test_wrong_learner_options(options, said):
+    """An error about a learner option names the setting."""
+    with pytest.raises(SettingsError, match=f"learner_options: .*{said}"):
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
+
+
+def test_river_learner():
+    """A setting can name any River regressor and its arguments."""
+    model = build_learner(
+        settings(learner="river.linear_model:PARegressor", learner_options={"C": 0.25})
+    )
+    assert isinstance(model, linear_model.PARegressor)
+    assert model.C == 0.25
+
+
+MODULE = """
+from river import linear_model, preprocessing
+
+def make(l2=0.0):
+    return preprocessing.StandardScaler() | linear_model.LinearRegression(l2=l2)
+
+model = make()
+number = 5
+"""
+
+
+@pytest.fixture
+def module_here(tmp_path, monkeypatch):
+    """A module in the current folder, which is not on the path."""
+    (tmp_path / "users_own_models.py").write_text(MODULE)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", os.fspath(tmp_path))])
+    yield
+    sys.modules.pop("users_own_models", None)
+
+
+def test_learner_of_a_users_own(module_here):
+    """In a module of the current folder, a function is called and an object is copied."""
+    made = build_learner(settings(learner="users_own_models:make", learner_options={"l2": 0.5}))
+    assert made["LinearRegression"].l2 == 0.5
+    taken = build_learner(settings(learner="users_own_models:model"))
+    assert str(taken) == str(sys.modules["users_own_models"].model)
+
+
+def test_each_learner_is_its_own(module_here):
+    """Each learner is a new object, even if the path names an object."""
+    named = settings(learner="users_own_models:model")
+    assert build_learner(named) is not build_learner(named)
+    assert build_learner(named) is not sys.modules["users_own_models"].model
+
+
+def test_options_of_an_object(module_here):
+    """Options for an object are an error, as they would have no effect."""
+    with pytest.raises(SettingsError, match="learner_options: users_own_models:model is an object"):
+        build_learner(settings(learner="users_own_models:model", learner_options={"l2": 1}))
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"),
+    [
+        (
+            "shrinking",
+            "give infinite-layer, pool, reference, shrinking-gradient or package.module:attr",
+        ),
+        ("river.linear_model", "give infinite-layer, pool, reference, shrinking-gradient"),
+        ("river.linear_model:Regression", "has no attribute 'Regression'"),
+        ("no_such_package:model", "No module named 'no_such_package'"),
+        ("users_own_models:number", "is not a River regressor: int"),
+        ("river.preprocessing:StandardScaler", "is not a River regressor: StandardScaler"),
+        ("", "give infinite-layer"),
+    ],
+)
+def test_wrong_learner(learner, said, module_here):
+    """An error about a learner says what is wrong with its name."""
+    with pytest.raises(SettingsError, match="learner.*" + said):
+        build_learner(settings(learner=learner))
+
+
+def test_a_classifier_is_no_learner_here(tmp_path, monkeypatch):
+    """A classifier is rejected as learner of a regression."""
+    (tmp_path / "classes.py").write_text(
+        "from river import linear_model\nmodel = linear_model.LogisticRegression()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match="is not a River regressor: LogisticRegression"):
+        build_learner(settings(learner="classes:model"))
+
+
+def test_task():
+    """A classifier, also as the last step of a pipeline, is scored on classes."""
+    classifier = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    assert isinstance(task_of(classifier), Classification)
+    assert isinstance(task_of(linear_model.LinearRegression()), Regression)

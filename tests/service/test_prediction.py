@@ -1,0 +1,84 @@
+"""`predict`: a stream's predictions, from a learner that does not learn."""
+
+import importlib
+import json
+import sys
+
+import pytest
+from river import dummy, stats
+
+from iln_stream.service import Settings, predict
+
+SCHEME = """
+from iln_stream.streams import Record, Scheme
+
+
+class Outage:
+    stream, partitions, lag, exhausted = "outage", (0,), None, False
+    n_polls = 0
+
+    @property
+    def connected(self):
+        return self.n_polls not in (2, 3)
+
+    def poll(self, timeout):
+        self.n_polls += 1
+        self.exhausted = self.n_polls >= 5
+        if self.n_polls in (1, 4):
+            return [Record(self.n_polls, {"x": {"a": 1}})]
+        return []
+
+    def close(self):
+        pass
+
+
+class Source(Scheme):
+    peer = "the broker at h:9092"
+
+    def source(self):
+        return Outage()
+"""
+
+ENTRY_POINT = "[iln_stream.streams]\noutage = source_with_an_outage:Source\n"
+
+
+@pytest.fixture
+def source_with_an_outage(tmp_path, monkeypatch):
+    """An installed source that loses its broker once."""
+    (tmp_path / "source_with_an_outage.py").write_text(SCHEME)
+    info = tmp_path / "outage-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outage\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    yield
+    sys.modules.pop("source_with_an_outage", None)
+
+
+def learner():
+    model = dummy.StatisticRegressor(stats.Mean())
+    model.learn_one({}, 3.0)
+    return model
+
+
+def test_nothing_is_learned(tmp_path):
+    """Labels are scored but not learned; malformed records become dead letters."""
+    events = [{"x": {"a": 1}, "y": 5}, {"x": {"a": 2}}, {"x": {"a": 1}, "y": 4}]
+    (tmp_path / "e.jsonl").write_text("\n".join([*map(json.dumps, events), "nonsense"]))
+    model = learner()
+    done = predict(Settings(source="e.jsonl", predictions="p.jsonl"), model)
+    found = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert [each["y_pred"] for each in found] == [3.0, 3.0, 3.0]
+    assert (done.scores.n_events, done.scores.n_labelled, done.n_dead_letters) == (3, 2, 1)
+    assert done.scores.running_error == 1.5
+    assert model.statistic.n == 1
+
+
+def test_an_outage_is_logged(source_with_an_outage, caplog):
+    """A prediction logs the outage of its broker, and the end of it, as a run does."""
+    done = predict(Settings(source="outage:any"), learner())
+    assert done.scores.n_events == 2
+    lost, found = caplog.messages
+    assert lost == "the broker at h:9092 is unreachable; waiting"
+    assert found.startswith("the broker at h:9092 is reachable again after 0.")
