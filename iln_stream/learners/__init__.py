@@ -18,11 +18,11 @@ from iln_stream.learners.infinite_layer import (
 )
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 from iln_stream.learners.parameters import unserializable_parameters
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.restoring import RestorableLearner, model_of, restorable, state_of
-from iln_stream.learners.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.update import Update
-from iln_stream.learners.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient.update import Update
 
 __all__ = [
     "Averaged",

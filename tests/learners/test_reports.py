@@ -13,7 +13,7 @@ from iln_stream.learners.reports import (
     mixture_metrics,
     most_relevant,
 )
-from iln_stream.learners.update import Update
+from iln_stream.learners.shrinking_gradient.update import Update
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def check(**values):
 
 def test_limit_of_kafka():
     """`limit` with a Kafka source is an error, as it would have no effect."""
-    with pytest.raises(SourceError, match="limit: a Kafka source has none; stop_at_end"):
+    with pytest.raises(SourceError, match="limit: a Kafka source has none; set stop_at_end"):
         check(source="kafka", start="earliest", limit=5)
 
 

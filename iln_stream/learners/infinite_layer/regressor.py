@@ -7,7 +7,7 @@ from river import base
 
 from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
-from iln_stream.learners.moments import LARGEST_VALUE, clipped_target
+from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient

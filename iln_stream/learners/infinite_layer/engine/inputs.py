@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled import standardise as kernels
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.columns import Columns
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.preprocessing.columns import Columns
 
 
 class Inputs(Part):

@@ -1,9 +1,9 @@
 """The target's scale."""
 
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
-from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.preprocessing.clipping import clipped
 
 
 class Target(Part):

@@ -8,10 +8,10 @@ import numpy as np
 from iln_stream.compiled import block_ridge as kernels
 from iln_stream.compiled.recursive_ridge import dot
 from iln_stream.compiled.target import FENCE
-from iln_stream.learners.clipping import clipped
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
+from iln_stream.learners.preprocessing.clipping import clipped
 
 BLOCK = 32
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from iln_stream.learners.clipping import clipped
 from iln_stream.learners.estimators import Pool
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.preprocessing.clipping import clipped
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from iln_stream.learners.columns import warn_of_overflow
-from iln_stream.learners.moments import Moments
+from iln_stream.learners.preprocessing.columns import warn_of_overflow
+from iln_stream.learners.preprocessing.moments import Moments
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict, decode_name, encode_name
 

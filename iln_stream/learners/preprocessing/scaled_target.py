@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from river import base
 
-from iln_stream.learners.clipping import clipped
-from iln_stream.learners.moments import Moments
+from iln_stream.learners.preprocessing.clipping import clipped
+from iln_stream.learners.preprocessing.moments import Moments
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.learners.moments import WINSORISE_FROM, Moments
+from iln_stream.learners.preprocessing.moments import WINSORISE_FROM, Moments
 
 
 def after(values) -> Moments:

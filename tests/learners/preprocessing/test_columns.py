@@ -15,7 +15,7 @@ from iln_stream import (
 )
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.columns import Columns
+from iln_stream.learners.preprocessing.columns import Columns
 
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
 

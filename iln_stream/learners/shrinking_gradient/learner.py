@@ -12,7 +12,6 @@ from river import base
 from iln_stream.errors import IlnWarning
 from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
 from iln_stream.learners import arguments
-from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
     DrawPolicy,
     Estimate,
@@ -23,11 +22,12 @@ from iln_stream.learners.estimators import (
     Pool,
     estimator_of,
 )
-from iln_stream.learners.learned_function import LearnedFunction
+from iln_stream.learners.preprocessing.columns import Columns
 from iln_stream.learners.restoring import RestorableLearner, restorable
-from iln_stream.learners.run_statistics import RunStatistics
-from iln_stream.learners.update import Update
-from iln_stream.learners.watch import Watch
+from iln_stream.learners.shrinking_gradient.learned_function import LearnedFunction
+from iln_stream.learners.shrinking_gradient.run_statistics import RunStatistics
+from iln_stream.learners.shrinking_gradient.update import Update
+from iln_stream.learners.shrinking_gradient.watch import Watch
 from iln_stream.state import StateDict
 from iln_stream.theory import LARGEST_STEP
 

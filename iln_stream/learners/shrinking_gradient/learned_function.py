@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import (
     AveragedIterate,
     Estimate,
@@ -17,6 +16,7 @@ from iln_stream.learners.estimators import (
     Iterate,
 )
 from iln_stream.learners.one_at_a_time import OneAtATime
+from iln_stream.learners.preprocessing.columns import Columns
 
 
 class LearnedFunction(OneAtATime):

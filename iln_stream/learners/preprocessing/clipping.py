@@ -9,7 +9,7 @@ def clipped(value: float, bound: float) -> float:
 
     Examples
     --------
-    >>> from iln_stream.learners.clipping import clipped
+    >>> from iln_stream.learners.preprocessing.clipping import clipped
     >>> clipped(3.0, 2.0), clipped(-0.5, 2.0), clipped(float("nan"), 2.0)
     (2.0, -0.5, nan)
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from iln_stream.learners.columns import Columns
 from iln_stream.learners.estimators import Iterate
 from iln_stream.learners.one_at_a_time import OneAtATime
+from iln_stream.learners.preprocessing.columns import Columns
 from iln_stream.learners.reports import (
     SHRUNK,
     algorithm_1_flags,
     algorithm_1_metrics,
     columns_metrics,
 )
-from iln_stream.learners.update import Update
-from iln_stream.learners.watch import Watch
+from iln_stream.learners.shrinking_gradient.update import Update
+from iln_stream.learners.shrinking_gradient.watch import Watch
 from iln_stream.reporting import MetricSpec, Report
 
 
