@@ -5,6 +5,7 @@ import numpy as np
 from iln_stream.compiled.hidden_units import features, gradient
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.recursive_ridge import dot, gain, subtract
+from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import standardise_again
 
 
@@ -54,11 +55,12 @@ def update_class_agop(omega, activation, linear, theta, u, rate, agop):  # type:
 
 
 @compiled
-def replay_classes(stored, first, last, stats, new, activation, linear):  # type: ignore[no-untyped-def]
+def replay_classes(memory, first, last, stats, new, activation, linear):  # type: ignore[no-untyped-def]
     """Train a candidate expert on events first..last - 1 of the memory, whose targets are classes.
 
-    `stored` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
+    `memory` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
     """
+    stored = StoredEvents(*memory)
     size = stored.y.shape[0]
     z, u = np.empty(new.omega.shape[0]), np.empty(new.b.shape[0], np.float32)
     phi, k = np.zeros(new.theta.shape[1]), np.empty(new.theta.shape[1])

@@ -44,12 +44,13 @@ class NeighbourTables(NamedTuple):
 
 
 @compiled
-def predict_neighbours(row, z, mean, center, unit, columns, y, filled, metric, tables, p):  # type: ignore[no-untyped-def]
+def predict_neighbours(row, z, mean, center, unit, columns, y, filled, metric, neighbours, p):  # type: ignore[no-untyped-def]
     """Fill p (3,) from the first `filled` stored events; `mean` is the scaled predicted mean.
 
-    As long as there are few events, the first two predictions are the mean, and without any the
-    third is, too.
+    `neighbours` is a `NeighbourTables`. While there are few events the first two predictions are
+    the mean, and without any event the third is, too.
     """
+    tables = NeighbourTables(*neighbours)
     widest_vectors()
     p[:] = mean
     if filled >= N_SIMILAR:
@@ -66,11 +67,13 @@ def predict_neighbours(row, z, mean, center, unit, columns, y, filled, metric, t
 
 
 @compiled
-def remember_neighbour(i, filled, z, mean, y, old_y, t, tables):  # type: ignore[no-untyped-def]
+def remember_neighbour(i, filled, z, mean, y, old_y, t, neighbours):  # type: ignore[no-untyped-def]
     """Store an event in slot i, where `filled` slots were in use and the target was old_y.
 
-    `mean` is the predicted mean in units of y, t the scaled target.
+    `mean` is the predicted mean in units of y, t the scaled target; `neighbours` is a
+    `NeighbourTables`.
     """
+    tables = NeighbourTables(*neighbours)
     means = tables.means
     put_in_order(tables.ordered, tables.carried, filled, mean, y, means[i], old_y)
     means[i] = mean

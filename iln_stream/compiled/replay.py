@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from iln_stream.compiled.hidden_units import features
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.recursive_ridge import dot, learn
+from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import standardise_again
 from iln_stream.compiled.target import FENCE, scaled
 from iln_stream.compiled.wide import widest_vectors
@@ -40,11 +41,12 @@ def describe_stored(stored, i, frame, v):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def replay(stored, first, last, frame, new, activation, linear, forgetting, ridge, huber):  # type: ignore[no-untyped-def]
+def replay(memory, first, last, scales, new, activation, linear, forgetting, ridge, huber):  # type: ignore[no-untyped-def]
     """Train a candidate expert on events first..last - 1; return the sum of its |errors|.
 
-    `stored` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
+    `memory` is a `StoredEvents`, `scales` a `Frame`, `new` an `RLSState`, whose arrays change.
     """
+    stored, frame = StoredEvents(*memory), Frame(*scales)
     widest_vectors()
     size, R = stored.y.shape[0], new.b.shape[0]
     center, unit = frame.scale

@@ -11,7 +11,7 @@ from river import base
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features import ArcCosine, DecisionStumps, Features, GaussianFourier
-from iln_stream.learners import arguments
+from iln_stream.learners import validation
 from iln_stream.learners.estimators import (
     DrawPolicy,
     Estimate,
@@ -130,12 +130,12 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         seed: int | None = None,
     ) -> None:
         super().__init__()
-        arguments.require_family(features)
-        arguments.require_positive(norm_bound=norm_bound, horizon=horizon)
-        arguments.require_positive(step=step, variance=variance)
-        arguments.require_counts(draws=draws, min_draws=min_draws, max_draws=max_draws)
-        arguments.require_counts(budget=budget, max_columns=max_columns)
-        arguments.require_choice(get_args(Policy), policy=policy)
+        validation.require_family(features)
+        validation.require_positive(norm_bound=norm_bound, horizon=horizon)
+        validation.require_positive(step=step, variance=variance)
+        validation.require_counts(draws=draws, min_draws=min_draws, max_draws=max_draws)
+        validation.require_counts(budget=budget, max_columns=max_columns)
+        validation.require_choice(get_args(Policy), policy=policy)
         if min_draws > max_draws:
             raise ValueError(f"min_draws = {min_draws} must not exceed max_draws = {max_draws}")
         self.features = features
@@ -163,7 +163,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = arguments.clipped_target(y)
+        y_t = validation.clipped_target(y)
         with self._turn:
             self._learn(self._columns.learn(x), y_t)
 

@@ -39,7 +39,8 @@ class Memory(Part):
         return min(self.n, len(self.y))
 
     def _group(self) -> None:
-        self.stored = StoredEvents(self.columns, self.lags, self.y)  # for compiled code
+        # For compiled code; see `StoredEvents`.
+        self.stored = tuple(StoredEvents(self.columns, self.lags, self.y))
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, absent in earlier events."""

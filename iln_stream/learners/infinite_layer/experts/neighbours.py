@@ -59,8 +59,10 @@ class Neighbours(Expert):
         self._group()
 
     def _group(self) -> None:
-        self._tables = kernels.NeighbourTables(
-            self.means, self.ordered, self.carried, self.deviations, self.scaled
+        self._tables = tuple(
+            kernels.NeighbourTables(
+                self.means, self.ordered, self.carried, self.deviations, self.scaled
+            )
         )
 
     def widen(self, n_columns: int) -> None:

@@ -5,52 +5,52 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners import arguments
+from iln_stream.learners import validation
 
 
 @given(st.floats(max_value=0.0) | st.just(math.nan) | st.just(math.inf))
 def test_numbers_out_of_range_are_refused(value):
     """What is not in (0, inf) is rejected by the field's name."""
     with pytest.raises(ValueError, match=r"^step = .* must be a positive, finite number"):
-        arguments.require_positive(variance=1.0, step=value)
+        validation.require_positive(variance=1.0, step=value)
 
 
 @given(st.floats(0.0, math.inf, exclude_min=True, exclude_max=True) | st.none())
 def test_numbers_in_range_pass(value):
     """Positive numbers pass, as does None, which leaves the choice to the learner."""
-    arguments.require_positive(step=value)
+    validation.require_positive(step=value)
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5])
 def test_counts_are_whole_numbers_from_one(value):
     """A number of draws of 0 or 2.5 is rejected by name; 3 and 3.0 pass."""
-    arguments.require_counts(draws=3, budget=None, max_draws=3.0)
+    validation.require_counts(draws=3, budget=None, max_draws=3.0)
     with pytest.raises(ValueError, match=f"^draws = {value} must be a whole number, at least 1"):
-        arguments.require_counts(budget=1, draws=value)
+        validation.require_counts(budget=1, draws=value)
 
 
 def test_choices_are_listed():
     """A misspelt choice is answered with the possible ones."""
-    arguments.require_choice(("oldest", "smallest"), policy="oldest")
+    validation.require_choice(("oldest", "smallest"), policy="oldest")
     with pytest.raises(ValueError, match=r"^policy = 'old' must be one of oldest, smallest"):
-        arguments.require_choice(("oldest", "smallest"), policy="old")
+        validation.require_choice(("oldest", "smallest"), policy="old")
 
 
 @pytest.mark.parametrize("features", ["Cosines", 3, GaussianFourier.draw])
 def test_a_family_has_q_draw_and_psi(features):
     """A name is no family; an instance of one, and None, pass."""
-    arguments.require_family(None)
-    arguments.require_family(GaussianFourier())
+    validation.require_family(None)
+    validation.require_family(GaussianFourier())
     with pytest.raises(ValueError, match=r"^features = .* must be a family with q, draw and psi"):
-        arguments.require_family(features)
+        validation.require_family(features)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_targets_are_clipped(y):
     """A finite target is kept, or the nearest bound."""
-    clipped = arguments.clipped_target(y)
-    assert abs(clipped) <= arguments.LARGEST_TARGET
-    assert clipped == y or abs(y) > abs(clipped) == arguments.LARGEST_TARGET
+    clipped = validation.clipped_target(y)
+    assert abs(clipped) <= validation.LARGEST_TARGET
+    assert clipped == y or abs(y) > abs(clipped) == validation.LARGEST_TARGET
     assert math.copysign(1.0, clipped) == math.copysign(1.0, y)
 
 
@@ -58,4 +58,4 @@ def test_targets_are_clipped(y):
 def test_a_target_is_a_finite_number(y):
     """nan and infinities are rejected, not clipped."""
     with pytest.raises(ValueError, match=f"^y is {y}: a target must be a finite number"):
-        arguments.clipped_target(y)
+        validation.clipped_target(y)
