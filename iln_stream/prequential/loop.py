@@ -46,7 +46,7 @@ class PrequentialLoop:
 
     For each record, in strict offset order: decode; predict; if there is a label, score the
     prediction and only then learn. A record that can't be decoded, predicted or learned becomes a
-    dead letter, and the stream goes on. The outputs and listeners get every record exactly once, as
+    dead letter, and the loop continues. The outputs and listeners get every record exactly once, as
     a step, a dead letter or a repeat; then the loop reports it to the checkpoint as done.
 
     Parameters
@@ -102,6 +102,7 @@ class PrequentialLoop:
         self._report = _nothing_to_report if reporter is None else reporter.report
         self._last_offsets: dict[int, int] = {}
         self._failures_in_a_row = 0
+        # Number of failed records before the first success; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
         self._first_failed: DeadLetter | None = None
         self._stopping = False
@@ -133,7 +134,7 @@ class PrequentialLoop:
                     self.checkpoint.idle()
 
     def _process(self, records: Sequence[Record]) -> None:
-        """Take each record through the loop and report what became of it, until `stop`."""
+        """Process each record and report the result to listeners and checkpoint, until `stop`."""
         last_offsets, checkpoint = self._last_offsets, self.checkpoint
         on_steps = [listener.on_step for listener in self.listeners]
         ended = perf_counter()
@@ -149,7 +150,7 @@ class PrequentialLoop:
             except MalformedError as error:
                 self._send_dead_letter(record, str(error))
             except Exception as error:
-                # Whatever a learner raises, the stream goes on and the event is not lost.
+                # A learner may raise any error; the event must not be lost.
                 self._learner_failed(record, error)
             else:
                 self._failures_in_a_row = 0
@@ -249,7 +250,7 @@ class PrequentialLoop:
         try:
             loss, flags = self._report(y_pred, y)
         except Exception as error:
-            # The learner has learned the event, so it is no dead letter.
+            # The event was learned, so it must not become a dead letter.
             log.warning("the learner's report failed: %r", error)
         return self.task.loss(y_pred, y) if loss is None else loss, flags
 
@@ -288,14 +289,11 @@ class PrequentialLoop:
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
         letter, n = self._first_failed, self._n_failed_at_first
-        if letter.reason.startswith(_LEARNER_FAILED):
-            return NothingLearnedError(
-                f"{self.source.stream}: none of the first {n} records could be learned. The first: "
-                f"{letter.reason}"
-            )
+        is_event = letter.reason.startswith(_LEARNER_FAILED)
+        advice = "" if is_event else f". {proposal(letter.payload)}"
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
-            f"{letter.reason}. {proposal(letter.payload)}"
+            f"{letter.reason}{advice}"
         )
 
 

@@ -22,6 +22,7 @@ from iln_stream.prequential import (
     Listener,
     NothingLearnedError,
     PrequentialLoop,
+    RecentIds,
     RegressionScores,
 )
 from iln_stream.service import shrinking_gradient
@@ -476,6 +477,69 @@ def test_failing_listener_stops_the_loop(bad):
         loop.run()
     assert ("predict", {"a": 2.0}) not in learner.calls
     assert behind.told == [("step", 0)]
+
+
+def test_checkpoint_comes_after_the_listeners():
+    """The checkpoint gets each record after all listeners, with the end of the last step."""
+    calls = []
+
+    class Told(Listener):
+        def on_step(self, step):
+            calls.append(("step", step.ended))
+
+        def on_dead_letter(self, letter):
+            calls.append(("letter", None))
+
+        def on_repeat(self, partition, offset):
+            calls.append(("repeat", None))
+
+        def on_idle(self):
+            calls.append(("idle", None))
+
+    class Checkpoint:
+        def passed(self, partition, offset, ended):
+            calls.append((partition, offset, ended))
+
+        def idle(self):
+            calls.append(("checkpoint idle", None))
+
+    payloads = [
+        b'{"x": {}, "y": 1, "id": "a"}',
+        b"?",
+        b'{"x": {}, "y": 1, "id": "a"}',
+        b'{"x": {}}',
+    ]
+    records = [Record(i, payload, partition=7) for i, payload in enumerate(payloads)]
+
+    class Pausing(ListSource):
+        """Returns nothing once, at its end."""
+
+        exhausted = False
+
+        def poll(self, timeout):
+            batch = super().poll(timeout)
+            self.exhausted = self.polls > 2
+            return batch
+
+    source = Pausing(records, batch=4)
+    loop = PrequentialLoop(
+        source, RecordingLearner(), [Told()], recent_ids=RecentIds(5), checkpoint=Checkpoint()
+    )
+    loop.run()
+    first, last = calls[0][1], calls[6][1]
+    assert calls == [
+        ("step", first),
+        (7, 0, first),
+        ("letter", None),
+        (7, 1, first),
+        ("repeat", None),
+        (7, 2, first),
+        ("step", last),
+        (7, 3, last),
+        ("idle", None),
+        ("checkpoint idle", None),
+    ]
+    assert first < last
 
 
 BAD = b'{"price": 1}'
