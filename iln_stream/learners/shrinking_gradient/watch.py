@@ -34,10 +34,15 @@ class Watch:
         self._n = 0
         self._mean_square = 0.0  # of the targets
 
-    def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> list[str]:
+    def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> tuple[str, ...]:
         """Check an event before f_t is updated; return the warnings to give, each once in a run."""
-        found = (self._outside(y_t), self._capped(f_t), self._diverging(y_t, f_t.noise(E_t.draws)))
-        return [message for message in found if message is not None]
+        warned = self._diverging(y_t, f_t.noise(E_t.draws))
+        wanted = f_t.draws_wanted
+        if wanted is not None:
+            warned += self._capped(f_t, wanted)
+        if abs(y_t) > 1:
+            warned += self._outside(y_t)
+        return warned
 
     def state(self) -> StateDict:
         """Return the counts."""
@@ -54,46 +59,41 @@ class Watch:
         )
         self.n_outside, self.n_capped, self.n_diverging, self._n = counts
 
-    def _outside(self, y_t: float) -> str | None:
-        if abs(y_t) <= 1:
-            return None
+    def _outside(self, y_t: float) -> tuple[str, ...]:
         self.n_outside += 1
         if self.n_outside > 1:
-            return None
+            return ()
         return (
             f"y = {y_t:.6g} lies outside [-1, 1], where Theorem 1 does not hold; "
-            "wrap the model in ScaledTarget"
+            "wrap the model in ScaledTarget",
         )
 
-    def _capped(self, f_t: Iterate) -> str | None:
-        wanted = f_t.draws_wanted
-        if wanted is None:
-            return None
+    def _capped(self, f_t: Iterate, wanted: float) -> tuple[str, ...]:
         self.n_capped += 1
         if self.n_capped > 1:
-            return None
+            return ()
         return (
             f"max_draws = {self._max_draws} binds: ||alpha||_1 = {f_t.alpha_l1:.3g} requires "
             f"{math.ceil(wanted)} draws to keep the variance of E below {self._variance:g}; "
-            "raise max_draws, or lower norm_bound or step"
+            "raise max_draws, or lower norm_bound or step",
         )
 
-    def _diverging(self, y_t: float, noise: float) -> str | None:
+    def _diverging(self, y_t: float, noise: float) -> tuple[str, ...]:
         self.noise = noise
         if noise == 0.0:
-            return None
+            return ()
         self._n += 1
         self._mean_square += (y_t * y_t - self._mean_square) / self._n
         # `theory.diverging` without the checks of its arguments, as this runs on every event.
         drowned = noise * noise > self._mean_square > 0.0 or noise > self._saturated
         if not drowned or self._n < _SETTLED_FROM:
-            return None
+            return ()
         self.n_diverging += 1
         if self.n_diverging > 1:
-            return None
+            return ()
         return (
             f"the run is diverging: the noise of E, ||alpha||_1 sqrt(q / m) = {noise:.3g}, is "
             f"at least as large as the signal (B = {self._norm_bound:g}, the targets' "
             f"root mean square is {math.sqrt(self._mean_square):.3g}); take more draws, or "
-            "lower norm_bound or step"
+            "lower norm_bound or step",
         )

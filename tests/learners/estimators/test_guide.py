@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,17 @@ def test_the_table_stays_in_proportion():
     for last in range(1, 10_001):
         guide.follow(prefix, 0, last)
         assert len(guide.table) <= 16 * max(last, 64) + 1
+
+
+@pytest.mark.parametrize("later", [1.0, 1e-6])
+def test_the_table_grows_with_the_positions(later):
+    """There are more buckets than positions, also if later ones hardly fill it: draws are O(1)."""
+    weights = np.full(5_000, later)
+    weights[:100] = 1.0
+    prefix, guide = sums(weights), Guide()
+    for last in range(1, 5_001):
+        guide.follow(prefix, 0, last)
+        assert len(guide.table) > last
 
 
 def test_a_draw_leaves_the_shares_alone():

@@ -43,6 +43,17 @@ def test_finite_layer_is_unbiased(family):
     assert values.std() == pytest.approx(told, rel=0.15)
 
 
+def test_weights_of_a_finite_layer():
+    """weights_r is sum_i alpha_i psi(x_i; w_r) / R for the units drawn."""
+    family = GaussianFourier(0.3)
+    f, _ = filled(Sampled(), family)
+    layer, _ = f.finite_layer(8, 4, np.random.default_rng(5))
+    w = family.draw(8, 4, np.random.default_rng(5))
+    psi = np.array([family.psi(x_i, w) for x_i in f.support.rows(4)])
+    np.testing.assert_allclose(layer.weights, f.support.alpha @ psi / 8, rtol=1e-12)
+    np.testing.assert_array_equal(layer.omega, w.omega)
+
+
 @over_a_support
 def test_finite_layer_comes_with_the_latest_points(estimator):
     """The error is estimated at the last 100 points; the usual number of units is 1024."""

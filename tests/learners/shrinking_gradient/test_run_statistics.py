@@ -33,6 +33,16 @@ def test_before_the_first_event():
     assert model.report(0.0, 1.0) == (None, ())
 
 
+def test_estimate_variance_is_that_of_the_last_estimate():
+    """The squared standard error of the E_t that was learned, not of a later prediction."""
+    model = ShrinkingGradient(step=0.5, draws=30, seed=1)
+    for a in (0.3, -0.8, 1.2):
+        told = model.estimate({"a": a}).standard_error
+        model.learn_one({"a": a}, 1.0)
+    model.predict_one({"a": 5.0})
+    assert model.estimate_variance == told**2 > 0.0
+
+
 def test_report_is_of_the_last_event():
     """The loss is that of E_t on the learner's own scale; the flag is raised on a shrink only."""
     model = ShrinkingGradient(UniformCoordinates(), norm_bound=0.01, step=0.5, draws=4, seed=0)
