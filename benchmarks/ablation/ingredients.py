@@ -12,7 +12,7 @@ from iln_stream.learners.infinite_layer.ml_poly import MLPoly
 
 
 class Lacking(InfiniteLayerRegressor):
-    """The accurate profile, whose engine is spoilt at the start and after each event."""
+    """The accurate profile without one ingredient of its engine."""
 
     def __init__(self, seed: int, spoil: Callable[[Engine], None]) -> None:
         super().__init__(seed=seed)
@@ -27,7 +27,7 @@ class Lacking(InfiniteLayerRegressor):
 
 
 def _silence(rule: MLPoly, names: tuple[str, ...], left_out: tuple[str, ...]) -> None:
-    """Take the weight of some experts, so that what they say enters no prediction."""
+    """Set the weight of some experts to 0."""
     places = [names.index(name) for name in left_out]
     rule.weights[places] = 0.0
     if rule.weights.sum() == 0.0:
@@ -36,7 +36,7 @@ def _silence(rule: MLPoly, names: tuple[str, ...], left_out: tuple[str, ...]) ->
 
 
 def experts(*left_out: str) -> Callable[[Engine], None]:
-    """Return what silences experts, of either rule."""
+    """Return a function that silences experts, for either rule."""
     first = tuple(name for name in left_out if name in FIRST_LEVEL)
     second = tuple(name for name in left_out if name in SECOND_LEVEL)
 
@@ -48,7 +48,7 @@ def experts(*left_out: str) -> Callable[[Engine], None]:
 
 
 def redraws(engine: Engine) -> None:
-    """Keep the first units for good."""
+    """Never redraw units."""
     engine.redraws.next_at = NEVER
 
 

@@ -1,4 +1,4 @@
-"""From cells to a table: medians over seeds, geometric means, ranks."""
+"""Summarises cells: medians over seeds, geometric means, ranks."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Timing things side by side, so that a noisy machine is noisy for all of them.
+"""Times functions in turns, so that noise of the machine affects all alike.
 
 Times are of the processor, not of the wall: what else the machine runs is not counted. For one
 thread on an idle machine they are the same; of an estimate that numpy spreads over threads, this is

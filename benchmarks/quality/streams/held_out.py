@@ -1,4 +1,4 @@
-"""Held out: streams that play no part in any design decision of ours.
+"""Held-out streams, which no design decision of ours has used.
 
 They answer one question: are the learners as good, beside the same peers, where nobody looked? So
 nothing is ever tried, chosen or tuned on them, nor on others from the same generator or table. What
