@@ -3,7 +3,7 @@
     python -m benchmarks.digests keep     # before the change
     python -m benchmarks.digests check    # after it, on the same machine
 
-Bits differ from one kind of processor to another, so digests are kept in `out/`, not committed.
+Bits differ between processor types, so digests are stored in `out/` and not committed.
 """
 
 import hashlib

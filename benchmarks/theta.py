@@ -1,7 +1,7 @@
 """Rounding error of the pool's weights after many events.
 
 theta_r = sum_i alpha_i psi(x_i; w_r) is updated event by event, with psi in single precision; here
-it is summed anew in double precision from the logged alphas. The goal is a relative error (largest
+it is recomputed in double precision from the logged alphas. The goal is a relative error (largest
 difference over largest weight) of 1e-5 after a million events.
 
 Usage: python benchmarks/theta.py [--events 1000000]

@@ -1,7 +1,7 @@
 """Runs a cell of the table (one learner, stream and seed) in its own process.
 
-A process of its own, since its memory can be told apart there, a crash ends it alone, and a Java
-virtual machine starts once in it.
+A separate process has its own memory figures, limits a crash to one cell, and starts a Java virtual
+machine only once.
 """
 
 import gc

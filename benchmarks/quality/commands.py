@@ -64,7 +64,7 @@ def check(
 ) -> None:
     """Run our stored cells again, and fail if a figure leaves its tolerance.
 
-    Better fails, too: what is stored shall describe the code. `run --again` stores anew.
+    Better figures fail, too, as the stored ones must describe the code; see `run --again`.
     """
     store = Store(results)
     chosen = learner or [c.id for c in CONTENDERS.values() if c.family in ("ours", "paper")]

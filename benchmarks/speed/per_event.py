@@ -1,9 +1,9 @@
 """Predict and learn from dicts, one event at a time: speed and loss, compared with other learners.
 
-All learn the same stream in turns of short blocks, each with a state of its own, so that what else
-the machine does falls on all alike. The stream's inputs are standardised and its target lies in
-[-1, 1], so that no learner suffers for want of scaling; a pipeline that scales is named so. A
-learner whose patience is used up stops there; its loss over the stream's first part is told.
+All learn the same stream in turns of short blocks, so that the machine's load affects all alike.
+The stream's inputs are standardised and its target lies in [-1, 1], so that no learner needs
+scaling; names of pipelines that scale say so. A learner that exceeds its time limit stops, and
+reports its loss over the first part of the stream.
 """
 
 import warnings
