@@ -1,9 +1,9 @@
-"""Digests of predictions: whether a change that should not touch arithmetic left it alone.
+"""Digests of predictions, to check that a change leaves the arithmetic as it was.
 
     python -m benchmarks.digests keep     # before the change
     python -m benchmarks.digests check    # after it, on the same machine
 
-Bits differ from one kind of processor to another, so digests are kept in `out/`, not committed.
+Bits differ between processor types, so digests are stored in `out/` and not committed.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ def digest(learner: Any, stream: Stream, classes: bool) -> str:
 
 
 def main() -> int:
-    """Keep the digests, or compare them with what was kept."""
+    """Store the digests, or compare them with the stored ones."""
     now = {
         f"{name} on {stream}": digest(make(), make_stream(), name == "classifier")
         for name, make in LEARNERS.items()

@@ -32,7 +32,7 @@ KAPPAS = 0.25, 16.0  # of all DRAWS those that matter
 
 
 class Setting(NamedTuple):
-    """What is held while m varies."""
+    """Parameters that stay fixed while m varies."""
 
     family: str
     schedule: str
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the runs at one m came to over their last quarter."""
+    """Results of the runs at one m over their last quarter."""
 
     kappa: float
     noise: float

@@ -1,4 +1,4 @@
-"""The whole loop: events a second and accuracy on three streams, side by side in one run.
+"""The whole loop: events per second and accuracy on three streams.
 
 Usage: python benchmarks/loop.py [--repeats 3] [--json FILE]
 """
@@ -50,7 +50,7 @@ def learners() -> dict[str, Callable[[], base.Regressor]]:
 
 
 def run(make: Callable[[], base.Regressor], dataset: Any, n: int) -> tuple[float, float]:
-    """MAE, and events a second of the whole loop: decoding, learner, metrics."""
+    """Return the MAE and the events per second of the whole loop: decoding, learner, metrics."""
     make().learn_one({"warming": 1.0, "up": 1.0}, 1.0)  # compiles before the clock runs
     learner, source = make(), RiverDatasetSource(list(dataset.take(n)), "benchmark")
     watched = Metrics(CollectorRegistry()).watch(learner, source, "benchmark")

@@ -1,4 +1,4 @@
-"""Pools of features: events a second beside River's, cost as the stream goes on, loss.
+"""Pools of features: events per second compared with River, cost over the stream, and loss.
 
 Predict and learn, from dicts of ten inputs. Rates are medians of interleaved repeats.
 
@@ -57,7 +57,7 @@ def seconds(model: base.Regressor, events: Events) -> float:
 
 
 def rates(models: dict[str, Callable[[], base.Regressor]], repeats: int) -> None:
-    """Events a second over 20,000, and how many times River's."""
+    """Return events per second over 20,000 events, and their ratio to River's."""
     events = as_events(*friedman(20_000, seed=3))
     times: dict[str, list[float]] = {name: [] for name in models}
     for make in models.values():
@@ -72,7 +72,7 @@ def rates(models: dict[str, Callable[[], base.Regressor]], repeats: int) -> None
 
 
 def flatness(n: int, repeats: int) -> None:
-    """What an event costs after n events learned and after 1,000, side by side."""
+    """Compare the cost of an event after n learned events and after 1,000."""
     young = ShrinkingGradient(estimator=Pool(512), step=0.3, seed=1)
     events = as_events(*friedman(5_000, seed=4))
     seconds(young, events[:1_000])
@@ -80,7 +80,7 @@ def flatness(n: int, repeats: int) -> None:
     while old.n_seen < n:
         seconds(old, events)
     ratios = [
-        # Each time from the same two states, so that the young one stays so.
+        # Start from the same two states each time, so that the young one stays young.
         seconds(copy.deepcopy(old), events) / seconds(copy.deepcopy(young), events)
         for _ in range(3 * repeats)
     ]
@@ -90,7 +90,7 @@ def flatness(n: int, repeats: int) -> None:
 def kernel_losses(
     X: NDArray[np.float64], y: NDArray[np.float64], gamma: float, step: float
 ) -> NDArray[np.float64]:
-    """Losses of Algorithm 1 with f_t(x_t) computed by the kernel: all units there are."""
+    """Return losses of Algorithm 1 with the exact f_t(x_t), computed by the kernel."""
     kernel = closed_form(GaussianFourier(gamma))
     assert kernel is not None
     alpha, found = np.zeros(len(y)), np.zeros(len(y))
@@ -108,7 +108,7 @@ def told(losses: list[NDArray[np.float64]]) -> str:
 
 
 def losses(gamma: float = 0.1, n: int = 10_000, seeds: Sequence[int] = (1, 2, 3)) -> None:
-    """Mean loss over a pass (its second half), and microseconds an event, learning only."""
+    """Return the mean loss over the second half of a pass, and microseconds per learned event."""
     X, y = friedman(n, seed=0)
     events = as_events(X, y)
     estimators = [Pool(64), Pool(512), GrowingPool(growth=1.0), GrowingPool(), Pool(4096)]

@@ -1,4 +1,4 @@
-"""What the loop adds to each event, and events a second from a real broker, by both clients.
+"""Overhead of the loop per event, and events per second from a broker, with both clients.
 
 Usage: PYTHONPATH=tests python benchmarks/streaming.py [loop | broker] [--events N] [--repeats R]
 """
@@ -33,7 +33,7 @@ machine does befalls all alike."""
 
 
 class Batches:
-    """Records in memory, handed out as a broker's client does: all that are there, at once."""
+    """A source of records in memory, all in one batch, like a broker's client."""
 
     stream, partitions, connected, lag = "benchmark", (0,), True, 0
 
@@ -58,7 +58,7 @@ class Batches:
 
 
 class Nowhere:
-    """A sink that takes everything."""
+    """A sink that discards everything."""
 
     def write(self, key: str | None, value: bytes) -> None:
         pass
@@ -83,7 +83,7 @@ def payloads(count: int, d: int = 10) -> list[bytes]:
 
 
 class Bare:
-    """Decoding and learning alone."""
+    """Only decoding and learning."""
 
     def __init__(self, learner: base.Regressor) -> None:
         self._learner = learner
@@ -101,7 +101,7 @@ class Bare:
 
 
 class Whole:
-    """The loop with its metrics and snapshots, perhaps with predictions, too."""
+    """The loop with metrics and snapshots, optionally with predictions."""
 
     def __init__(self, learner: base.Regressor, folder: str, predictions: bool) -> None:
         self._source = Batches()
@@ -129,11 +129,11 @@ LEARNERS: dict[str, Callable[[], base.Regressor]] = {
     "a pool of 512": lambda: ShrinkingGradient(estimator="pool", step=0.6, seed=1),
     "a pool of 512 behind River's pipeline, as `run --learner pool`": lambda: pool(seed=1),
 }
-"""What the loop goes round. The more code a learner runs, the colder the caches it leaves."""
+"""Learners of the loop. The more code a learner runs, the colder the caches."""
 
 
 def loop_cost(make: Callable[[], base.Regressor], count: int) -> None:
-    """Tell what the loop adds, as the median of differences between neighbouring short turns."""
+    """Print the loop's overhead: the median difference between neighbouring short turns."""
     events = payloads(count)
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         bare = Bare(make())

@@ -1,7 +1,7 @@
-"""How far the pool's weights are from the sum they stand for, after many events.
+"""Rounding error of the pool's weights after many events.
 
 theta_r = sum_i alpha_i psi(x_i; w_r) is updated event by event, with psi in single precision; here
-it is summed anew in double precision from the logged alphas. The goal is a relative error (largest
+it is recomputed in double precision from the logged alphas. The goal is a relative error (largest
 difference over largest weight) of 1e-5 after a million events.
 
 Usage: python benchmarks/theta.py [--events 1000000]
@@ -32,7 +32,7 @@ def events(n, seed):
 
 
 def relative_error(family: Features, n: int, norm_bound: float) -> tuple[float, int, float]:
-    """The error, the number of shrinks, and ||alpha||_1 at the end."""
+    """Return the error, the number of shrinks, and ||alpha||_1 at the end."""
     model = ShrinkingGradient(family, estimator=Pool(R), norm_bound=norm_bound, step=STEP, seed=1)
     X, alpha, n_shrinks = np.empty((n, D)), np.empty(n), np.empty(n)
     for t, (x, y) in enumerate(itertools.islice(events(n, seed=2), n)):

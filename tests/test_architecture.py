@@ -1,4 +1,4 @@
-"""The code keeps to the table in docs/architecture.md."""
+"""The code follows the table of imports in docs/architecture.md."""
 
 import ast
 import re
@@ -34,11 +34,11 @@ THIRD_PARTIES = {
     "river": {"frozen", "learners", "paper", "service", "demo", "streams"},
     "typer": {"cli"},
 }
-"""Which folders may import what we depend on; so the learners run without Kafka or a server."""
+"""Folders that may import each dependency, so that learners need no Kafka and no server."""
 
 
 def module_name(file: Path) -> str:
-    """The dotted name under which a file of the package is imported."""
+    """Return the dotted name of a module."""
     parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -48,7 +48,7 @@ FOLDERS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__ini
 
 
 def imports(file: Path) -> Iterator[tuple[str, bool]]:
-    """Yield each module that a file imports, and whether it does so as it is loaded itself."""
+    """Yield each module that a file imports, and whether it does so at import time."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     inside = {
         id(node)
@@ -62,7 +62,7 @@ def imports(file: Path) -> Iterator[tuple[str, bool]]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}:{node.lineno}: a relative import"
-            # `from a import b` is of a.b where that is a module.
+            # `from a import b` imports a.b if that is a module.
             children = [f"{node.module}.{alias.name}" for alias in node.names]
             names = [name for name in children if name in MODULES]
             names += [node.module] * (len(names) < len(children))
@@ -71,13 +71,13 @@ def imports(file: Path) -> Iterator[tuple[str, bool]]:
 
 
 def documented() -> dict[str, set[str]]:
-    """Folder by folder, what the document says that it imports of ours."""
+    """Return the imports of each folder, as documented."""
     rows = re.findall(r"^\| `(\w+)/` \|.*\| ([^|]*) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
     return {folder: set(re.findall(r"`(\w+)`", cell)) for folder, cell in rows}
 
 
 def imported() -> dict[str, set[str]]:
-    """Folder by folder, what it imports of ours."""
+    """Return the imports of each folder, as found in the code."""
     found: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
     for folder in FOLDERS:
         for file in (PACKAGE / folder).rglob("*.py"):
@@ -88,18 +88,18 @@ def imported() -> dict[str, set[str]]:
 
 
 def test_document_names_every_folder():
-    """Each folder has its row, and each row its folder."""
+    """The table has one row per folder."""
     assert sorted(documented()) == FOLDERS
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_folder_imports_what_the_document_says(folder):
-    """A folder imports what its row says: nothing else, and nothing is said in vain."""
+    """Each folder imports exactly the folders in its row."""
     assert imported()[folder] == documented()[folder]
 
 
 def test_document_follows_an_events_way():
-    """Each row of the document imports from rows above it only, so no folders form a circle."""
+    """Each row imports only from rows above it, so that folders form no cycle."""
     above: set[str] = set()
     for folder, allowed in documented().items():
         assert allowed <= above, f"{folder} imports from below"
@@ -107,14 +107,14 @@ def test_document_follows_an_events_way():
 
 
 def test_nobody_imports_the_front_door():
-    """`import iln_stream` is for users; inside, a module imports what it needs from where it is."""
+    """No module of ours imports from the top of the package, which is for users."""
     for name, file in MODULES.items():
         assert "iln_stream" not in [found for found, _ in imports(file)], name
 
 
 def test_front_door_opens_on_learners():
-    """`import iln_stream` brings the learners, and none of the streaming around them: not even
-    what `iln_stream.load` needs, until it is asked for."""
+    """`import iln_stream` imports the learners but no streaming code, nor what
+    `iln_stream.load` needs until it is called."""
     program = (
         "import sys, iln_stream\n"
         "brought = set(sys.modules)\n"
@@ -141,14 +141,14 @@ def test_front_door_opens_on_learners():
 
 @pytest.mark.parametrize("name", sorted(FOR_ALL | {"_version"}))
 def test_what_all_may_import_imports_nothing(name):
-    """What everything rests on rests on the standard library alone."""
+    """The modules that all folders may import need only the standard library."""
     imported = {module.split(".")[0] for module, _ in imports(MODULES[f"iln_stream.{name}"])}
     assert imported <= sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_third_parties(folder):
-    """Each dependency stays where it belongs: no learner needs a broker, a server or a terminal."""
+    """Each dependency is imported only by its folders."""
     for file in (PACKAGE / folder).rglob("*.py"):
         for name, _ in imports(file):
             root = name.split(".")[0]
@@ -157,7 +157,7 @@ def test_third_parties(folder):
 
 
 def test_no_import_circle():
-    """No module needs, while it is loaded, one that needs it."""
+    """Modules do not import each other in a cycle."""
     graph: dict[str, set[str]] = {}
     for module, file in MODULES.items():
         needed = {name for name, at_once in imports(file) if at_once and name in MODULES}
@@ -173,7 +173,7 @@ def test_no_import_circle():
     [("matplotlib", "iln_stream.demo.picture"), ("onnx", "iln_stream.frozen.onnx_model")],
 )
 def test_all_works_without_its_extras(extra, only):
-    """What an extra brings is needed by one module, which is imported only when it is used."""
+    """Each optional dependency is imported by one module, and only on use."""
     users = {n for n, f in MODULES.items() for m, _ in imports(f) if m.split(".")[0] == extra}
     assert users == {only}
     needing = {n for n, f in MODULES.items() if (only, True) in imports(f)}

@@ -1,4 +1,4 @@
-"""The whole way: `iln-stream` processes on a real broker, watched from outside."""
+"""`iln-stream` processes on a real broker, from end to end."""
 
 import hashlib
 import json
@@ -27,19 +27,19 @@ class Start(Protocol):
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes and ends those that are left after the test."""
+    """Starts `iln-stream` processes, and kills those that still run after the test."""
     with ExitStack() as started:
         yield lambda *arguments: started.enter_context(Command(tmp_path, *arguments))
 
 
 def finished(command: Command) -> str:
-    """Wait for a good end; return what was said."""
+    """Wait for exit code 0, and return the output."""
     assert command.wait() == 0, command.said
     return command.said
 
 
 def run_of(bootstrap: str, topic: str, *more: str) -> list[str]:
-    """The arguments of a run from a topic to `<topic>-predictions`, with /metrics somewhere."""
+    """Return the arguments of a run from a topic to `<topic>-predictions`, with /metrics."""
     predictions = f"--predictions=kafka:{topic}-predictions"
     from_kafka = [f"--bootstrap={bootstrap}", f"--topic={topic}", "--start=earliest"]
     return ["run", *from_kafka, predictions, "--metrics-port=0", *more]
@@ -54,7 +54,7 @@ def predictions(bootstrap: str, topic: str) -> list[dict[str, Any]]:
 
 
 def learned_offline(events: Any) -> list[float]:
-    """The predictions of the same learner in River's own loop, without any of our service."""
+    """Return the predictions of the same learner in River's own loop."""
     steps = evaluate.iter_progressive_val_score(
         events, InfiniteLayerRegressor(seed=1), metrics.MAE(), yield_predictions=True
     )
@@ -70,7 +70,7 @@ def event(x: float, y: float | None = None, **more: Any) -> bytes:
 
 
 def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start: Start) -> None:
-    """One prediction an event, in order, each equal to River's own loop's to the last bit."""
+    """One prediction per event, in order, equal to those of River's loop to the last bit."""
     topic = unique_topic("trump")
     sent = finished(
         start("replay", "river:TrumpApproval", "--topic", topic, "--bootstrap", broker.bootstrap)
@@ -98,8 +98,8 @@ MALFORMED = {
 
 
 def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: Start) -> None:
-    """Every record ends as a prediction or a dead letter that tells why and shows it, and the
-    learner is none the wiser for the letters."""
+    """Each record becomes a prediction, or a dead letter with reason and payload, and the learner
+    does not learn from dead letters."""
     good = [(float(i % 7), float(i % 3)) for i in range(80)]
     values: list[bytes | None] = []
     for number, (payload, _) in enumerate(MALFORMED.values()):
@@ -140,7 +140,7 @@ def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: 
 def test_a_live_process_tells_how_it_is_doing(
     broker: KafkaBroker, topic: str, start: Start
 ) -> None:
-    """/metrics follows the stream: what was learned, what wasn't, and a lag that falls to 0."""
+    """/metrics shows learned events, dead letters, and a lag that falls to 0."""
     produce(broker.bootstrap, topic, [(None, event(i % 5, i % 2)) for i in range(200)])
     running = start(*run_of(broker.bootstrap, topic))
     seen = running.wait_for_metrics(lambda now: now["iln_events_total"] == 200)
@@ -158,7 +158,7 @@ def test_a_live_process_tells_how_it_is_doing(
 
 
 def test_sigterm_loses_no_prediction(broker: KafkaBroker, topic: str, start: Start) -> None:
-    """Stopped in mid-stream, a run ends well and what it had predicted is stored, no more."""
+    """A run stopped in mid-stream exits with 0 and has stored all its predictions."""
     produce(broker.bootstrap, topic, [(None, event(i % 9, i % 4)) for i in range(50_000)])
     running = start(*run_of(broker.bootstrap, topic))
     seen = running.wait_for_metrics(lambda now: now["iln_events_total"] > 500)
@@ -171,7 +171,7 @@ def test_sigterm_loses_no_prediction(broker: KafkaBroker, topic: str, start: Sta
 
 
 def test_the_first_start_says_where(broker: KafkaBroker, topic: str, start: Start) -> None:
-    """Without --start nothing runs: a default would skip or repeat the past."""
+    """A run without --start is an error: a default could skip or repeat records."""
     refused = start("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--metrics-port=0")
     assert refused.wait() == 2
     assert "start: say where" in refused.said
@@ -180,7 +180,7 @@ def test_the_first_start_says_where(broker: KafkaBroker, topic: str, start: Star
 
 @pytest.mark.parametrize("way", ["stop", "kill"])
 def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start, way: str) -> None:
-    """The run waits while the broker is away, then learns the rest, each event once."""
+    """The run waits during an outage, then learns the other events, each once."""
     topic = unique_topic("outage")
     bootstrap = stoppable.bootstrap
     finished(
@@ -208,7 +208,7 @@ def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start, way: st
 
 
 def test_an_outage_too_long_ends_the_run(stoppable: KafkaBroker, start: Start) -> None:
-    """Predictions that can't be stored in time aren't forgotten: the run ends with an error."""
+    """The run ends with an error if predictions can't be stored in time."""
     topic = create_topic(stoppable.bootstrap)
     produce(stoppable.bootstrap, topic, [(None, event(1.0, 1.0))] * 20_000)
     soon = '{"request_timeout_ms": 1000, "fetch_max_wait_ms": 100, "delivery_timeout_ms": 2000}'
@@ -224,14 +224,14 @@ def test_an_outage_too_long_ends_the_run(stoppable: KafkaBroker, start: Start) -
 
 
 def replayed(broker: KafkaBroker, start: Start, source: str, *more: str) -> list[ConsumerRecord]:
-    """What `replay` puts into a new topic."""
+    """Return what `replay` publishes to a new topic."""
     topic = unique_topic("replay")
     finished(start("replay", source, "--topic", topic, "--bootstrap", broker.bootstrap, *more))
     return read_topic(broker.bootstrap, topic)
 
 
 def test_replay_keeps_its_rate(broker: KafkaBroker, start: Start) -> None:
-    """Events come evenly, as many a second as asked for."""
+    """Events arrive evenly, at the given rate."""
     records = replayed(broker, start, "synthetic:Friedman", "--limit=90", "--rate=30")
     assert len(records) == 90
     for number, record in enumerate(records):
@@ -240,7 +240,7 @@ def test_replay_keeps_its_rate(broker: KafkaBroker, start: Start) -> None:
 
 
 def test_replay_of_csv(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
-    """A table's rows become events: numbers, categories, the label."""
+    """Rows of a CSV file become events with numbers, categories and the label."""
     (tmp_path / "table.csv").write_text("price,size,town\n1.5,2,Graz\n,3,Linz\n")
     records = replayed(broker, start, "table.csv", "--target=price")
     assert as_json(records) == [
@@ -250,14 +250,14 @@ def test_replay_of_csv(broker: KafkaBroker, start: Start, tmp_path: Path) -> Non
 
 
 def test_replay_of_json_lines(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
-    """Lines go through byte by byte, events or not: judging them is the learner's."""
+    """Lines are published unchanged, even malformed ones."""
     lines = [b'{"x": {"a": 1.50}, "y": 2}', b"no event", b'{"caf\xe9": 1}']
     (tmp_path / "lines.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     assert [record.value for record in replayed(broker, start, "lines.jsonl")] == lines
 
 
 def test_replay_of_a_synthetic_stream_is_repeatable(broker: KafkaBroker, start: Start) -> None:
-    """The seed fixes the stream; another seed is another one."""
+    """The seed determines the stream."""
     first, again, other = (
         [r.value for r in replayed(broker, start, "synthetic:Friedman", "--limit=20", seed)]
         for seed in ("--seed=5", "--seed=5", "--seed=6")

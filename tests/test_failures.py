@@ -1,4 +1,4 @@
-"""What docs/guarantees.md promises about each failure, seen from outside, on a real broker."""
+"""The failures in docs/guarantees.md, tested on processes and a real broker."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ class Start(Protocol):
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes and ends those that are left after the test."""
+    """Starts `iln-stream` processes, and kills those that still run after the test."""
     with ExitStack() as started:
         yield lambda *arguments, under=(): started.enter_context(
             Command(tmp_path, *arguments, under=under)
@@ -94,8 +94,8 @@ def test_folder_that_goes_away(
 def test_read_only_folder(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """On a file system that is read-only a run doesn't begin, and on one that becomes so it ends
-    with a sentence. Nothing is lost or learned twice."""
+    """A run does not start on a read-only file system, and ends with one line on one that becomes
+    read-only. Nothing is lost or learned twice."""
     fed.send(300)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     sentence = f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: Read-only file system"
@@ -147,8 +147,7 @@ def test_reader_of_the_predictions_that_leaves(
 def test_sigterm_saves_everything(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """Stopped in good order in mid-stream, a run leaves nothing to be learned or published again,
-    and leaves soon."""
+    """A run stopped by SIGTERM ends soon, and the next run learns and publishes nothing again."""
     fed.send(20_000)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     first = start(*run)
@@ -168,8 +167,8 @@ def test_sigterm_saves_everything(
 def test_refused_snapshots_are_waited_with(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
-    """Told to wait, a run whose settings are not its snapshots' says so once and stays, without a
-    hold on the folder, until it is stopped; then it ends with 2, and nothing was changed."""
+    """With when_refused = wait, a run whose settings differ from the snapshot's logs the error once
+    and waits with the folder unlocked; when stopped it exits with 2, and has changed nothing."""
     fed.send(100)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
     assert start(*run).wait() == 0
@@ -190,8 +189,8 @@ def test_refused_snapshots_are_waited_with(
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
 ) -> None:
-    """A process that was stopped, thought dead and continued can't replace what its successor
-    saved, even where the lock doesn't hold, nor publish anything in a transaction."""
+    """A suspended process that continues after its successor started can't replace snapshots, even
+    without the lock, nor publish in transactions."""
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     run += ["--transactional"] if transactional else []
     often = ("--snapshot-events=50", "--snapshot-seconds=0.1")
@@ -220,7 +219,7 @@ def test_a_zombie_replaces_nothing(
 
 
 def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
-    """A learner that is started before its broker waits for it, and says so."""
+    """A learner started before its broker waits for it, and logs that."""
     topic = create_topic(stoppable.bootstrap)
     produce(stoppable.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
     stoppable.stop()
@@ -235,7 +234,7 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
 def test_broker_that_goes_away_and_comes_back(
     stoppable: KafkaBroker, start: Start, tmp_path: Path, client: str
 ) -> None:
-    """An outage is two sentences in the log, whatever the clients of source and sinks say of it."""
+    """An outage is two lines in the log, whatever the Kafka clients log."""
     topic = create_topic(stoppable.bootstrap)
     feed = Feed(stoppable.bootstrap, topic)
     feed.send(500)
@@ -247,7 +246,7 @@ def test_broker_that_goes_away_and_comes_back(
     )
     stoppable.kill()
     running.wait_until_it_says(f"WARNING {here} is unreachable; waiting\n")
-    time.sleep(3)  # in which the clients try again and again
+    time.sleep(3)  # while the clients retry
     stoppable.start()
     running.wait_until_it_says(f"WARNING {here} is reachable again after ")
     feed.send(500)
@@ -262,7 +261,7 @@ def test_broker_that_goes_away_and_comes_back(
 
 
 def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
-    """A broker that says nothing for longer than its clients wait costs time and nothing else."""
+    """A broker that hangs for longer than its clients' timeouts costs only time."""
     topic = create_topic(stoppable.bootstrap)
     feed = Feed(stoppable.bootstrap, topic)
     feed.send(2_000)
@@ -283,12 +282,12 @@ def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> No
     assert len(offsets) == saved(tmp_path / "s", topic).n_events
 
 
-# What comes in
+# Input
 
 
 @pytest.fixture(scope="module")
 def generous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """A broker that takes messages of 100 MB."""
+    """A broker that accepts messages of 100 MB."""
     limits = {"message.max.bytes": "120000000", "socket.request.max.bytes": "130000000"}
     folder = tmp_path_factory.mktemp("generous")
     with KafkaBroker(folder, limits, borrow=False) as running:
@@ -296,7 +295,7 @@ def generous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
 
 
 def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
-    """It becomes a dead letter that shows its beginning, and the stream goes on."""
+    """A huge message becomes a dead letter with its beginning, and the run continues."""
     topic = create_topic(generous.bootstrap)
     good = b'{"x": {"a": 1}, "y": 2}'
     producer = KafkaProducer(bootstrap_servers=generous.bootstrap, max_request_size=120_000_000)
@@ -322,8 +321,8 @@ def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
 
 
 def test_a_flood_is_logged_once(broker: KafkaBroker, topic: str, start: Start) -> None:
-    """Ten thousand malformed messages are ten thousand letters and one line of log."""
-    produce(broker.bootstrap, topic, [(None, b'{"x": {}}')])  # so the topic is one of events
+    """Ten thousand malformed messages are ten thousand dead letters and one line in the log."""
+    produce(broker.bootstrap, topic, [(None, b'{"x": {}}')])  # a valid event
     produce(broker.bootstrap, topic, [(None, b"garbage %d" % i) for i in range(10_000)])
     run = ("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest")
     flooded = start(*run, "--stop-at-end", "--metrics-port=0")

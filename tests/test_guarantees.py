@@ -1,4 +1,4 @@
-"""docs/guarantees.md names tests; here, that they are there."""
+"""The tests that docs/guarantees.md names exist."""
 
 import ast
 import re
@@ -9,13 +9,13 @@ GUARANTEES = (TESTS.parent / "docs" / "guarantees.md").read_text()
 
 
 def rows() -> list[list[str]]:
-    """The table of failures, without its head: what fails, what happens, the tests."""
+    """Return the rows of the table: failure, effect, tests."""
     lines = [line for line in GUARANTEES.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[1:]]
 
 
 def test_each_failure_names_tests_that_exist() -> None:
-    """A promise whose test was renamed or deleted is only a claim."""
+    """Each failure names tests, and each of them exists."""
     assert len(rows()) > 25
     for failure, _, tests in rows():
         named = re.findall(r"`([^`]+)`", tests)
@@ -27,5 +27,5 @@ def test_each_failure_names_tests_that_exist() -> None:
 
 
 def functions(file: Path) -> set[str]:
-    """Names of the functions that a file defines."""
+    """Return the names of the functions in a file."""
     return {node.name for node in ast.parse(file.read_text()).body if hasattr(node, "name")}

@@ -1,4 +1,4 @@
-"""The README's table of settings is the settings'."""
+"""The README's table of settings matches the settings."""
 
 import importlib.util
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def script():
-    """docs/settings_table.py, which is no part of the package."""
+    """docs/settings_table.py, which is not part of the package."""
     spec = importlib.util.spec_from_file_location("settings_table", ROOT / "docs/settings_table.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -20,7 +20,7 @@ def script():
 
 
 def test_readme_is_current(script):
-    """What the README says of each setting is what the code does."""
+    """The README's table is what the script generates."""
     readme = ROOT / "README.md"
     assert readme.is_file(), "there is no README.md to hold the table of settings"
     text = readme.read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_readme_is_current(script):
 
 
 def test_a_row_for_each_setting(script):
-    """Each setting has one row, with its three spellings and its sentence."""
+    """Each setting has one row, with flag, variable, key and description."""
     rows = script.table().splitlines()[2:]
     assert len(rows) == len(Settings.model_fields)
     for row, (name, field) in zip(rows, Settings.model_fields.items(), strict=True):
@@ -42,7 +42,7 @@ def test_a_row_for_each_setting(script):
 
 
 def test_only_the_table_is_rewritten(script):
-    """What stands around the markers stays as it is, and a second run changes nothing."""
+    """Only the text between the markers changes, and a second run changes nothing."""
     text = f"before\n{script.BEGIN}\nold\n{script.END}\nafter\n"
     once = script.rewritten(text)
     assert once == f"before\n{script.BEGIN}\n{script.table()}\n{script.END}\nafter\n"
@@ -51,6 +51,6 @@ def test_only_the_table_is_rewritten(script):
 
 @pytest.mark.parametrize("text", ["", "<!-- settings:begin -->", "<!-- settings:end -->"])
 def test_readme_without_markers(script, text):
-    """A README with no place for the table is left alone, with a word on what it needs."""
+    """A README without markers is an error that names them."""
     with pytest.raises(SystemExit, match=r"README\.md has no place for the table"):
         script.rewritten(text)

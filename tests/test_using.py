@@ -1,4 +1,4 @@
-"""What docs/using.md shows is what happens."""
+"""The examples in docs/using.md work."""
 
 import doctest
 from pathlib import Path

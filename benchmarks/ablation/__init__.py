@@ -1,1 +1,1 @@
-"""What each ingredient of the accurate profile is worth."""
+"""The worth of each ingredient of the accurate profile."""

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def table(found: dict[str, dict[str, list[float]]]) -> Table:
-    """Return what each ingredient is worth: the means, and where leaving it out matters most."""
+    """Return the worth of each ingredient: the means, and the streams where it matters most."""
     whole = found["nothing"]
     drawn = Table("without", "geometric mean", "change", "±", "worst without", "best without")
     for name, by_stream in found.items():

@@ -13,7 +13,7 @@ from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
 
 
 class Lacking(InfiniteLayerRegressor):
-    """The accurate profile, whose engine is spoilt at the start and after each event."""
+    """The accurate profile without one ingredient of its engine."""
 
     def __init__(self, seed: int, spoil: Callable[[Accurate], None]) -> None:
         super().__init__(seed=seed)
@@ -49,7 +49,7 @@ def experts(*left_out: str) -> Callable[[Accurate], None]:
 
 
 def redraws(engine: Accurate) -> None:
-    """Keep the first units for good."""
+    """Never redraw units."""
     engine.ridges.resampler.next_at = NEVER
 
 

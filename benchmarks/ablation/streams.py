@@ -1,4 +1,4 @@
-"""Streams to choose on: of none of the generators and tables that are reported on, but two.
+"""Streams for design decisions, from generators and tables that are not reported on, except two.
 
 `recur` and `late` use Friedman's function, on other inputs than River's streams of it do.
 """

@@ -1,4 +1,4 @@
-"""The quality suite: how well learners predict streams, one event at a time, and what it costs.
+"""The quality suite: the accuracy and cost of learners on streams, one event at a time.
 
-`python -m benchmarks.quality --help` says what it can do; docs/quality.md says what it measures.
+`python -m benchmarks.quality --help` lists its commands; docs/quality.md describes its measures.
 """

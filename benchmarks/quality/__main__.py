@@ -2,7 +2,7 @@
 
 import os
 
-# One core each, before numpy looks: events a second are then comparable.
+# One core each, set before numpy is imported, for comparable events per second.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 

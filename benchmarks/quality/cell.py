@@ -1,7 +1,7 @@
-"""One learner on one stream with one seed: a cell of the table, in a process of its own.
+"""Runs a cell of the table (one learner, stream and seed) in its own process.
 
-A process of its own, since its memory can be told apart there, a crash ends it alone, and a Java
-virtual machine starts once in it.
+A separate process has its own memory figures, limits a crash to one cell, and starts a Java virtual
+machine only once.
 """
 
 import gc
@@ -24,11 +24,11 @@ MEASURES = {
     "intervals": intervals,
 }
 N_WARMING = 40
-"""Events on which a twin of the learner compiles and loads what it needs, before the clock runs."""
+"""Events for warming up a copy of the learner, before timing."""
 
 
 class Cell(NamedTuple):
-    """What to run: permanent ids of the measure, the learner and the stream, and a seed."""
+    """A cell: permanent ids of measure, learner and stream, and a seed."""
 
     measure: str
     learner: str
@@ -37,11 +37,11 @@ class Cell(NamedTuple):
 
 
 class StreamChangedError(Exception):
-    """The events are not those that the id stands for."""
+    """The events differ from those of the stream's id."""
 
 
 def run(cell: Cell, time_limit: float) -> dict[str, Any]:
-    """Return the cell's figures, or what ended it as `failed`.
+    """Return the cell's figures, or the error as `failed`.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _work(cell: Cell, sending: Connection) -> None:
     except Exception as error:  # whatever a learner does is a finding, not our end
         sending.send({"failed": f"{type(error).__name__}: {error}"[:200]})
     sending.close()
-    # A Java virtual machine that is asked to leave politely may stay.
+    # A Java virtual machine may outlive a normal exit.
     os._exit(0)
 
 
@@ -106,7 +106,7 @@ def _warm(model: Any, measure: Any, events: Sequence[Event]) -> None:
 
 
 def _resident_mb() -> float:
-    """Memory that this process holds, in MB; 0 where that isn't told."""
+    """Return the memory of this process in MB; 0 if unknown."""
     gc.collect()
     status = Path("/proc/self/statm")
     if not status.exists():

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.quality` can do."""
+"""Commands of `python -m benchmarks.quality`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def run(
     time_limit: TimeLimit = 1800.0,
     results: Results = FOLDER,
 ) -> None:
-    """Run the cells that are not stored yet, and store each at once."""
+    """Run the cells that are not stored, and store each at once."""
     store = Store(results)
     wanted = [c for c in _chosen(learner, stream) if again or c not in store]
     for cell, figures in _measured(wanted, time_limit):
@@ -62,9 +62,9 @@ def check(
     time_limit: TimeLimit = 1800.0,
     results: Results = FOLDER,
 ) -> None:
-    """Run what is stored of ours afresh and fail where a figure left its tolerance.
+    """Run our stored cells again, and fail if a figure leaves its tolerance.
 
-    Better fails, too: what is stored shall describe the code. `run --again` stores anew.
+    Better figures fail, too, as the stored ones must describe the code; see `run --again`.
     """
     store = Store(results)
     chosen = learner or [c.id for c in CONTENDERS.values() if c.family in ("ours", "paper")]
@@ -86,7 +86,7 @@ def check(
 
 @app.command()
 def report() -> None:
-    """Print the tables of what is stored, and renew them and the picture in the documents."""
+    """Print the tables of the stored results, and update tables and picture in the documents."""
     store = Store()
     filled = all_tables(store)
     for name, one in filled.items():
@@ -112,7 +112,7 @@ def _chosen(learner: list[str] | None, stream: list[str] | None) -> list[Cell]:
 
 
 def _measured(wanted: list[Cell], time_limit: float) -> Iterator[tuple[Cell, dict[str, Any]]]:
-    """Run cells one after another, showing progress; say once what can't be run, and why."""
+    """Run cells one after another with progress; report once why others can't run."""
     reasons: set[str] = set()
     with Progress(
         TextColumn("{task.description:44}"),

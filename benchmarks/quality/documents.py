@@ -1,4 +1,4 @@
-"""Puts the tables where the documents mark a place for them."""
+"""Writes the tables between their markers in the documents."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ DOCUMENTS = (ROOT / "docs" / "quality.md", ROOT / "README.md")
 
 
 def all_tables(store: Store) -> dict[str, tables.Table]:
-    """Return every table by the name that marks its place."""
+    """Return each table by the name of its marker."""
     return {
         "streams": tables.streams(),
         "learners": tables.learners(),
@@ -28,7 +28,7 @@ def all_tables(store: Store) -> dict[str, tables.Table]:
 
 
 def with_tables(text: str, filled: dict[str, tables.Table]) -> str:
-    """Return a document's text with its tables renewed."""
+    """Return a document's text with updated tables."""
     for name, filling in filled.items():
         begin, end = f"<!-- quality:{name}:begin -->", f"<!-- quality:{name}:end -->"
         body = filling.markdown() if filling.cells else "(No results yet.)"

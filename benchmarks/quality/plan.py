@@ -1,4 +1,4 @@
-"""Which cells there are."""
+"""Selects the cells to run."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ WITH_INTERVALS = ("iln-accurate", "iln-fast")
 
 
 def cells(learners: tuple[str, ...] = ("*",), streams: tuple[str, ...] = ("*",)) -> Iterator[Cell]:
-    """Every cell whose ids match one of the patterns, stream by stream.
+    """Return each cell whose ids match a pattern, stream by stream.
 
     A stream's pattern may also name its group.
     """

@@ -1,4 +1,4 @@
-"""The picture: on every stream, ours among its peers."""
+"""Draws each learner's result on each stream."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from benchmarks.quality.streams import FILES, HELD_OUT, TEN
 from benchmarks.quality.summary import rows
 
 RIGHT_END = 1.6
-"""Whatever is worse is drawn here: beyond the running mean nobody asks how far."""
+"""Upper limit of the axis: worse results are drawn here."""
 
 NAMED = {
     "iln-accurate": ("#d62728", "o", 75),
@@ -24,12 +24,12 @@ NAMED = {
     "batch-kernel-ridge": ("#111111", "x", 30),
     "batch-gradient-boosting": ("#111111", "+", 40),
 }
-"""Colour, marker and size of those that a reader looks for; the others are grey."""
+"""Colour, marker and size of highlighted learners; the others are grey."""
 OTHERS = ("#bbbbbb", ".", 40)
 
 
 def draw(store: Store, file: Path) -> None:
-    """Save a panel a group, a line a stream, a mark a learner."""
+    """Save a picture with a panel per group, a line per stream and a mark per learner."""
     groups = {"ten": TEN, "files": FILES, "held out": HELD_OUT}
     figure = Figure(figsize=(9, 10.5), layout="constrained")
     heights = [len(group) + 1.2 for group in groups.values()]
@@ -59,7 +59,7 @@ def draw(store: Store, file: Path) -> None:
     panels[-1].set_xlabel("MAE / MAE of the running mean (left is better)")
     figure.legend(handles=_legend(shown), loc="outside lower center", ncols=3, fontsize="small")
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Without the version in it the same picture is the same file.
+    # Without matplotlib's version, the same picture is the same file.
     figure.savefig(file, dpi=110, metadata={"Software": None})
 
 

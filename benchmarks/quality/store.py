@@ -1,4 +1,4 @@
-"""Results as they are kept: one JSON file a learner, one line a cell, so that diffs can be read."""
+"""Stores results: one JSON file per learner and one line per cell, for readable diffs."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ class Store(Mapping[Cell, dict[str, Any]]):
 
 
 def versions(learner: str) -> str:
-    """The versions that a learner's figures depend on, as text."""
+    """Return the versions that affect a learner's figures, as text."""
     found = [f"python {python_version()}"]
     for package in CONTENDERS[learner].packages:
         try:

@@ -1,4 +1,4 @@
-"""From cells to a table: medians over seeds, geometric means, ranks."""
+"""Summarises cells: medians over seeds, geometric means, ranks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from benchmarks.quality.learners import CONTENDERS, Contender
 from benchmarks.quality.store import Store
 
 CEILING = 10.0
-"""A learner ten times worse than the running mean has exploded: how far is no matter, and one such
-stream shall not decide a geometric mean by itself."""
+"""A learner ten times worse than the running mean has exploded; the cap keeps one such stream from
+dominating a geometric mean."""
 
 
 @dataclass(frozen=True)

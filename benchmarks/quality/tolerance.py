@@ -1,4 +1,4 @@
-"""Whether a fresh run is what is stored, within a tolerance: no change in quality goes unseen."""
+"""Compares a new run with the stored results, within a tolerance."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ SMALLER_IS_BETTER = {"ratio", "log_loss", "score"}
 
 
 class Change(NamedTuple):
-    """A figure of a cell that left its tolerance; None where a run failed."""
+    """A figure of a cell that left its tolerance; None if a run failed."""
 
     cell: Cell
     figure: str
@@ -29,7 +29,7 @@ class Change(NamedTuple):
 
     @property
     def worse(self) -> bool:
-        """Whether the fresh one is the worse one. A coverage is neither, so any change is."""
+        """Whether the new figure is worse; for a coverage, any change is."""
         if self.fresh is None or self.stored is None:
             return self.fresh is None
         if self.figure == "coverage":
@@ -38,7 +38,7 @@ class Change(NamedTuple):
 
 
 def changes(cell: Cell, stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Change]:
-    """Return what left its tolerance, for the better or for the worse."""
+    """Return the figures that left their tolerance, better or worse."""
     found = []
     for figure, tolerance in TOLERANCES[cell.measure].items():
         before, now = stored.get(figure), fresh.get(figure)

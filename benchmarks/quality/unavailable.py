@@ -1,4 +1,4 @@
-"""Why a stream or a learner can't take part here."""
+"""The error of a stream or learner that is not available."""
 
 
 class UnavailableError(Exception):

@@ -1,4 +1,4 @@
-"""Benchmarks of speed, side by side with the machine's limit and with other online regressors.
+"""Benchmarks of speed, compared with the machine's limit and other online regressors.
 
 `findings.Findings` are tables; a section is a module whose `measure(effort)` returns some. How to
 run and to read them: docs/benchmarks.md.

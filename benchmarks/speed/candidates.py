@@ -1,4 +1,4 @@
-"""The estimators, whichever there are, at about m units of work each, and iterates made of them."""
+"""The estimators with about m units of work each, and iterates of them."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Each estimator against the machine's limit, over support, width and draws."""
+"""Each estimator compared with the machine's limit, over support, width and draws."""
 
 from collections.abc import Callable
 from itertools import cycle, product
@@ -20,7 +20,7 @@ many evaluations, and filling a pool with the support does.
 
 
 def measure(effort: Effort) -> list[Findings]:
-    """Seconds of one estimate, and how many times the limit of m direct draws that is."""
+    """Return the seconds of one estimate, and their ratio to the limit of m direct draws."""
     rows: list[dict[str, Cell]] = []
     for n, d in product(effort.supports, effort.widths):
         X, alpha = points(n, d)
@@ -63,7 +63,7 @@ NOTE = (
 
 
 def estimating(f: Iterate, X: Rows) -> Call:
-    """Return a call that estimates f at one row after another, each with randomness of its own."""
+    """Return a call that estimates f at one row after another, with new random draws for each."""
     rows = cycle(enumerate(X[:512]))
     estimate: Callable[..., object] = f.estimate
 

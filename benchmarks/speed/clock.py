@@ -1,8 +1,7 @@
-"""Timing things side by side, so that a noisy machine is noisy for all of them.
+"""Times functions in turns, so that noise of the machine affects all alike.
 
-Times are of the processor, not of the wall: what else the machine runs is not counted. For one
-thread on an idle machine they are the same; of an estimate that numpy spreads over threads, this is
-the sum over them.
+It measures processor time, not wall time, so that other processes do not count. Both are equal for
+one thread on an idle machine; if numpy uses several threads, their times are added.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What takes part in a comparison: a name and a way to begin."""
+"""A learner in a comparison: a name and a factory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TypeAlias
 from river import base
 
 Step: TypeAlias = Callable[[dict[str, float], float], float]
-"""Predicts an event from its inputs, then learns it; returns the prediction."""
+"""Function that predicts an event, then learns it, and returns the prediction."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""How much is measured: all of it, or a quick look."""
+"""Sizes of a full run and of a quick one."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Sizes that all sections share.
+    """Sizes for all sections.
 
     Parameters
     ----------
@@ -55,4 +55,4 @@ QUICK = Effort(
     replicates=6,
     starts=1,
 )
-"""Everything once over, in a minute or two: whether it works, not what it measures."""
+"""A minute or two, to check that everything works."""

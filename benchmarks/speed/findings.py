@@ -1,4 +1,4 @@
-"""What a section found: rows for a table and for JSON alike."""
+"""The findings of a section, as rows for a table and for JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The stream that learners are compared on."""
+"""The stream for comparing learners."""
 
 import math
 from typing import TypeAlias
@@ -9,7 +9,7 @@ Event: TypeAlias = tuple[dict[str, float], float]
 
 
 def friedman(n: int) -> list[Event]:
-    """Ten inputs of mean 0 and variance 1, five of them to no purpose; target in [-1, 1].
+    """Ten inputs of mean 0 and variance 1, five of them irrelevant; target in [-1, 1].
 
     Both are scaled by their law, not by looking at them.
     """

@@ -1,4 +1,4 @@
-"""What an event costs as the support grows."""
+"""The cost of an event as the support grows."""
 
 from itertools import cycle, islice
 
@@ -14,7 +14,7 @@ WIDTH, DRAWS = 10, 1_000
 EVENTS = 20
 
 UNTIL = {"full": 10_000, "exact": 100_000}
-"""Supports beyond these are not for an estimator whose cost is proportional to them."""
+"""Largest supports for estimators whose cost is proportional to them."""
 
 
 def measure(effort: Effort) -> list[Findings]:

@@ -1,4 +1,4 @@
-"""The tightest loops we know for each thing that a draw is made of: compiled, and nothing around.
+"""The fastest known loops for each part of a draw, compiled, without overhead.
 
 Each folds what it makes into the number it returns, or writes it out, so that none of it can be
 left out; and it squares before it sums where a plain sum would let the compiler merge steps.
@@ -165,7 +165,7 @@ def _by_alias(z, table):
 
 @njit(fastmath=True)
 def indices_by_alias(counter, table, out):
-    """Indices by the alias method: one look-up, no search. A new point asks for a new table."""
+    """Indices by the alias method: one look-up, no search. A new point needs a new table."""
     widest_vectors()
     for k in range(len(out)):
         counter += GOLDEN

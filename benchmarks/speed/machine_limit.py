@@ -1,4 +1,4 @@
-"""What this machine can do at most: the cost of each thing that a draw is made of.
+"""The machine's limit: the cost of each part of a draw.
 
 Algorithm 2 with fresh Gaussian cosines asks for m x (d normals + one index + one row, gathered and
 multiplied + two cosines). Each is timed alone, the best of several loops (`loops`); the limit is
@@ -18,7 +18,7 @@ from .effort import Effort
 from .findings import Findings
 
 _DRAWS = 1 << 17
-"""Draws that one call of a loop makes: calling it costs nothing, and rows come from all over."""
+"""Draws in one call of a loop: enough that the call's cost is negligible, with random rows."""
 
 GUIDE, BISECTION = "guide table", "bisection"
 
@@ -29,11 +29,11 @@ HOT_PATH = {
     "row, d = 5": "4.5-16",
     "row, d = 100": "12-81",
 }
-"""What the project's notes measured before there was code, in ns, on a machine like this one."""
+"""Costs in ns, measured before this code existed, on a similar machine."""
 
 
 class Units(NamedTuple):
-    """Nanoseconds of each thing at one support and width; `best` tells which loop it was."""
+    """Nanoseconds of each part at one support and width; `best` names the loop."""
 
     normal: float
     cosine: float
@@ -43,7 +43,7 @@ class Units(NamedTuple):
     best: dict[str, str]
 
     def limit(self, m: int, d: int, *, growing: bool = False) -> float:
-        """Seconds that m draws take at least; with an index that new points can join."""
+        """Return the least seconds of m draws, with an index that accepts new points."""
         index = self.growing_index if growing else self.index
         return m * (d * self.normal + index + self.row + 2 * self.cosine) * 1e-9
 
@@ -125,7 +125,7 @@ def _indices(p: NDArray[np.float64]) -> dict[str, Call]:
 
 
 def measure(effort: Effort) -> list[Findings]:
-    """The unit costs over support and width."""
+    """Return the unit costs over support and width."""
     rows = []
     for n, d in product(effort.supports, effort.widths):
         machine = Machine(n, d)

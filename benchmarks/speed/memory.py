@@ -28,7 +28,7 @@ from .report import machine, versions
 WIDTH = 10
 READINGS = 500
 SETTLED = 0.1
-"""The part of a run after which memory should not grow: buffers are full, code is compiled."""
+"""Part of a run after which memory should not grow: buffers are full, code is compiled."""
 
 Reading: TypeAlias = tuple[int, float]
 """Events learned, and resident memory in MiB."""
@@ -41,7 +41,7 @@ def resident_mib() -> float:
 
 
 def drifting(seed: int = 1, block: int = 10_000) -> Iterator[tuple[dict[str, float], float]]:
-    """Events without end: a target that turns slowly, noise, now and then an outlier."""
+    """Yield endless events: a target that rotates slowly, noise, and rare outliers."""
     rng = np.random.default_rng(seed)
     names = [f"x{i}" for i in range(WIDTH)]
     for k in cycle(range(1000)):
@@ -69,7 +69,7 @@ def run(model: base.Regressor, events: int, progress: Progress) -> tuple[list[Re
 
 
 def growth(readings: list[Reading]) -> dict[str, float]:
-    """How memory went once the run had settled: range, and the slope of a line through it."""
+    """Return the range of memory in the second part of the run, and its slope."""
     settled = [reading for reading in readings if reading[0] >= SETTLED * readings[-1][0]]
     learned, mib = np.array(settled).T
     slope = np.polyfit(learned / 1e6, mib, 1)[0] if len(settled) > 1 else 0.0

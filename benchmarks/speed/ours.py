@@ -1,4 +1,4 @@
-"""Our learners, with every estimator that there is."""
+"""Our learners, with each estimator."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ ACCURATE = "`run --learner infinite-layer`"
 FAST = "`run`, profile fast"
 
 KEEP_FEATURES = "pool", "growing-pool"
-"""Estimators that a step which doesn't fall suits, and that need no budget."""
+"""Estimators that use a constant step and need no budget."""
 
 
 def ours() -> list[Contender]:
-    """The plain learner on each estimator, and what `iln-stream run` learns with."""
+    """Return the plain learner on each estimator, and the learners of `iln-stream run`."""
     each = [
         _plain(estimator=name, **({"step": 0.6} if name in KEEP_FEATURES else {"budget": 1000}))
         for name in COMPARED

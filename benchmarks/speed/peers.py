@@ -1,4 +1,4 @@
-"""Other online regressors, each as its users would run it one event at a time."""
+"""Other online regressors, with their usual settings, one event at a time."""
 
 from river import (
     base,
@@ -16,7 +16,7 @@ from .contender import Contender, Step, river_step
 
 LINEAR = "River StandardScaler | LinearRegression"
 FOREST = "River ARF"
-"""The learners whose speed the goals speak of."""
+"""The learners that the speed goals compare with."""
 
 
 def peers() -> list[Contender]:
@@ -27,7 +27,7 @@ def peers() -> list[Contender]:
             "River StandardScaler | RBFSampler(100) | LinearRegression",
             lambda: _scaled(
                 feature_extraction.RBFSampler(gamma=0.1, n_components=100, seed=1)
-                # Its features have a squared norm of some 500: River's usual step diverges.
+                # Their squared norm is about 500: River's step diverges.
                 | linear_model.LinearRegression(optim.SGD(0.001))
             ),
         ),
@@ -70,7 +70,7 @@ def scikit_learn() -> Step:
 
 
 def vowpal_wabbit() -> Step:
-    """A workspace whose `learn` tells what it predicted before: a line is parsed once an event."""
+    """Vowpal Wabbit, whose `learn` also returns the prediction, so that it parses a line once."""
     from vowpalwabbit import Workspace
 
     workspace = Workspace("--quiet --random_seed 1")

@@ -1,9 +1,9 @@
-"""Predict and learn, event by event from dicts: speed and loss beside other online regressors.
+"""Predict and learn from dicts, one event at a time: speed and loss, compared with other learners.
 
-All learn the same stream in turns of short blocks, each with a state of its own, so that what else
-the machine does falls on all alike. The stream's inputs are standardised and its target lies in
-[-1, 1], so that no learner suffers for want of scaling; a pipeline that scales is named so. A
-learner whose patience is used up stops there; its loss over the stream's first part is told.
+All learn the same stream in turns of short blocks, so that the machine's load affects all alike.
+The stream's inputs are standardised and its target lies in [-1, 1], so that no learner needs
+scaling; names of pipelines that scale say so. A learner that exceeds its time limit stops, and
+reports its loss over the first part of the stream.
 """
 
 import warnings
@@ -24,7 +24,7 @@ BLOCKS = 40
 SHORT = {LINEAR: "linear", FOREST: "ARF"}
 
 FIRST_PART = 4
-"""Blocks that every learner takes, however slow it is."""
+"""Blocks for each learner, even a slow one."""
 
 GOALS = {
     POOL: (1.5, LINEAR),
@@ -32,11 +32,11 @@ GOALS = {
     FAST: (1.5, LINEAR),
     ACCURATE: (20.0, FOREST),
 }
-"""Events a second that are aimed at, as multiples of a peer's."""
+"""Goals: events per second, as multiples of a peer's."""
 
 
 def measure(effort: Effort) -> list[Findings]:
-    """Events a second, and the mean absolute error over the first part and the whole."""
+    """Events per second, and the mean absolute error over the first part and the whole."""
     contenders = [*ours(), *peers()]
     if find_spec("vowpalwabbit") is None:
         contenders = [c for c in contenders if c.name != "Vowpal Wabbit"]
@@ -77,7 +77,7 @@ def times_as_fast(rates: list[float], others: list[float]) -> float:
 def compare(
     contenders: list[Contender], stream: list[Event], patience: float
 ) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Return each one's events a second by block, and the absolute error of each event."""
+    """Return each learner's events per second by block, and the absolute error of each event."""
     steps = {contender.name: contender.start() for contender in contenders}
     rates: dict[str, list[float]] = {name: [] for name in steps}
     errors: dict[str, list[float]] = {name: [] for name in steps}

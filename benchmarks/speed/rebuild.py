@@ -1,4 +1,4 @@
-"""The longest single event: a rebuild or a compression of the support, timed alone.
+"""The longest single event: a rebuild or a compression of the support.
 
 What a support rebuilds, it rebuilds at the same events in every run, while the machine's own pauses
 come anywhere and only add. So the same run is made several times, and each event's time is the

@@ -1,4 +1,4 @@
-"""What a run of the benchmarks leaves: JSON with versions, machine, settings and findings."""
+"""The report of a run as JSON: versions, machine, settings and findings."""
 
 import json
 import os
@@ -16,7 +16,7 @@ PACKAGES = ("iln-stream", "river", "numpy", "numba", "scikit-learn", "vowpalwabb
 
 
 def versions() -> dict[str, str | None]:
-    """What ran; None for what is not installed."""
+    """Return versions; None for a missing package."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -27,7 +27,7 @@ def versions() -> dict[str, str | None]:
 
 
 def machine() -> dict[str, str | int | float | None]:
-    """The kind of machine, and how busy it is with other things."""
+    """Return the machine's type and load."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -37,7 +37,7 @@ def machine() -> dict[str, str | int | float | None]:
 
 
 def as_json(effort: Effort, sections: Mapping[str, Sequence[Findings]]) -> str:
-    """Return everything that was found."""
+    """Return all findings."""
     report: dict[str, Any] = {
         "versions": versions(),
         "machine": machine(),
@@ -48,7 +48,7 @@ def as_json(effort: Effort, sections: Mapping[str, Sequence[Findings]]) -> str:
 
 
 def _processor() -> str:
-    """The processor's name with its widest vectors."""
+    """Return the processor's name and its widest vector instructions."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""Import and first events, in fresh processes, with and without what numba has on disk."""
+"""Time of import and first events in new processes, with and without numba's cache."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def measure(effort: Effort) -> list[Findings]:
 
 
 def start(program: str, numba_cache: str | Path) -> tuple[float, ...]:
-    """Run the program and return the times that it prints."""
+    """Run the program and return its times."""
     found = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "NUMBA_CACHE_DIR": str(numba_cache)},

@@ -1,4 +1,4 @@
-"""Variance times time: what a precise estimate costs, estimator by estimator, on one f."""
+"""Variance times time of an estimate, for each estimator on one f."""
 
 import numpy as np
 

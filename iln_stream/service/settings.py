@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
         description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
-        "after a time (RFC 3339). Required on the first run; later runs resume.",
+        "after a time (RFC 3339). Required on the first run; with `snapshots`, later runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."

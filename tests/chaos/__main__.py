@@ -1,4 +1,4 @@
-"""The full counts of kills and garbage: `python -m chaos`, as `make chaos` runs it."""
+"""The chaos tests at full size: `python -m chaos`, which `make chaos` runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaos.learner_kills import kill_learners
 
 
 def main() -> int:
-    """Run everything; return 1 if anything was not as promised."""
+    """Run everything; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
     parser.add_argument("--events", type=int, default=200_000, help="while the learner is killed")
     parser.add_argument("--kills", type=int, default=200, help="of the learner, half of them "

@@ -1,4 +1,4 @@
-"""The broker killed with SIGKILL, again and again, under load."""
+"""Kills the broker repeatedly with SIGKILL under load."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _EVENTS_A_SECOND = 400
 
 
 class Outcome(NamedTuple):
-    """What there is to compare when the broker has come back for the last time."""
+    """Results to compare after the last outage."""
 
     through_outages: Saved
     undisturbed: Saved
     offsets: list[int]
     n_sent: int
     seconds_to_learn: list[float]
-    """From each return of the broker to the next event learned."""
+    """Seconds from each restart of the broker to the next learned event."""
     n_not_ready: int
-    """Outages during which the learner said that it was not connected."""
+    """Number of outages that the learner reported."""
 
     def faults(self) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 
 
 class _Feeding(threading.Thread):
-    """Sends events evenly; the producer waits for the broker by itself."""
+    """Sends events at a constant rate; the producer waits for the broker."""
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         super().__init__(name="feed", daemon=True)
@@ -65,7 +65,7 @@ class _Feeding(threading.Thread):
             self.n_sent += 1
 
     def finish(self) -> int:
-        """Return how many were sent, when all are stored."""
+        """Wait until all events are stored, and return their number."""
         self._enough.set()
         self.join()
         self._producer.flush(timeout=60)

@@ -1,4 +1,4 @@
-"""Payloads of all kinds of wrongness, and how a run copes with floods of them."""
+"""Floods of malformed payloads, and their effect on a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Payload = bytes | None
 
 
 def payloads(count: int, seed: int) -> Iterator[Payload]:
-    """Events, half of them spoilt in one way or another."""
+    """Return events, half of them malformed in various ways."""
     draw = random.Random(seed)
     for _ in range(count):
         payload: Payload = _good(draw)
@@ -84,7 +84,7 @@ def _put(payload: bytes, new: bytes, draw: random.Random, instead_of: int) -> by
 
 
 class Coped(NamedTuple):
-    """What became of a flood."""
+    """Results of a flood."""
 
     n_sent: int
     n_learned: int
@@ -95,7 +95,7 @@ class Coped(NamedTuple):
 
 
 def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:
-    """Send so many payloads, their times jumping to and fro, and run a learner over them."""
+    """Send `count` payloads with times that jump back and forth, and run a learner on them."""
     topic = create_topic(bootstrap, name=unique_topic("flood"))
     draw = random.Random(seed + 1)
     producer = KafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, batch_size=1 << 18)

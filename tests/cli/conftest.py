@@ -23,7 +23,7 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def command(tmp_path, monkeypatch, capfd) -> Callable[..., Done]:
-    """Run a command line in this process, in a folder of its own."""
+    """Run a command line in this process, in its own folder."""
     for name in [name for name in os.environ if name.startswith("ILN_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)

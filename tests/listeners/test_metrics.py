@@ -117,7 +117,7 @@ def run() -> Run:
 
 
 def test_counts_every_record_as_what_it_was() -> None:
-    """Unlabelled events, labelled ones and dead letters must not be confused."""
+    """Unlabelled events, labelled events and dead letters have separate counts."""
     run = learn(ScaledTarget(ShrinkingGradient(seed=1)), some_without_labels_and_some_garbage())
     assert run.value("iln_events_total") == len(run.recorder.steps) == 112
     assert run.value("iln_labelled_events_total") == len(run.recorder.labelled) == 72
@@ -125,7 +125,7 @@ def test_counts_every_record_as_what_it_was() -> None:
 
 
 def test_running_metrics_are_means_over_all_labelled_events(run: Run) -> None:
-    """The running loss is the number that the paper's regret bound speaks of."""
+    """The running loss is the mean that the paper's regret bound limits."""
     steps = run.recorder.labelled
     loss = fmean((step.y_pred - target(step)) ** 2 / 2 for step in steps)
     error = fmean(abs(step.y_pred - target(step)) for step in steps)
@@ -171,7 +171,7 @@ def test_alpha_and_support_are_those_of_algorithm_1(run: Run) -> None:
 
 @pytest.mark.filterwarnings("ignore::iln_stream.errors.IlnWarning")
 def test_draws_and_their_ceiling_follow_from_alpha() -> None:
-    """Draws are q ||alpha||_1^2 / v within their bounds, and each event at the ceiling counts."""
+    """Draws are q ||alpha||_1^2 / v within their bounds; each event at the ceiling is counted."""
     learner = ShrinkingGradient(step=0.2, min_draws=16, max_draws=150, seed=1)
     run = learn(learner, small_targets(100))
     steps = run.recorder.labelled
@@ -183,7 +183,7 @@ def test_draws_and_their_ceiling_follow_from_alpha() -> None:
 
 
 def test_estimate_variance_is_that_of_the_last_labelled_event(run: Run) -> None:
-    """The noise that is shown belongs to the estimate that was just learned from."""
+    """The metric is the variance of the estimate in the last labelled event."""
     last = run.recorder.updates[-1].estimate
     assert last.value == run.recorder.labelled[-1].y_pred
     assert run.value("iln_estimate_variance") == pytest.approx(last.standard_error**2)
@@ -215,7 +215,7 @@ def test_a_step_as_long_as_a_bucket_is_wide_falls_into_it() -> None:
 
 
 def test_lag_is_what_the_source_says() -> None:
-    """A source that stops short of its end leaves a lag of exactly what is left."""
+    """A source that stops before its end has the number of remaining events as lag."""
     registry = CollectorRegistry()
     source = RiverDatasetSource(friedman(10_000), "friedman", limit=1200)
     Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
@@ -232,7 +232,7 @@ def test_a_source_without_an_end_has_no_lag() -> None:
 
 
 def test_before_the_first_label_there_are_counters_but_no_means() -> None:
-    """A mean of nothing is no 0, which would look like a perfect model."""
+    """Without labels means have no sample, as 0 would look like a perfect model."""
     run = learn(ShrinkingGradient(seed=1), ((x, None) for x, _ in friedman(5)))
     assert [run.value(name) for name in (*MEANS, "iln_shrink_frequency")] == [None] * 5
     assert run.value("iln_events_total") == 5
@@ -241,7 +241,7 @@ def test_before_the_first_label_there_are_counters_but_no_means() -> None:
 
 
 def test_two_partitions_do_not_mix() -> None:
-    """Each learner's series tell of it alone, whichever metric."""
+    """Each learner's series describe only that learner."""
     registry = CollectorRegistry()
     metrics = Metrics(registry, WINDOW)
     both = [
@@ -280,7 +280,7 @@ def test_any_other_regressor_exposes_nothing_of_algorithm_1() -> None:
 
 
 def test_a_scrape_while_the_loop_runs_is_safe() -> None:
-    """Prometheus reads from another thread, whenever it likes."""
+    """Prometheus reads from another thread at any time."""
     registry = CollectorRegistry()
     metrics = Metrics(registry, WINDOW)
     learner = ShrinkingGradient(norm_bound=BOUND, step=ETA, draws=16, budget=50, seed=1)
@@ -323,7 +323,7 @@ def bucket_bounds(registry: CollectorRegistry) -> list[str]:
 
 
 class Faulty:
-    """A learner of a user's own, one of whose metrics fails."""
+    """A user's learner with a metric that fails."""
 
     flags = ()
 
@@ -342,7 +342,7 @@ class Faulty:
 
 @pytest.mark.parametrize("value", [None, "text"])
 def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """One learner's fault is logged, and every other metric is scraped."""
+    """A failing metric is logged, and the others are scraped."""
 
     def read() -> Any:
         return value if value is not None else {}["no such"]
@@ -366,7 +366,7 @@ def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptur
     ],
 )
 def test_a_name_that_is_taken(spec: MetricSpec) -> None:
-    """A metric that would merge into another one is refused, with its name."""
+    """A metric whose name is taken is an error that names it."""
     metrics = Metrics(CollectorRegistry())
     source = RiverDatasetSource([], "nothing")
     metrics.watch(InfiniteLayerRegressor(seed=1), source, "ours")

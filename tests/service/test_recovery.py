@@ -191,7 +191,7 @@ def test_a_learner_with_parts_of_ones_own(
     assert runs.saved().n_labelled == 100
 
 
-# What can't be gone on with
+# Snapshots that can't be resumed from
 
 
 def test_one_process_a_folder(broker: KafkaBroker, runs: Runs) -> None:

@@ -1,4 +1,4 @@
-"""docker-compose.yml as a project of its own: a unique name, free ports, and gone after use."""
+"""Runs docker-compose.yml as a separate project, with a unique name and free ports."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Compose:
         return parsed
 
     def up(self) -> None:
-        """Build our image, fetch those of others that are missing, and start all but Grafana."""
+        """Build our image, fetch missing ones, and start all services except Grafana."""
         self("build", "learner", timeout=_BUILD_SECONDS)
         services = self.config()["services"]
         for service in WITHOUT_GRAFANA:
@@ -64,16 +64,16 @@ class Compose:
         )
 
     def down(self) -> None:
-        """Remove containers, volumes and network, and the name of the image that was built."""
+        """Remove containers, volumes, network and our image."""
         self("down", "--volumes", "--remove-orphans")
         self._docker("image", "rm", "--force", f"iln-stream:{self._image_tag}")
 
     def logs(self) -> str:
-        """Return the last lines that each service said."""
+        """Return the last log lines of each service."""
         return self("logs", "--tail", "40")
 
     def exit_code(self, service: str) -> int:
-        """Return the status that a service which has ended ended with."""
+        """Return the exit code of a service that has ended."""
         container = json.loads(self("ps", "--all", "--format", "json", service))
         assert container["State"] == "exited", container
         return int(container["ExitCode"])
@@ -101,16 +101,16 @@ class Compose:
 
 
 class ComposeError(RuntimeError):
-    """A command of Docker's failed."""
+    """A Docker command failed."""
 
 
 def eventually(read: Callable[[], T], holds: Callable[[T], bool], within: float = 60.0) -> T:
-    """Read again and again until the answer is as it should be, and return it."""
+    """Repeat `read` until its value fulfils `holds`, and return it."""
     deadline = time.monotonic() + within
     while True:
         try:
             answer = read()
-        except OSError as error:  # nobody answers yet
+        except OSError as error:  # not listening yet
             outcome = repr(error)
         else:
             if holds(answer):
@@ -121,7 +121,7 @@ def eventually(read: Callable[[], T], holds: Callable[[T], bool], within: float 
 
 
 def _free_ports(count: int) -> list[int]:
-    # Below the range from which the kernel gives ports to outgoing connections.
+    # Below the kernel's range of ports for outgoing connections.
     candidates = random.SystemRandom().sample(range(15000, 32000), k=50 * count)
     return [port for port in candidates if _is_free(port)][:count]
 

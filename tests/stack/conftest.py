@@ -9,7 +9,7 @@ from stack.compose import Compose, ComposeError
 
 @pytest.fixture(scope="session")
 def compose() -> Compose:
-    """The project, of which nothing runs yet."""
+    """The project, before any service starts."""
     version = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
     if version.returncode:
         pytest.fail("These tests need `docker compose`; `make test-stack` brings its own.")
@@ -18,7 +18,7 @@ def compose() -> Compose:
 
 @pytest.fixture(scope="session")
 def stack(compose: Compose) -> Iterator[Compose]:
-    """The whole stack but Grafana, running."""
+    """The running stack, without Grafana."""
     try:
         compose.up()
         yield compose
@@ -33,7 +33,7 @@ def stack(compose: Compose) -> Iterator[Compose]:
 def pytest_runtest_makereport(
     item: pytest.Function,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what the containers said beside a test that failed on them."""
+    """Add the containers' logs to the report of a failed test."""
     report = yield
     stack = item.funcargs.get("stack")
     if report.when == "call" and report.failed and isinstance(stack, Compose):

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs a command with a Docker engine and the images of docker-compose.yml, even where there is none.
+# Runs a command with a Docker engine and the images of docker-compose.yml.
 #
-#   engine.sh run COMMAND...   run it with the engine of this machine; else with one started for it,
-#                              which is stopped afterwards, and what it changed is put back
-#   engine.sh stop             put back what a `run` that was killed has left
+#   engine.sh run COMMAND...   run it with this machine's engine; else start one, stop it afterwards
+#                              and restore the machine
+#   engine.sh stop             restore the machine after a killed `run`
 #
-# The engine it starts is Debian's, fetched but not installed. It pulls no image: stand-ins are built
+# It fetches Debian's engine without installing it. It pulls no image, but builds stand-ins
 # from Debian packages and Maven jars under the names that docker-compose.yml and our Dockerfile use.
 # Engine, images and build cache stay in ${ILN_CACHE:-~/.cache/iln_stream}/docker (3 GB; delete it to
-# begin anew). The stand-ins hold this machine's package settings: they are not for publishing.
+# start over). The stand-ins contain this machine's package settings: do not publish them.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$HERE/../.." && pwd) # where docker-compose.yml is
 CACHE=$(realpath -m "${ILN_CACHE:-$HOME/.cache/iln_stream}/docker")
 PROGRAMS=$CACHE/programs # the unpacked packages
-RUN=/run/iln-docker      # sockets (whose paths have to be short) and the machine's state of before
+RUN=/run/iln-docker      # sockets (which need short paths) and the machine's saved state
 
 for part in packages root_filesystem machine_state daemon images; do
   # shellcheck source=/dev/null
@@ -44,7 +44,7 @@ check_machine() {
     die "$need control groups, and no such hierarchy is mounted at /sys/fs/cgroup"
 }
 
-lock() { # One engine at a time: its network is the machine's. Whoever holds fd 9 has the lock.
+lock() { # one engine at a time, as its network is the machine's; fd 9 holds the lock
   exec 9> "$RUN.lock"
   flock --nonblock 9 || { say "waiting for another run to end"; flock 9; }
 }
@@ -63,7 +63,7 @@ run() {
   lock
   use_our_engine
   mkdir -p "$CACHE"
-  if [ -e "$RUN" ]; then stop_daemon; fi # left by a run that was killed
+  if [ -e "$RUN" ]; then stop_daemon; fi # left by a killed run
   fetch_programs
   fetch_root_filesystem & local root_filesystem=$!
   fetch_kafka & local kafka=$!

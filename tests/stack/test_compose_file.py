@@ -1,4 +1,4 @@
-"""docker-compose.yml as a text: what can be wrong in it before anything runs, Grafana included."""
+"""docker-compose.yml as a file, with Grafana: what can be checked before anything runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_ports_are_on_the_loopback_and_can_be_chosen(compose: Compose) -> None:
 
 
 def test_everything_mounted_exists(compose: Compose) -> None:
-    """Protects from a mistyped path, which Docker would mount as a new, empty folder."""
+    """Protects from a mistyped path, for which Docker would mount a new, empty folder."""
     for name, service in compose.config()["services"].items():
         for volume in service.get("volumes", ()):
             if volume["type"] == "bind":

@@ -26,7 +26,7 @@ LEARNING = ("iln_running_loss", "iln_shrink_frequency", "iln_alpha_l1")
 
 
 def test_producers_events_are_learned(stack: Compose) -> None:
-    """Protects the main path: what the producer sends is learned, and the metrics tell so."""
+    """Protects the main path: the producer's events are learned, and the metrics count them."""
     before = eventually(lambda: metrics(stack), lambda now: now["iln_events_total"] > 0)
     after = eventually(
         lambda: metrics(stack),
@@ -40,7 +40,7 @@ def test_producers_events_are_learned(stack: Compose) -> None:
 
 
 def test_prometheus_sees_the_learner(stack: Compose) -> None:
-    """Protects what dashboard and alerts stand on: the target is up and its metrics are stored."""
+    """Protects dashboard and alerts: the target is up and its metrics are stored."""
     targets = eventually(
         lambda: prometheus(stack, "targets")["activeTargets"],
         lambda found: [target["health"] for target in found] == ["up"],
@@ -88,7 +88,7 @@ def test_learner_is_confined(stack: Compose) -> None:
 
 
 def test_stopping_the_producer_loses_nothing(stack: Compose) -> None:
-    """Protects what the producer has said it sent: all of it reaches the learner."""
+    """Protects the producer's events: all that it has reported as sent reach the learner."""
     stack("stop", "producer")
 
     assert stack.exit_code("producer") == 0
@@ -97,8 +97,8 @@ def test_stopping_the_producer_loses_nothing(stack: Compose) -> None:
 
 
 def test_learner_stops_cleanly_and_goes_on(stack: Compose) -> None:
-    """Protects a deployment: SIGTERM ends the learner in time, and a new start goes on from its
-    snapshot, where it was, without learning or publishing anything again."""
+    """Protects a deployment: SIGTERM ends the learner in time, and a new start resumes from its
+    snapshot without learning or publishing anything again."""
     before = metrics(stack)
     began = time.monotonic()
     stack("stop", "learner")
@@ -107,7 +107,7 @@ def test_learner_stops_cleanly_and_goes_on(stack: Compose) -> None:
     assert stack.exit_code("learner") == 0
     assert len(read_topic(stack, "iln-predictions")) == n_sent(stack)
 
-    stack("start", "learner")  # the producer still rests: whatever it learns now would be a repeat
+    stack("start", "learner")  # without the producer, it could only learn repeats
     after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
     counted = ("iln_events_total", "iln_labelled_events_total", "iln_dead_letters_total")
     assert {name: after[name] for name in counted} == {name: before[name] for name in counted}
@@ -116,8 +116,8 @@ def test_learner_stops_cleanly_and_goes_on(stack: Compose) -> None:
 
 
 def test_killed_learner_goes_on_in_a_new_container(stack: Compose) -> None:
-    """Protects what was learned from SIGKILL and from the loss of the container: the volume has
-    it, and every event is learned exactly once."""
+    """Protects the learner's state from SIGKILL and from the loss of the container: the volume
+    keeps it, and each event is learned exactly once."""
     before = metrics(stack)["iln_events_total"]
     saved = read_topic(stack, "iln-predictions")[-1]["offset"]  # when it was stopped
     stack("start", "producer")
@@ -175,7 +175,7 @@ def query(stack: Compose, expression: str) -> Any:
 
 
 def get(address: str) -> bytes:
-    """Return what is at an address, past any proxy."""
+    """Return the page at a URL, bypassing any proxy."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(address, timeout=5) as answer:
         body: bytes = answer.read()
@@ -188,7 +188,7 @@ def bootstrap(stack: Compose) -> str:
 
 
 def read_topic(stack: Compose, topic: str) -> list[dict[str, Any]]:
-    """Return all messages that a topic holds now."""
+    """Return all messages of a topic."""
     partition = TopicPartition(topic, 0)
     found: list[dict[str, Any]] = []
     with KafkaConsumer(bootstrap_servers=bootstrap(stack), group_id=None) as consumer:
@@ -202,5 +202,5 @@ def read_topic(stack: Compose, topic: str) -> list[dict[str, Any]]:
 
 
 def n_sent(stack: Compose) -> int:
-    """Return how many events the producer has said it had sent, each time when it was stopped."""
+    """Return the total number of events that the producer reported as sent, over all its runs."""
     return sum(map(int, re.findall(r"(\d+) records sent", stack("logs", "producer"))))

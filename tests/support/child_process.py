@@ -47,7 +47,7 @@ def run_when_this_process_dies(command: Sequence[str]) -> subprocess.Popen[bytes
 
 
 def call_off(watcher: subprocess.Popen[bytes]) -> None:
-    """Let the command of `run_when_this_process_dies` never run."""
+    """Cancel the command of `run_when_this_process_dies`."""
     watcher.kill()
     with watcher:  # closes the pipe and waits
         pass

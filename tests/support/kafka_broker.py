@@ -71,13 +71,13 @@ class KafkaBroker:
 
     @property
     def bootstrap(self) -> str:
-        """The host:port to give to clients; known once the broker was started."""
+        """Address (host:port) for clients, known after the start."""
         if not self._bootstrap:
             raise KafkaBrokerError("The broker has no address before its first start().")
         return self._bootstrap
 
     def start(self) -> None:
-        """Start the broker and return when it answers; on a running one only check that."""
+        """Start the broker and wait until it answers; only check a running one."""
         if self._running or self._home is None:
             self._wait_until_it_answers(self.bootstrap)
         elif self._ports is not None:
@@ -111,7 +111,7 @@ class KafkaBroker:
             self._home.pause(False)
 
     def restart(self) -> None:
-        """Stop the broker if it runs and start it on its old data and ports."""
+        """Stop the broker if it runs, and start it with the same data and ports."""
         if self._home is None:
             raise _needs_own_broker("restart()")
         self.stop()
@@ -260,7 +260,7 @@ def _answering_nodes(bootstrap: str) -> set[int]:
 
 
 def _free_ports(wanted: int | None) -> tuple[int, int]:
-    """A port for the broker, the wanted one if there is one, and one for its controller."""
+    """Return a port for the broker, by default a free one, and one for its controller."""
     candidates = random.SystemRandom().sample(_PORTS, k=200)
     free_port, controller_port, *_ = filter(_is_free, candidates)
     if wanted is None:

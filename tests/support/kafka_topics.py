@@ -63,7 +63,7 @@ def read_topic(bootstrap: str, topic: str) -> list[ConsumerRecord]:
 
 
 class TransactionalWriter:
-    """Appends each batch in a transaction of its own that commits or aborts."""
+    """Appends each batch in its own transaction, which commits or aborts."""
 
     def __init__(self, bootstrap: str, transactional_id: str | None = None) -> None:
         self._producer = KafkaProducer(

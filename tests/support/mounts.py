@@ -1,4 +1,4 @@
-"""File systems that only one process sees, in a mount namespace of its own."""
+"""Read-only file systems for a single process, in its own mount namespace."""
 
 import os
 import shutil
@@ -21,9 +21,9 @@ exec "$@"
 
 
 def read_only_once(folder: Path, there_is: Path) -> tuple[str, ...]:
-    """Return what runs a command for which a folder is read-only once there is a certain file.
+    """Return the prefix of a command for which a folder is read-only once a given file exists.
 
-    A mode would not hinder root, and a mount of the whole machine's would hinder others.
+    File modes do not stop root, and a machine-wide mount would affect other processes.
     """
     folder.mkdir(exist_ok=True)
     own = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]

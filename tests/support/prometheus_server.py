@@ -32,7 +32,7 @@ _FETCH_DEADLINE_SECONDS = 600.0
 
 _LISTENING = re.compile(r"Listening on.*address=(127\.0\.0\.1:\d+)")
 
-# Whatever proxy the environment names, it is not asked for an address on this machine.
+# Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -41,7 +41,7 @@ class PrometheusServerError(RuntimeError):
 
 
 class Tools(NamedTuple):
-    """Where the two programs are."""
+    """Paths of the two programs."""
 
     prometheus: Path
     promtool: Path
@@ -55,7 +55,7 @@ class Sample(NamedTuple):
 
 
 def promtool(*arguments: str | Path) -> str:
-    """Run promtool to its end and return what it said; an error if it finds fault."""
+    """Run promtool to its end and return its output; raise if it reports an error."""
     return _output_of([str(find_tools().promtool), *map(str, arguments)])
 
 
@@ -73,13 +73,13 @@ class PrometheusServer:
 
     @property
     def url(self) -> str:
-        """Where Prometheus answers; known once it was started."""
+        """URL of Prometheus, known after the start."""
         if not self._address:
             raise PrometheusServerError("Prometheus has no address before its start().")
         return f"http://{self._address}"
 
     def start(self) -> None:
-        """Start Prometheus and return when it is ready to be asked."""
+        """Start Prometheus and wait until it is ready."""
         with self._log_file.open("wb") as log:
             self._process = subprocess.Popen(
                 [
@@ -108,7 +108,7 @@ class PrometheusServer:
         return [Sample(each["metric"], float(each["value"][1])) for each in found["result"]]
 
     def get(self, path: str, **parameters: str) -> Any:
-        """Return the data that an endpoint of the HTTP API answers."""
+        """Return the data from an endpoint of the HTTP API."""
         address = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
             with DIRECT.open(address, timeout=_ANSWER_DEADLINE_SECONDS) as response:
@@ -182,7 +182,7 @@ class PrometheusServer:
 
 
 def find_tools() -> Tools:
-    """Return Prometheus's programs, which may have to be fetched first."""
+    """Return Prometheus's programs, fetched if necessary."""
     prometheus, beside = shutil.which("prometheus"), shutil.which("promtool")
     if prometheus and beside:
         return Tools(Path(prometheus), Path(beside))
@@ -224,7 +224,7 @@ def _download_package(folder: Path) -> Path:
     try:
         try:
             _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
-        except PrometheusServerError:  # there is no list of packages, or an outdated one
+        except PrometheusServerError:  # the list of packages is missing or outdated
             _output_of(["apt-get", "update"], folder, _FETCH_DEADLINE_SECONDS)
             _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
     except PrometheusServerError as error:

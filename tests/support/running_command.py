@@ -19,7 +19,7 @@ from support.command_line import COMMAND, environment
 
 _DEADLINE_SECONDS = 60.0
 
-# Whatever proxy the environment names, it is not asked for an address on this machine.
+# Requests to this machine bypass any proxy in the environment.
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 

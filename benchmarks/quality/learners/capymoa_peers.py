@@ -12,7 +12,7 @@ from benchmarks.quality.unavailable import UnavailableError
 
 
 class CapyMoaRegressor(base.Regressor):
-    """A CapyMOA regressor behind River's methods; its inputs are those of the first event."""
+    """A CapyMOA regressor as a River regressor; the first event determines its inputs."""
 
     def __init__(self, name: str, arguments: dict[str, Any]) -> None:
         try:

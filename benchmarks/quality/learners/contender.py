@@ -1,4 +1,4 @@
-"""Who takes part: a learner's id, how it is made, and what it is made of."""
+"""A learner of the suite: its id, factory and description."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

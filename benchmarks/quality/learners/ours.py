@@ -1,4 +1,4 @@
-"""What iln_stream ships, looked up by name: a name that is not there yet is left out."""
+"""Learners of iln_stream, looked up by name; missing names are skipped."""
 
 from collections.abc import Callable
 from typing import Any

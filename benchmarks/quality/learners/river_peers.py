@@ -34,7 +34,7 @@ class AnswersFromTheStart(base.Wrapper, base.Regressor):
 
 
 def _nearest(kind: type[base.Estimator], seed: int) -> base.Estimator:
-    # As by default, but with a seed: its graph is random.
+    # Default settings with a seed, as its graph is random.
     return kind(engine=neighbors.SWINN(seed=seed))
 
 

@@ -1,4 +1,4 @@
-"""The scaling that every peer gets: River's, of inputs and of the target."""
+"""Online scaling of inputs and target, by River, for all peers."""
 
 from collections.abc import Callable
 
@@ -6,12 +6,12 @@ from river import base, preprocessing
 
 
 def scaled(make: Callable[[int], base.Regressor]) -> Callable[[int], base.Regressor]:
-    """Return a maker of the regressor behind online z-scores of x and y."""
+    """Return a factory of the regressor behind online z-scores of x and y."""
     return lambda seed: (
         preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(make(seed))
     )
 
 
 def scaled_inputs(make: Callable[[int], base.Classifier]) -> Callable[[int], base.Classifier]:
-    """Return a maker of the classifier behind online z-scores of x."""
+    """Return a factory of the classifier behind online z-scores of x."""
     return lambda seed: preprocessing.StandardScaler() | make(seed)

@@ -1,4 +1,4 @@
-"""scikit-learn: a network that replays, and batch models that are refitted now and then.
+"""scikit-learn: a network with replay, and batch models with periodic refits.
 
 What they keep is as it was scaled when it came. On streams that drift this was better than to keep
 it raw and to scale it anew (chick-weights: 0.41 against 0.74), elsewhere a little worse.
@@ -18,12 +18,12 @@ from benchmarks.quality.learners.scaled import scaled
 
 N_REPLAYED = 31
 REFITS = (32, 64, 128, 256)
-"""Further refits before the first 500 events, or short streams would never see one."""
+"""Earlier refits, for short streams."""
 REFIT_EVERY = 500
 
 
 class History:
-    """All events so far, inputs and target in one row of an array that grows."""
+    """All events so far, as rows of inputs and target in a growing array."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -45,7 +45,7 @@ class History:
 
 
 class ReplayingNetwork(base.Regressor):
-    """A network that learns each event with others drawn from all that came before."""
+    """A network that learns each event together with random earlier ones."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -65,7 +65,7 @@ class ReplayingNetwork(base.Regressor):
 
 
 class Refitted(base.Regressor):
-    """A batch model, refitted on everything every 500 events, more often at the start."""
+    """A batch model, refitted on all events every 500 events, more often at the start."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         self.make = make

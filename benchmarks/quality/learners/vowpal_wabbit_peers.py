@@ -22,12 +22,12 @@ def _workspace(options: str, seed: int) -> Any:
 
 
 def _text(x: dict[str, float]) -> str:
-    # Its format keeps colons, bars and blanks for itself; a column's place is a name, too.
+    # Its format reserves colons, bars and blanks, so columns are named by number.
     return "|x " + " ".join(f"{i}:{value:.9g}" for i, value in enumerate(x.values()))
 
 
 class VowpalWabbitRegressor(base.Regressor):
-    """Vowpal Wabbit's squared loss behind River's methods."""
+    """Vowpal Wabbit with squared loss, as a River regressor."""
 
     def __init__(self, options: str, seed: int) -> None:
         self.options = options
@@ -42,7 +42,7 @@ class VowpalWabbitRegressor(base.Regressor):
 
 
 class VowpalWabbitClassifier(base.Classifier):
-    """Vowpal Wabbit's logistic loss, one against all, behind River's methods."""
+    """Vowpal Wabbit with logistic loss, one against all, as a River classifier."""
 
     def __init__(self, options: str, seed: int) -> None:
         self.options = options

@@ -1,4 +1,4 @@
-"""What is measured of a learner on a stream. A measure takes a model and events, in order."""
+"""Measures of a learner on a stream. A measure takes a model and its events, in order."""
 
 from benchmarks.quality.measures.classification import classification
 from benchmarks.quality.measures.clock import Clock

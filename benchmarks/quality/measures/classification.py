@@ -17,7 +17,7 @@ N_BINS = 10
 
 
 def classification(model: base.Classifier, events: Sequence[Event]) -> dict[str, float]:
-    """Predict probabilities, score and learn each event, from the second on."""
+    """Learn the first event; predict probabilities of, score and learn each later one."""
     x, y = events[0]
     model.learn_one(x, y)
     correct, log_loss, clock = 0, 0.0, Clock()
@@ -28,7 +28,7 @@ def classification(model: base.Classifier, events: Sequence[Event]) -> dict[str,
             model.learn_one(x, y)
         if not all(math.isfinite(p) for p in probabilities.values()):
             raise ExplodedError(f"predicts {probabilities} at event {t}")
-        # Without an answer there is no confidence and no hit.
+        # Without a prediction there is neither confidence nor hit.
         guess = max(probabilities, key=lambda c: probabilities[c], default=None)
         correct += guess == y
         log_loss -= math.log(max(probabilities.get(y, 0.0), LEAST_PROBABILITY))

@@ -1,10 +1,10 @@
-"""The learner's own time: what the harness does is not counted."""
+"""Measures the learner's own time, without the harness."""
 
 from time import process_time
 
 
 class Clock:
-    """Adds up the events' processor time and keeps the longest.
+    """Sums the processor time of events, and keeps the longest.
 
     Processor time, of all threads of the process, since whatever else the machine does must not
     change who is fast. A clock that is read costs time itself, so that is taken off.
@@ -44,7 +44,7 @@ class Clock:
         self.longest = max(self.longest, taken)
 
     def figures(self) -> dict[str, float]:
-        """Events a second, and the longest event in milliseconds."""
+        """Events per second, and the longest event in milliseconds."""
         return {
             "events_per_s": round(self.n_events / self.seconds, 1),
             "longest_ms": round(1e3 * self.longest, 2),

@@ -1,4 +1,4 @@
-"""Prediction intervals, beside a rolling quantile of residuals around the same predictions."""
+"""Prediction intervals, compared with a rolling quantile of residuals."""
 
 import math
 from collections import deque
@@ -12,7 +12,7 @@ from benchmarks.quality.streams import Event
 LEVEL = 0.9
 WINDOW = 500
 SCORED_FROM = 101
-"""The first event whose intervals are scored: before, a quantile of residuals means little."""
+"""First event whose intervals are scored: earlier, a quantile of residuals is unreliable."""
 
 
 def interval_score(low: float, high: float, y: float, level: float = LEVEL) -> float:
@@ -28,7 +28,7 @@ def interval_score(low: float, high: float, y: float, level: float = LEVEL) -> f
 
 
 class RollingQuantile:
-    """The half-width that `level` of the last 500 absolute residuals did not exceed."""
+    """Half-width: the conformal quantile of the last 500 absolute residuals."""
 
     def __init__(self, level: float = LEVEL, window: int = WINDOW) -> None:
         self.level = level
@@ -41,12 +41,12 @@ class RollingQuantile:
         return sorted(self._residuals)[rank - 1] if n else 0.0
 
     def update(self, residual: float) -> None:
-        """Take the newest residual."""
+        """Add the newest residual."""
         self._residuals.append(abs(residual))
 
 
 def intervals(model: Any, events: Sequence[Event]) -> dict[str, float]:
-    """Coverage and mean interval score, ours and the rolling quantile's."""
+    """Return coverage and mean interval score, ours and the rolling quantile's."""
     x, y = events[0]
     model.learn_one(x, y)
     rolling, clock = RollingQuantile(), Clock()

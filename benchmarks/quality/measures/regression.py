@@ -1,4 +1,4 @@
-"""Mean absolute error, beside that of the running mean."""
+"""Mean absolute error, compared with that of the running mean."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from benchmarks.quality.streams import Event
 
 
 class ExplodedError(Exception):
-    """A prediction is no finite number."""
+    """A prediction is not a finite number."""
 
 
 def finite(prediction: float, event: int) -> float:

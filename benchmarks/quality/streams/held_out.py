@@ -1,8 +1,7 @@
-"""Held out: streams that play no part in any design decision of ours.
+"""Held-out streams, which no design decision of ours has used.
 
-They answer one question: are the learners as good, beside the same peers, where nobody looked? So
-nothing is ever tried, chosen or tuned on them, nor on others from the same generator or table. What
-is to be tried out is tried on yet other streams.
+They show whether the learners compare as well with their peers on unseen streams. Never try, choose
+or tune anything on them, or on others from the same generator or table; use other streams for that.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A stream of the suite: an id that always means the same events."""
+"""A stream of the suite: an id that always has the same events."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping

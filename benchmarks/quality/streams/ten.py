@@ -13,7 +13,7 @@ N_SYNTHETIC = 3000
 
 def _airline() -> Iterator[tuple[dict[str, Any], float]]:
     for x, y in datasets.AirlinePassengers():
-        # A learner of numbers can't read a date; which month it is has no order.
+        # Learners need numbers rather than dates; the month is a category, as it has no order.
         yield {"day": x["month"].toordinal(), "month": f"{x['month'].month:02}"}, y
 
 

@@ -1,4 +1,4 @@
-"""Ours against the best online peer on each stream: where a user would have done better."""
+"""Our learner compared with the best online peer on each stream."""
 
 import math
 from statistics import stdev
@@ -14,7 +14,7 @@ MARGIN = 0.05
 
 
 def against_peers(store: Store) -> Table:
-    """One row a stream: ours, its standard error, the best online peer, the best batch learner.
+    """One row per stream: ours, its standard error, the best online peer, the best batch learner.
 
     The standard error is that of the seeds' mean: it tells luck in our draws, not in the stream's.
     """

@@ -10,7 +10,7 @@ from benchmarks.quality.tables.table import Table, name
 
 
 def classification(store: Store) -> Table:
-    """One row a learner: the three figures on each stream."""
+    """One row per learner: the three figures on each stream."""
     lines = []
     for learner in CLASSIFIERS:
         line = [name(learner)]

@@ -1,4 +1,4 @@
-"""Coverage and interval score, ours over the rolling quantile's."""
+"""Coverage and interval score, relative to a rolling quantile."""
 
 from benchmarks.quality.cell import Cell
 from benchmarks.quality.plan import WITH_INTERVALS
@@ -7,7 +7,7 @@ from benchmarks.quality.tables.table import REGRESSION, Table
 
 
 def intervals(store: Store) -> Table:
-    """One row a stream: three figures for each learner that has intervals."""
+    """One row per stream: three figures for each learner with intervals."""
     lines = []
     for stream in REGRESSION:
         line = [stream.id]

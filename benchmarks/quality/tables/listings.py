@@ -1,4 +1,4 @@
-"""What there is: streams and learners."""
+"""Tables of the streams and the learners."""
 
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.streams import STREAMS
@@ -6,12 +6,12 @@ from benchmarks.quality.tables.table import Table
 
 
 def streams() -> Table:
-    """One row a stream: what it is."""
+    """One row per stream, with its description."""
     lines = [[f"`{s.id}`", s.group, s.about] for s in STREAMS.values()]
     return Table("streams", ["id", "group", "what"], lines, n_left=3)
 
 
 def learners() -> Table:
-    """One row a learner: how it is set."""
+    """One row per learner, with its settings."""
     lines = [[f"`{c.id}`", c.title, c.settings] for c in CONTENDERS.values()]
     return Table("learners", ["id", "learner", "settings"], lines, n_left=3)

@@ -11,7 +11,7 @@ from benchmarks.quality.tables.table import REGRESSION, Table, name, ratio, rows
 
 
 def overview(store: Store) -> Table:
-    """One row a learner: geometric means by group; ranks, speed and memory over all streams.
+    """One row per learner: geometric means by group; ranks, speed and memory over all streams.
 
     All: those on which every learner of the table has results.
     """
@@ -35,7 +35,7 @@ def overview(store: Store) -> Table:
 
 
 def ratios(store: Store, group: Sequence[Stream]) -> Table:
-    """One row a learner, one column a stream, the best in each one bold."""
+    """One row per learner and one column per stream, with the best in bold."""
     found = rows_of(store, group)
     best = {s.id: min((r.ratios[s.id] for r in found), default=math.nan) for s in group}
     lines = [

@@ -14,7 +14,7 @@ REGRESSION = (*TEN, *FILES, *HELD_OUT)
 
 
 class Table(NamedTuple):
-    """Heads and cells, all text; the first `n_left` columns are words, the others figures."""
+    """Heads and cells as text; the first `n_left` columns are words, the others figures."""
 
     title: str
     heads: list[str]
@@ -43,12 +43,12 @@ def rows_of(store: Store, group: Sequence[Stream]) -> list[Row]:
 
 
 def name(learner: Contender) -> str:
-    """A learner's title; ours is bold, and a batch learner is told from the online ones."""
+    """Return a learner's title: ours in bold, batch learners marked."""
     title = learner.title + (" (batch)" if learner.family == "batch" else "")
     return f"**{title}**" if learner.family == "ours" else title
 
 
 def ratio(value: float, bold: bool = False) -> str:
-    """A ratio with three digits, or a word where it is none to speak of."""
+    """Return a ratio with three digits, or `exploded` from `CEILING` on."""
     text = "exploded" if value >= CEILING else f"{value:.3f}"
     return f"**{text}**" if bold else text

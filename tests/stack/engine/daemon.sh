@@ -1,4 +1,4 @@
-# Starting dockerd with roots, socket and settings of its own, and ending all that belongs to it.
+# Starts dockerd with its own roots, socket and settings, and ends all its processes.
 # shellcheck shell=bash disable=SC2154
 
 start_daemon() {
@@ -16,14 +16,14 @@ start_daemon() {
   say "engine up: $(docker version --format '{{.Server.Version}}')"
 }
 
-route_mtu() { # A container's packets may not be larger than those of the way out.
+route_mtu() { # the MTU of a container must not exceed that of the default route
   local device mtu=1500
   device=$(ip -o route show default | sed -n 's/.* dev \([^ ]*\).*/\1/p' | head -1)
   [ -z "$device" ] || mtu=$(cat "/sys/class/net/$device/mtu")
   echo $((mtu < 1500 ? mtu : 1500))
 }
 
-stop_daemon() ( # goes on after whatever fails, to undo what it can
+stop_daemon() ( # continues after failures, to undo as much as possible
   set +e
   if docker version > /dev/null 2>&1; then
     containers=$(docker ps --all --quiet)
@@ -45,8 +45,8 @@ stop_daemon() ( # goes on after whatever fails, to undo what it can
   say "engine stopped, its traces undone"
 )
 
-# What outlives a dockerd that was killed: containerd and its shims, known by the path in their command
-# line, and the containers' processes, known by the control groups of the containers in our data.
+# Processes that outlive a killed dockerd: containerd and its shims, found by the path in their command
+# line, and the containers' processes, found by the control groups of the containers in our data.
 end_orphans() {
   local process container
   for process in /proc/[0-9]*; do
@@ -60,7 +60,7 @@ end_orphans() {
   done
 }
 
-end_container() { # true once it has no process
+end_container() { # true if it has no process
   local processes
   processes=$(find /sys/fs/cgroup -path "*/docker/$1/cgroup.procs" -exec cat {} + 2> /dev/null | sort -u)
   # shellcheck disable=SC2086

@@ -1,4 +1,4 @@
-# The stand-ins, built under the very names that docker-compose.yml and our Dockerfile use.
+# Builds stand-in images under the names in docker-compose.yml and our Dockerfile.
 # shellcheck shell=bash disable=SC2154
 
 make_images() {

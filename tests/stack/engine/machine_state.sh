@@ -1,8 +1,8 @@
-# What an engine changes on the machine and leaves behind, remembered before and put back after.
+# Saves the machine's state before an engine changes it, and restores it afterwards.
 # shellcheck shell=bash disable=SC2154
 
 BEFORE=$RUN/before
-MADE_FOLDERS="/etc/docker /opt/containerd /run/docker /run/containerd" # whatever roots it is told
+MADE_FOLDERS="/etc/docker /opt/containerd /run/docker /run/containerd" # in spite of its configured roots
 
 remember_machine() {
   local program
@@ -40,7 +40,7 @@ our_mounts() { # deepest first
     /proc/mounts | sort --reverse
 }
 
-restore_rules() { # Empties the tables that have anything now, then loads those that had before.
+restore_rules() { # empties non-empty tables, then loads the saved ones
   local iptables=$1 table chain
   "$iptables-save" 2> /dev/null | sed -n 's/^\*//p' | while read -r table; do
     "$iptables" -t "$table" -S 2> /dev/null | awk '$1 == "-P" {print $2}' | while read -r chain; do

@@ -1,4 +1,4 @@
-# The engine's programs, from Debian packages that are unpacked below $PROGRAMS and not installed.
+# Unpacks the engine's programs from Debian packages below $PROGRAMS, without installing them.
 # shellcheck shell=bash disable=SC2154
 
 ENGINE_SUITE=trixie # Debian 13: the oldest with the plugins for compose and buildx
@@ -8,7 +8,7 @@ fetch_programs() {
   [ ! -e "$done" ] || return 0
   rm -rf "$PROGRAMS" "${CACHE:?}/bin" "$CACHE/client"
   suite=$(machine_suite)
-  # Of this machine's own suite: what needs just its C library.
+  # From this machine's own suite: programs that need only its C library.
   download "$suite" debootstrap iptables libip4tc2 libip6tc2 libxtables12 libmnl0 libnftnl11 \
     libnetfilter-conntrack3 libnfnetlink0 runc busybox-static prometheus
   download_missing "$suite" iptables runc
@@ -38,7 +38,7 @@ download() {
   (cd "$CACHE/apt/$suite/archives" && private_apt "$suite" download "$@")
 }
 
-# What these packages need and this machine has not got.
+# Dependencies of these packages that this machine lacks.
 download_missing() {
   local suite=$1
   shift
@@ -56,8 +56,8 @@ unpack() {
 
 private_apt() { APT_CONFIG=$CACHE/apt/$1/apt.conf apt-get -qq "${@:2}" >&2; }
 
-# An apt for one suite with lists, cache and locks of its own: the machine's is only read. It takes the
-# machine's sources with the suite's name replaced, and its settings but for hooks, which may change things.
+# An apt for one suite with its own lists, cache and locks; it only reads the machine's. It uses the
+# machine's sources with another suite, and its settings except hooks, which may change things.
 make_apt() {
   local suite=$1 apt=$CACHE/apt/$1 machine file
   local parts sourceparts sourcelist status # set by apt-config
@@ -98,7 +98,7 @@ A
   }
 }
 
-# iptables finds its libraries and extensions only where it would be installed.
+# iptables finds its libraries and extensions only in their installed location.
 wrap_iptables() {
   local lib name
   lib=$PROGRAMS/usr/lib/$(uname -m)-linux-gnu

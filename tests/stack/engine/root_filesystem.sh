@@ -1,7 +1,7 @@
-# $CACHE/root.tar: a small Debian with Python and Java, which the stand-in images are made from.
+# Makes $CACHE/root.tar: a small Debian with Python and Java, the base of the stand-in images.
 # shellcheck shell=bash disable=SC2154
 
-IMAGE_SUITE=bookworm # Debian 12: its Python is 3.11, that of the image it stands in for
+IMAGE_SUITE=bookworm # Debian 12 has Python 3.11, like the image that it replaces
 
 fetch_root_filesystem() {
   local root=$CACHE/root keyring
@@ -33,14 +33,14 @@ discard_root() { # debootstrap leaves mounts behind
   rm -rf --one-file-system "$1"
 }
 
-source_field() { # the first value of a field of the machine's own sources, in either of apt's formats
+source_field() { # the first value of a field in the machine's sources, in either of apt's formats
   awk -v field="$1:" '
     $1 == field {print $2; exit}
     field == "URIs:" && $1 == "deb" {for (i = 2; i <= NF; i++) if ($i ~ "^[a-z+]+://") {print $i; exit}}
   ' "$CACHE/apt/$IMAGE_SUITE/sources"/*
 }
 
-# The authorities that this machine trusts, so that pip works in a build as it does outside.
+# The certificates that this machine trusts, so that pip works in a build as outside.
 trust_certificates() {
   local bundle
   bundle=$(python3 -c 'import os, ssl
@@ -52,7 +52,7 @@ print(os.environ.get("PIP_CERT") or ssl.get_default_verify_paths().cafile or "")
   chroot "$1" update-ca-certificates > /dev/null 2>&1
 }
 
-# pip's settings that make sense in a container: indexes, trust and patience, no paths of this machine.
+# pip's settings that apply in a container: indexes, trusted hosts and timeouts, without paths.
 pip_settings() {
   printf '[global]\ncert = /etc/ssl/certs/ca-certificates.crt\n'
   python3 -m pip config list | sed 's/^[^=]*\.default-timeout=/global.timeout=/' | sort -u -t= -k1,1 |
