@@ -133,7 +133,7 @@ def test_either_remedy_helps(own, allowed):
 
 def test_unreadable_state_names_the_remedy():
     """A state of an unknown class or version says how to go on."""
-    with pytest.raises(SnapshotError, match="state of 'Unheard'.*iln-stream rebuild"):
+    with pytest.raises(SnapshotError, match=r"state of 'Unheard'.*iln-stream rebuild"):
         learner_of({"class": "Unheard"}, allow_pickle=False)
     state = learner_state(ours(), allow_pickle=False) | {"version": 99}
     with pytest.raises(
