@@ -6,10 +6,7 @@ from typing import Any, ClassVar
 
 
 class Part:
-    """A part whose state consists of the attributes named in `kept`.
-
-    The state has no version of its own: the version of the learner's class covers all its parts.
-    """
+    """A part whose state consists of the attributes named in `kept`."""
 
     kept: ClassVar[tuple[str, ...]]
 
@@ -18,6 +15,6 @@ class Part:
         return {name: copy.deepcopy(getattr(self, name)) for name in self.kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this part is new, and was made alike."""
+        """Resume from a state that `state` returned."""
         for name in self.kept:
             setattr(self, name, copy.deepcopy(state[name]))
