@@ -34,11 +34,11 @@ C = TypeVar("C", bound=type)
 
 
 class RestorableLearner(OneAtATime, base.Estimator):
-    """A learner with a state; a subclass that is registered by `restorable` has all of this module.
+    """A learner with a state: the base of the classes that `restorable` registers.
 
-    A state names the class, its version and the constructor's parameters. It also has the fields
-    that `state` writes and `restore` reads: all that was learned, so that a restored learner goes
-    on bit for bit.
+    A state names the class, its version and the constructor's parameters. Its other fields hold
+    what was learned: `state` passes them to `_write_state`, and `restore`, the one inverse, gets
+    them from `_read_state`, so that a restored learner goes on bit for bit.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class RestorableLearner(OneAtATime, base.Estimator):
         or of the constructor's parameters.
     migrations
         By an older version, a function from a state of that version to one of the version after
-        it: `state_version = 3` and `migrations = {2: from_version_2}`. It gets the whole state with
-        `parameters`, and returns a new one; it need not set the version.
+        it: `state_version = 3` and `migrations: ClassVar = {2: from_version_2}`. The function gets
+        the whole state, `parameters` included, and returns a new one; the version is set for it.
 
     Examples
     --------

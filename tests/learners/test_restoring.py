@@ -138,14 +138,15 @@ def test_restored_goes_on_bit_for_bit(parameters, how, names, seed, cut):
     assert go_on(restored, events[cut:]) == go_on(model, events[cut:])
 
 
-def test_restored_after_compressions_and_shrinks():
-    """A long run with a budget, shrinks and sums redone is restored as it is."""
+@pytest.mark.parametrize("own", [{"budget": 30}, {"estimator": "averaged"}])
+def test_restored_after_compressions_and_shrinks(own):
+    """A long run with a budget or an average, shrinks and sums redone is restored as it is."""
     rng = np.random.default_rng(5)
-    model = ShrinkingGradient(norm_bound=0.02, step=0.5, draws=5, budget=30, seed=3)
+    model = ShrinkingGradient(norm_bound=0.02, step=0.5, draws=5, seed=3, **own)
     events = [({"a": float(rng.normal())}, float(rng.uniform(-1, 1))) for _ in range(700)]
     for x, y in events[:500]:
         model.learn_one(x, y)
-    assert model.n_shrinks > 0
+    assert model.n_shrinks > 30
     restored = through_files(model)
     assert restored.last_update == model.last_update
     assert go_on(restored, events[500:]) == go_on(model, events[500:])
@@ -350,17 +351,19 @@ def events_for(model, n):
         yield x, [("low", 1), 7, "€"][(a > 0) + (b > 0)] if is_classifier else a * b
 
 
+def ask(model, x):
+    """What a model of any kind says of x."""
+    if isinstance(model, base.Transformer):
+        return model.transform_one(x)
+    return getattr(model, "predict_proba_one", model.predict_one)(x)
+
+
 def answers(model, events):
     """What a model says before it learns each event, and its state in the end."""
-    if isinstance(model, base.Transformer):
-        ask, learn = model.transform_one, lambda x, y: model.learn_one(x)
-    else:
-        ask = getattr(model, "predict_proba_one", model.predict_one)
-        learn = model.learn_one
     said = []
     for x, y in events:
-        said.append(ask(x))
-        learn(x, y)
+        said.append(ask(model, x))
+        model.learn_one(x, y)
     return said, content(model)
 
 
@@ -395,13 +398,15 @@ def test_a_state_shares_no_memory(model):
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("more", [{}, {"a name more": 1.0}], ids=["same names", "other names"])
 @pytest.mark.parametrize("model", OURS, ids=repr)
-def test_a_learner_forgets_what_it_learned_when_it_is_restored(model):
+def test_a_learner_forgets_what_it_learned_when_it_is_restored(model, more):
     """`restore` on a learner of the same parameters, taught something else, is `model_of`."""
     model, other = model.clone(), model.clone()
     events = list(events_for(model, 120))
     answers(model, events[:70])
-    answers(other, [({"else": x["a"], "a": 2.0}, y) for x, y in events])
+    answers(other, [({**x, **more, "a": 2.0}, y) for x, y in events])
+    ask(other, events[70][0])  # what is kept for the event's learning must go, too
     other.restore(from_bytes(content(model)))
     assert answers(other, events[70:]) == answers(model, events[70:])
 
