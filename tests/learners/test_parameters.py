@@ -40,8 +40,8 @@ def test_parameters_come_back_equal(model):
     assert parameters_of(state_of_parameters(model), ShrinkingGradient) == given(model)
 
 
-def test_a_part_that_is_not_ours_is_told_of():
-    """Where it is in the state, the name of its class is known, and giving it again suffices."""
+def test_an_unregistered_part_must_be_given_again():
+    """The state names the class of such a part; restoring needs an instance of that class."""
     state = state_of_parameters(ShrinkingGradient(Unregistered(0.5), seed=1))
     assert list(unserializable_parameters({"steps": [state]})) == [("features", "Unregistered")]
     with pytest.raises(StateError, match=r"features was a Unregistered.*give it again"):
