@@ -74,7 +74,7 @@ def run(setting: Setting, draws: int, n: int, seed: int) -> Outcome:
     for t, (row, y_t) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
         watched = t >= 3 * n // 4
         if watched:
-            support = model._f.support
+            support = model.iterate.support
             f_t = float(support.alpha @ kernel(support.rows(4), X[t]))
             losses_f.append((f_t - y_t) ** 2 / 2)
             noise.append(model.alpha_l1 * math.sqrt(family.q / draws))

@@ -15,7 +15,7 @@ wrapped = pytest.mark.parametrize("wrap", WRAPPERS)
 
 
 @wrapped
-def test_the_learner_is_found_in_whatever_wraps_it(wrap):
+def test_the_learner_is_found_in_its_wrappers(wrap):
     """A learner at the end of pipelines and wrappers is found, by identity."""
     learner = ShrinkingGradient(seed=1)
     assert find_shrinking_gradient(wrap(learner)) is learner

@@ -316,7 +316,7 @@ class TestTheorem1:
             loss = 0.0
             for t in range(T):
                 if t:
-                    loss += (float(model._f.support.alpha @ K[:t, t]) - y[t]) ** 2 / 2
+                    loss += (float(model.iterate.support.alpha @ K[:t, t]) - y[t]) ** 2 / 2
                 else:
                     loss += y[0] ** 2 / 2
                 model.learn_one({"a": X[t, 0], "b": X[t, 1]}, y[t])
@@ -340,7 +340,7 @@ class TestTheorem1:
         )
         loss = 0.0
         for t in range(T):
-            support, x = model._f.support, np.array([float(t)])
+            support, x = model.iterate.support, np.array([float(t)])
             f_t = sum(a for a, row in zip(support.alpha, support.rows(1), strict=True) if row == x)
             loss += (f_t - 1) ** 2 / 2
             model.learn_one({"x": float(t)}, 1.0)

@@ -143,7 +143,7 @@ def warn_of_overflow(name: Any, max_columns: int) -> None:
         f"{max_columns} names have columns; leave out ids and free text, where each value makes "
         "a name, or raise max_columns (n_overflowed counts the inputs left out)",
         IlnWarning,
-        stacklevel=6,  # about where learn_one was called
+        stacklevel=2,
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of f_t beyond an estimate at a point."""
+"""Accuracies, the average of all f_t, and f_t as a finite layer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from iln_stream.learners.preprocessing.columns import Columns
 
 
 class LearnedFunction(OneAtATime):
-    """The part of `ShrinkingGradient` that answers about f_t, as far as its estimator can."""
+    """The part of `ShrinkingGradient` that depends on the abilities of its estimator."""
 
     estimator: Estimator | str
     _columns: Columns

@@ -17,7 +17,7 @@ from iln_stream.reporting import MetricSpec, Report
 
 
 class RunStatistics(OneAtATime):
-    """The part of `ShrinkingGradient` that tells how its run goes; see `iln_stream.reporting`."""
+    """The part of `ShrinkingGradient` that reports on its run; see `iln_stream.reporting`."""
 
     _columns: Columns
     _f: Iterate

@@ -14,7 +14,7 @@ NO_LAYER_OF_ITS_OWN = {"averaged"}  # its f_t and its average have one
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_who_can_do_what(name):
+def test_abilities_of_each_estimator(name):
     """Each estimator has the abilities that its documentation promises, and no others."""
     f = ESTIMATORS[name]().start(context(GaussianFourier()))
     assert isinstance(f, EstimatesWithin) == (name in WITHIN)
