@@ -1,4 +1,6 @@
+import copy
 import math
+import pickle
 from typing import NamedTuple
 
 import numpy as np
@@ -211,18 +213,42 @@ def test_a_refused_event_changes_nothing(kind, bad):
     assert same(engine.state(), spared.state())
 
 
+def restored(engine, kind):
+    twin = kind.new()
+    twin.restore(engine.state())
+    return twin
+
+
+MADE = [
+    restored,
+    lambda engine, _: copy.deepcopy(engine),
+    lambda engine, _: pickle.loads(pickle.dumps(engine)),
+]
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
+@pytest.mark.parametrize("made", MADE, ids=["restored", "copied", "pickled"])
 @pytest.mark.parametrize("n", [0, 30, 42, 66])
-def test_restored_goes_on_bit_for_bit(kind, n):
-    """From a state before new columns, after the first of them, or amid a redraw."""
-    engine, twin = kind.new(), kind.new()
+def test_another_made_of_it_goes_on_bit_for_bit(kind, made, n):
+    """Before new columns, after the first of them, or amid a redraw; and neither changes the
+
+    other.
+    """
+    engine = kind.new()
     events = list(kind.events(n + 40))
     for x, y in events[:n]:
         engine.learn(x, y)
-    twin.restore(engine.state())
-    assert same(twin.state(), engine.state())
+    if n:
+        engine.predict(events[n][0])
+    before = engine.state()
+    twin = made(engine, kind)
+    assert same(twin.state(), before)
+    predicted = []
     for x, y in events[n:]:
-        assert twin.predict(x) == engine.predict(x)
+        predicted.append(twin.predict(x))
         twin.learn(x, y)
+    assert same(engine.state(), before)
+    for x, y in events[n:]:
+        assert engine.predict(x) == predicted.pop(0)
         engine.learn(x, y)
     assert same(twin.state(), engine.state())

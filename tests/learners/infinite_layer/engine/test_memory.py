@@ -28,7 +28,8 @@ def test_the_last_events_are_kept(n):
     memory, rows, ys = filled(n)
     last = np.arange(max(0, n - SIZE), n)
     assert (memory.n, memory.filled) == (n, len(last))
-    assert (memory.columns[:, last % SIZE].T == rows[last]).all()
+    kept = memory.columns[:, last % SIZE].T
+    assert (kept == rows[last]).all()
     assert (memory.y[last % SIZE] == ys[last]).all()
 
 
@@ -36,7 +37,8 @@ def test_new_columns_are_absent_in_earlier_events():
     """A widened memory keeps its events, and their values in the new columns are unknown."""
     memory, rows, _ = filled(SIZE)
     memory.widen(2)
-    assert (memory.columns[:d].T == rows).all()
+    kept = memory.columns[:d].T
+    assert (kept == rows).all()
     assert (memory.columns[d:] == ABSENT).all()
 
 

@@ -180,8 +180,8 @@ def test_the_whole_event_is_as_recomputed(kind):
     order = np.argsort(near.means[ring])
     assert near.ordered.tolist() == near.means[ring][order].tolist()
     assert near.carried.tolist() == memory.y[ring][order].tolist()
-    zs = reference.last(reference.zs)
-    assert near.deviations[:, ring].T == pytest.approx(zs, abs=1e-6)
+    deviations = near.deviations[:, ring].T
+    assert deviations == pytest.approx(reference.last(reference.zs), abs=1e-6)
     assert near.scaled[ring] == pytest.approx(reference.last(reference.ts))
     fast, slow = (plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))
     assert engine.drift == pytest.approx(fast / slow)
