@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from iln_stream.compiled.fast_event import N_LAGS
 from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.profiles.fast import FIRST, MEMORY, Fast
 from iln_stream.state import from_bytes, to_bytes
@@ -65,6 +66,8 @@ def test_a_new_column_widens_the_candidate():
     """Training continues, and units that look at the column are drawn soon."""
     engine = amid_a_redraw()
     rng = np.random.default_rng(1)
+    engine.learn({"a": 0.0, "b": 0.0, "c": 0.0, "new": 0.0}, 0.0)
+    assert len(engine.state()["candidate"]["units"]) == N_LAGS + 4 + 1  # and b, below the weights
     for a, b, c, new in rng.normal(size=(300, 4)).tolist():
         engine.learn({"a": a, "b": b, "c": c, "new": new}, new)
     assert engine.redrawn_at()["ridge"] > 4 * FIRST + 10
