@@ -1,4 +1,5 @@
 import copy
+import itertools
 import math
 import pickle
 from typing import NamedTuple
@@ -172,14 +173,15 @@ def test_predicting_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
 def test_what_is_predicted_in_between_does_not_matter(kind):
-    """Whether an event, others, or both in any order are predicted before it is learned, and at
+    """Whether an event, others, or both in any order are predicted before it is learned; at new
 
-    new columns and redraws: the state is that of an engine that is only taught.
+    columns, redraws and events that come twice: the state is that of an engine that is only taught.
     """
     asked, silent = kind.new(), kind.new()
     rng = np.random.default_rng(5)
     seen = [{}]
-    for x, y in kind.events(140):
+    events = [[event] * (1 + (i % 3 == 0)) for i, event in enumerate(kind.events(140))]
+    for x, y in itertools.chain(*events):
         others = [seen[i] for i in rng.integers(len(seen), size=2)]
         for asking in ([], [x], [x, others[0]], [others[0], x], others)[rng.integers(5)]:
             asked.predict(asking)

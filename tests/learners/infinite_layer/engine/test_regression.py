@@ -63,9 +63,9 @@ class Plain:
     """The same, recomputed from all events so far."""
 
     def __init__(self):
-        self.metric, self.columns = np.zeros(d), [plain.Column() for _ in range(d)]
+        self.metric, self.events = np.zeros(d), plain.Events(d, N_LAGS)
         self.mean, self.final = plain.Rule(K, squared=True), plain.Rule(4, squared=False)
-        self.intervals, self.missed, self.ys, self.lags = plain.Intervals(), [], [], []
+        self.intervals, self.missed, self.lags = plain.Intervals(), [], []
         self.rows, self.zs, self.ts, self.means = [], [], [], []
 
     def last(self, what):
@@ -73,42 +73,38 @@ class Plain:
         return np.array(what[-SIZE:])
 
     def predict(self, x, p):
-        self.scale = scale = plain.scale(self.ys)
-        lags = [3.0 * plain.scaled(y, scale) for y in self.ys[: -N_LAGS - 1 : -1]]
-        lags += [0.0] * (N_LAGS - len(lags))
-        self.z = [c.with_itself(value) for c, value in zip(self.columns, x, strict=True)]
-        self.row = [c.value(value) for c, value in zip(self.columns, x, strict=True)]
-        self.v, ys = lags + self.z, self.last(self.ys)
+        events = self.events
+        events.describe(x)
+        scale, ys = events.scale, self.last(events.ys)
         self.q = np.full(4, self.mean.weights @ p)
         if len(ys) >= N_SIMILAR:
             away = np.abs(self.last(self.means) - (scale[0] + scale[1] * self.q[0]))
             self.q[1] = plain.scaled(np.median(ys[np.argsort(away)[:N_SIMILAR]]), scale)
-            apart = np.clip((self.last(self.rows) - self.row) * self.metric, -10.0, 10.0)
+            apart = np.clip((self.last(self.rows) - events.row) * self.metric, -10.0, 10.0)
             near = np.argsort((apart**2).sum(axis=1))[:N_NEAR]
             self.q[2] = plain.scaled(np.median(ys[near]), scale)
         if len(ys) > 0:
-            apart = ((self.last(self.zs) - self.z) ** 2).sum(axis=1)
+            apart = ((self.last(self.zs) - events.z) ** 2).sum(axis=1)
             self.q[3] = self.last(self.ts)[apart.argmin()]
         self.mixed = self.final.weights @ self.q
         return scale[0] + scale[1] * self.mixed
 
     def learn(self, x, y, p):
-        center, unit = self.scale
+        events = self.events
+        center, unit = events.scale
         prediction = center + unit * self.mixed
-        self.lags.append((self.ys[: -N_LAGS - 1 : -1] + 2 * [self.ys[0] if self.ys else y])[:2])
+        self.lags.append(events.last_targets(missing=events.ys[0] if events.ys else y))
         self.intervals.learn(prediction, y)
         self.missed.append(min(abs(y - prediction) / unit, 2.0))
         self.means.append(center + unit * self.q[0])
-        self.rows.append(self.row)
-        self.zs.append(self.z)
-        plain.joined(self.columns, x)
-        self.ys.append(y)
-        self.ts.append(plain.scaled(y, plain.scale(self.ys)))
-        self.mean.judge(p, self.q[0], self.ts[-1])
-        self.final.judge(self.q, self.mixed, self.ts[-1])
-        if len(self.ys) % METRIC_EVERY == 0:
-            squares = np.array([plain.moments(c.joined)[1] for c in self.columns])
-            sd = np.sqrt(squares / [len(c.joined) for c in self.columns])
+        self.rows.append(events.row)
+        self.zs.append(events.z)
+        self.ts.append(events.join(x, y))
+        self.mean.update(p, self.q[0], self.ts[-1])
+        self.final.update(self.q, self.mixed, self.ts[-1])
+        if len(self.ts) % METRIC_EVERY == 0:
+            joined = [column.joined for column in events.columns]
+            sd = [np.sqrt(plain.moments(values)[1] / len(values)) for values in joined]
             self.metric = np.sqrt(np.diag(blended(AGOP[N_LAGS:, N_LAGS:]))) / sd
 
     @property
@@ -152,15 +148,15 @@ def test_the_whole_event_is_as_recomputed(kind):
         scale = max(1.0, abs(center))
         if i > 0:  # the first event's names are not known before it is learned
             assert engine.predict(event) == pytest.approx(center, abs=1e-6 * scale)
-            said = reference.intervals.said(center)[2] if i > 1 else (center - 1, center + 1)
-            assert engine.interval(event, 0.9) == pytest.approx(tuple(said), rel=1e-5, abs=1e-5)
+            ends = reference.intervals.around(center)[2] if i > 1 else (center - 1, center + 1)
+            assert engine.interval(event, 0.9) == pytest.approx(tuple(ends), rel=1e-5, abs=1e-5)
         if i % 3 != 1:  # some events are learned right after their prediction, others are not
             engine.predict(named(x[::-1]))
         engine.learn(event, y)
         row, v, at, unit = given.seen
-        assert row == reference.row
-        assert v == pytest.approx(reference.v, abs=1e-6)
-        assert (at, unit) == pytest.approx(reference.scale)
+        assert row == reference.events.row
+        assert v == pytest.approx(reference.events.v.tolist(), abs=1e-6)
+        assert (at, unit) == pytest.approx(reference.events.scale)
         reference.learn(x, y, p)
         assert given.t == pytest.approx(reference.ts[-1])
         assert memory.lags[i % SIZE].tolist() == reference.lags[-1]
@@ -168,13 +164,13 @@ def test_the_whole_event_is_as_recomputed(kind):
         assert list(weights) == [*given.names, *near.names]
         assert list(weights.values()) == pytest.approx(reference.weights, abs=1e-6)
         assert near.metric == pytest.approx(reference.metric, rel=1e-6)
-        assert engine.unit == pytest.approx(plain.scale(reference.ys)[1])
+        assert engine.unit == pytest.approx(plain.scale(reference.events.ys)[1])
     ring = np.arange(N - SIZE, N) % SIZE
     assert (engine.n, memory.filled) == (N, SIZE)
     assert memory.columns[:, ring].T.tolist() == reference.rows[-SIZE:]
-    assert memory.y[ring].tolist() == reference.ys[-SIZE:]
+    assert memory.y[ring].tolist() == reference.events.ys[-SIZE:]
     assert memory.lags[ring].tolist() == reference.lags[-SIZE:]
-    assert engine.lags.tolist() == reference.ys[: -N_LAGS - 1 : -1]
+    assert engine.lags.tolist() == reference.events.last_targets(None)
     means = reference.last(reference.means)
     assert near.means[ring] == pytest.approx(means, rel=1e-6, abs=1e-6)
     order = np.argsort(near.means[ring])

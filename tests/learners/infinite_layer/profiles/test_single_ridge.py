@@ -33,26 +33,23 @@ def test_is_the_ridge_regression_of_its_description(forgetting, huber):
     Huber weights and the forgetting asked for.
     """
     engine = ridge(resampled=False, forgetting=forgetting, huber=huber)
-    columns, ys, reference = [plain.Column() for _ in range(d)], [], None
+    events, reference = plain.Events(d, n_lags=0), None
     for x, y in waves(150):
-        row = list(x.values())
-        center, unit = plain.scale(ys)
-        z = np.array([c.with_itself(v) for c, v in zip(columns, row, strict=True)])
-        if reference is None:
-            engine.learn(x, y)
-            bank = engine.ridges.bank
-            D = bank.theta.shape[-1]
-            reference = plain.Normal(D, forgetting, PENALTY, huber)
-        else:
+        events.describe(list(x.values()))
+        center, unit = events.scale
+        if reference is not None:
             prediction = engine.predict(x)
-            engine.learn(x, y)
-        phi = plain.features(bank.omega[0], bank.b[0], True, np.ones(d), z, D)
-        p = float(np.clip(phi @ reference.theta[:, 0], -2.0, 2.0))
-        if ys:
+        engine.learn(x, y)
+        bank = engine.ridges.bank
+        D = bank.theta.shape[-1]
+        phi = plain.features(bank.omega[0], bank.b[0], True, np.ones(d), events.v, D)
+        if reference is None:  # the first event draws the units
+            reference = plain.Normal(D, forgetting, PENALTY, huber)
+            p = 0.0
+        else:
+            p = float(np.clip(phi @ reference.theta[:, 0], -2.0, 2.0))
             assert prediction == pytest.approx(center + unit * p, rel=1e-4, abs=1e-4)
-        plain.joined(columns, row)
-        ys.append(y)
-        reference.learn(phi, plain.scaled(y, plain.scale(ys)), p)
+        reference.learn(phi, events.join(list(x.values()), y), p)
 
 
 @pytest.mark.parametrize("resampled", [True, False])
