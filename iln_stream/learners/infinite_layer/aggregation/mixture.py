@@ -29,8 +29,8 @@ class Mixture(Expert):
         members = list(self.experts.values())
         self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
         self.value = 0.0  # the last prediction
-        self._p, slices = no_predictions(members)
-        self._members = list(zip(members, slices, strict=True))
+        self._p, places = no_predictions(members)
+        self._members = list(zip(members, places, strict=True))
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
@@ -39,15 +39,15 @@ class Mixture(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the mixture of the experts' predictions to p."""
-        for expert, own in self._members:
-            expert.predict(event, own)
+        for expert, place in self._members:
+            expert.predict(event, self._p[place])
         self.value = p[0] = self.rule.mixed(self._p)
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
         self.rule.learn(self._p, self.value, t)
-        for expert, own in self._members:
-            expert.learn(event, t, own)
+        for expert, place in self._members:
+            expert.learn(event, t, self._p[place])
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each prediction, within nested mixtures too, in this one."""
