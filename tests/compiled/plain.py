@@ -91,6 +91,33 @@ def scaled(y, center_and_unit):
     return float(np.clip((y - center) / unit, -2.0, 2.0))
 
 
+class Events:
+    """All events so far, by which the next is described."""
+
+    def __init__(self, d, n_lags):
+        self.columns, self.n_lags, self.ys = [Column() for _ in range(d)], n_lags, []
+
+    def last_targets(self, missing):
+        """The last targets, the latest first; `missing` for those before the first."""
+        last = self.ys[::-1][: self.n_lags]
+        return last + [missing] * (self.n_lags - len(last))
+
+    def describe(self, x):
+        """Set row, z, lags, v = [3 lags, z] and scale for a row x."""
+        self.scale = scale(self.ys)
+        self.row = [c.value(value) for c, value in zip(self.columns, x, strict=True)]
+        self.z = [c.with_itself(value) for c, value in zip(self.columns, x, strict=True)]
+        last = self.last_targets(missing=None)
+        self.lags = [0.0 if y is None else scaled(y, self.scale) for y in last]
+        self.v = np.array([3.0 * lag for lag in self.lags] + self.z)
+
+    def join(self, x, y):
+        """Add an event; return its target, scaled by the statistics that include it."""
+        joined(self.columns, x)
+        self.ys.append(y)
+        return scaled(y, scale(self.ys))
+
+
 def units(omega, b, cosine, v):
     """sigma(omega.v + b), times 3 sqrt(2 / R), and its derivative, both (R,)."""
     u = np.asarray(v, float) @ omega.astype(float) + b
@@ -143,7 +170,7 @@ class Rule:
     def weights(self):
         return rule_weights(self.r, self.discount)
 
-    def judge(self, p, mixture, t):
+    def update(self, p, mixture, t):
         self.errors.append(abs(t - mixture))
         unit = running_mean(self.errors, 1000)
         if unit > 0.0:

@@ -3,6 +3,7 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.fast_event import (
+    AGOP_EVERY,
     DRIFT,
     FEATURES,
     FORGETTING,
@@ -15,11 +16,10 @@ from iln_stream.compiled.fast_event import (
     RIDGE,
     ROW,
     SAID,
-    SENSED,
     learn_event,
     predict_event,
     replay_blocks,
-    sense,
+    update_agop,
 )
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
@@ -40,7 +40,7 @@ class Fast:
         self.table[3] = 1.0 / N_EXPERTS
         self.units, self.theta = units, np.zeros(D)
         self.P = np.tile(np.eye(B) / RIDGE, (n_blocks, 1, 1))
-        self.outer, self.memory = np.eye(L), np.zeros((MEMORY, L + 1))
+        self.agop, self.memory = np.eye(L), np.zeros((MEMORY, L + 1))
         self.look, self.intervals = np.zeros((5, D)), Intervals()
 
     def predict(self, x):
@@ -52,7 +52,7 @@ class Fast:
         said = self.intervals
         return learn_event(
             x, y, self.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.outer, self.memory, self.look,
+            self.P, self.agop, self.memory, self.look,
             said.errors, said.rules, said.tallies, said.record,
         )  # fmt: skip
 
@@ -65,7 +65,7 @@ class Plain:
         self.columns, self.rows, self.ys = [plain.Column() for _ in range(d)], [], []
         self.rule, self.intervals = plain.Rule(N_EXPERTS, squared=False), plain.Intervals()
         self.ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
-        self.outer, self.missed = np.eye(L), []
+        self.agop, self.missed = np.eye(L), []
 
     def predict(self, x):
         scale, n = plain.scale(self.ys), len(self.ys)
@@ -95,12 +95,12 @@ class Plain:
         plain.joined(self.columns, x)
         self.ys.append(y)
         t = plain.scaled(y, plain.scale(self.ys))
-        self.rule.judge(self.p, self.mixture, t)
+        self.rule.update(self.p, self.mixture, t)
         n = len(self.ys)
-        if n % SENSED == 0:
+        if n % AGOP_EVERY == 0:
             g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, self.v)
             rate = 1.0 / min(1.0 + n / 32, 62.5)
-            self.outer = (1.0 - rate) * self.outer + rate * np.outer(g, g)
+            self.agop = (1.0 - rate) * self.agop + rate * np.outer(g, g)
         self.ridge.learn(self.phi, t, self.p[0])
 
 
@@ -143,7 +143,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         reference.learn(x, y)
     assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
     assert fast.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
-    assert fast.outer == pytest.approx(reference.outer, rel=1e-3, abs=1e-3)
+    assert fast.agop == pytest.approx(reference.agop, rel=1e-3, abs=1e-3)
     for block, information in zip(fast.P, reference.ridge.A, strict=True):
         assert block @ information == pytest.approx(np.eye(B), abs=1e-3)
     drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
@@ -153,16 +153,16 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
     assert said == pytest.approx(last, rel=1e-9, abs=1e-3 * unit)
 
 
-def test_sensing_joins_the_gradient():
-    """The outer product of the gradient at v joins the mean at the rate given."""
+def test_agop_is_a_mean_of_outer_products():
+    """The outer product of the gradient at v joins the average at the given rate."""
     units, rng = some_units(), np.random.default_rng(2)
     theta, v = rng.normal(size=D), rng.normal(size=L)
     g = plain.gradient(units[:L], units[L], True, ONES, theta, v)
     for rate in (1.0, 0.25, 0.0):
-        outer = np.eye(L)
-        sense(units, theta, v, rate, outer)
+        agop = np.eye(L)
+        update_agop(units, theta, v, rate, agop)
         expected = (1.0 - rate) * np.eye(L) + rate * np.outer(g, g)
-        assert outer == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
+        assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
