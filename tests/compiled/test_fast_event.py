@@ -62,43 +62,38 @@ class Plain:
 
     def __init__(self, units):
         self.omega, self.b = units[:L], units[L]
-        self.columns, self.rows, self.ys = [plain.Column() for _ in range(d)], [], []
+        self.events, self.rows = plain.Events(d, N_LAGS), []
         self.rule, self.intervals = plain.Rule(N_EXPERTS, squared=False), plain.Intervals()
         self.ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
         self.agop, self.missed = np.eye(L), []
 
     def predict(self, x):
-        scale, n = plain.scale(self.ys), len(self.ys)
-        lags = [plain.scaled(y, scale) for y in self.ys[: -N_LAGS - 1 : -1]]
-        lags += [0.0] * (N_LAGS - len(lags))
-        z = [column.with_itself(v) for column, v in zip(self.columns, x, strict=True)]
-        self.row = [column.value(v) for column, v in zip(self.columns, x, strict=True)]
-        self.v = np.array([3.0 * lag for lag in lags] + z)
-        self.phi = plain.features(self.omega, self.b, True, ONES, self.v, D)
+        events = self.events
+        events.describe(x)
+        ys, scale = events.ys, events.scale
+        self.phi = plain.features(self.omega, self.b, True, ONES, events.v, D)
         ridge = np.clip(self.ridge.theta @ self.phi, -2.0, 2.0)
-        low, high = (plain.scaled(f(self.ys), scale) if n else 0.0 for f in (min, max))
+        low, high = (plain.scaled(f(ys), scale) if ys else 0.0 for f in (min, max))
         middle = (low + high) / 2
         stretched = [np.clip(middle + s * (ridge - middle), low, high) for s in (2.0, 4.0)]
-        if not n:
+        if not ys:
             stretched = [0.0, 0.0]
-        self.p = np.array([ridge, 0.0, lags[0], *stretched])
+        self.p = np.array([ridge, 0.0, events.lags[0], *stretched])
         self.mixture = self.rule.weights @ self.p
         return scale[0] + scale[1] * self.mixture
 
     def learn(self, x, y):
-        center, unit = plain.scale(self.ys)
+        events = self.events
+        center, unit = events.scale
         prediction = center + unit * self.mixture
-        before = [*self.ys[: -N_LAGS - 1 : -1], 0.0, 0.0][:N_LAGS]
-        self.rows.append([*before, *self.row, y])
+        self.rows.append([*events.last_targets(missing=0.0), *events.row, y])
         self.intervals.learn(prediction, y)
         self.missed.append(min(abs(y - prediction) / unit, 2.0))
-        plain.joined(self.columns, x)
-        self.ys.append(y)
-        t = plain.scaled(y, plain.scale(self.ys))
+        t = events.join(x, y)
         self.rule.update(self.p, self.mixture, t)
-        n = len(self.ys)
+        n = len(events.ys)
         if n % AGOP_EVERY == 0:
-            g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, self.v)
+            g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, events.v)
             rate = 1.0 / min(1.0 + n / 32, 62.5)
             self.agop = (1.0 - rate) * self.agop + rate * np.outer(g, g)
         self.ridge.learn(self.phi, t, self.p[0])
@@ -133,11 +128,11 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
     fast, reference = Fast(units), Plain(units)
     for n, (x, y) in enumerate(zip(*some_events(kind), strict=True)):
         expected = reference.predict(x)
-        unit = plain.scale(reference.ys)[1]
+        events, unit = reference.events, reference.events.scale[1]
         assert fast.predict(x) == pytest.approx(expected, abs=2e-4 * unit)
         assert fast.look[SAID, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
-        assert fast.look[ROW, :d].tolist() == reference.row
-        assert fast.look[INPUTS, :L] == pytest.approx(reference.v, abs=1e-6)
+        assert fast.look[ROW, :d].tolist() == events.row
+        assert fast.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
         assert fast.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
         assert fast.learn(x, y) == n + 1
         reference.learn(x, y)
@@ -148,7 +143,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         assert block @ information == pytest.approx(np.eye(B), abs=1e-3)
     drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
     assert fast.record[DRIFT:LAGS] == pytest.approx(drift, abs=1e-4)
-    assert fast.record[LAGS:HUBER_RECORD].tolist() == reference.ys[: -N_LAGS - 1 : -1]
+    assert fast.record[LAGS:HUBER_RECORD].tolist() == events.last_targets(missing=None)
     last, said = np.array(reference.intervals.errors), fast.intervals.errors[0, : N - 1]
     assert said == pytest.approx(last, rel=1e-9, abs=1e-3 * unit)
 

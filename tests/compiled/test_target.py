@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.target import center_and_unit, join_target, scaled
+from iln_stream.compiled.target import center_and_unit, join_target, scaled, unscale
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
@@ -55,3 +55,11 @@ def test_unit_where_targets_hardly_differ(mean, squares, unit):
 def test_scaled_targets_stay_within_two_units(y, t):
     """A target is its distance from the center in units, or two of them."""
     assert scaled(y, 5.0, 3.0) == pytest.approx(t)
+
+
+def test_unscaled_values_are_those_before_scaling():
+    """Scaled values become values in units of the target, and values within two units return."""
+    t, y = np.array([0.0, 1.0, -2.0, 0.3]), np.full(4, np.nan)
+    unscale(t, 5.0, 3.0, y)
+    assert y == pytest.approx([5.0, 8.0, -1.0, 5.9])
+    assert [scaled(value, 5.0, 3.0) for value in y] == pytest.approx(t)
