@@ -49,16 +49,16 @@ class Fast:
         )
 
     def learn(self, x, y):
-        said = self.intervals
+        part = self.intervals
         return learn_event(
             x, y, self.stats, self.target, self.record, self.table, self.units, self.theta,
             self.P, self.agop, self.memory, self.look,
-            said.errors, said.rules, said.tallies, said.record,
+            part.errors, part.rules, part.tallies, part.record,
         )  # fmt: skip
 
 
 class Plain:
-    """The same of all events that came before."""
+    """The same, recomputed from all events before."""
 
     def __init__(self, units):
         self.omega, self.b = units[:L], units[L]
@@ -116,14 +116,14 @@ def some_events(kind):
         y = (y > 5.0).astype(float)
     elif kind == "wild":
         y[[40, 80, 81]] = 1e6, -1e150, 300.0
-    elif kind == "still":
+    elif kind == "constant":
         y[:] = -3.0
     return x, y
 
 
-@pytest.mark.parametrize("kind", ["normal", "two-valued", "wild", "still"])
+@pytest.mark.parametrize("kind", ["normal", "two-valued", "wild", "constant"])
 def test_events_are_predicted_and_learned_as_recomputed(kind):
-    """From the first event on predictions are what all before says, and so is all that is kept."""
+    """From the first event on, predictions and all state are as recomputed from all events."""
     units = some_units()
     fast, reference = Fast(units), Plain(units)
     for n, (x, y) in enumerate(zip(*some_events(kind), strict=True)):
@@ -144,8 +144,8 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
     drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
     assert fast.record[DRIFT:LAGS] == pytest.approx(drift, abs=1e-4)
     assert fast.record[LAGS:HUBER_RECORD].tolist() == events.last_targets(missing=None)
-    last, said = np.array(reference.intervals.errors), fast.intervals.errors[0, : N - 1]
-    assert said == pytest.approx(last, rel=1e-9, abs=1e-3 * unit)
+    expected, errors = np.array(reference.intervals.errors), fast.intervals.errors[0, : N - 1]
+    assert errors == pytest.approx(expected, rel=1e-9, abs=1e-3 * unit)
 
 
 def test_agop_is_a_mean_of_outer_products():
@@ -163,8 +163,8 @@ def test_agop_is_a_mean_of_outer_products():
 @pytest.mark.parametrize(
     ("first", "last"), [(3, 3), (0, 40), (30, 75)], ids=["none", "some", "ring"]
 )
-def test_newborn_blocks_learn_the_memory(first, last):
-    """They have then learned events first..last - 1 of a ring by the statistics and scale given."""
+def test_candidate_blocks_learn_the_memory(first, last):
+    """They have then learned events first..last - 1 of a ring, by the given statistics."""
     rng, units = np.random.default_rng(3), some_units()
     memory, scale = rng.normal(size=(MEMORY, L + 1)), np.array([0.3, 2.0])
     memory[::4, N_LAGS + 1] = ABSENT

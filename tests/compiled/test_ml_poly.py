@@ -49,9 +49,9 @@ def test_mixed_is_the_weighted_mean(experts):
     st.sampled_from([1.0, 0.9, 0.0]),
 )
 def test_weights_are_a_function_of_all_regrets(rs, discount):
-    """Regret, variation, the largest square and so the weights are what sums over all give.
+    """Regrets, variations, largest squares and so the weights are discounted sums over all events.
 
-    All weigh the same where nobody is regretted.
+    Weights are equal if no expert has positive regret.
     """
     state = fresh(3)
     for r in rs:
@@ -69,7 +69,7 @@ def test_weights_are_a_function_of_all_regrets(rs, discount):
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_regrets_are_by_the_slope_of_the_loss(squared):
-    """r is the loss's slope at the mixture times the way to the expert, within two units."""
+    """r is the loss's slope at the mixture times its distance to the expert, clipped at 2."""
     rng = np.random.default_rng(0)
     for unit in (0.01, 1.0, 30.0):
         state, p = fresh(6), 3.0 * rng.normal(size=6)
@@ -82,7 +82,7 @@ def test_regrets_are_by_the_slope_of_the_loss(squared):
 
 
 @pytest.mark.parametrize("squared", [True, False])
-@pytest.mark.parametrize("kind", ["normal", "wild", "none right at first"])
+@pytest.mark.parametrize("kind", ["normal", "wild", "exact at first"])
 def test_the_rule_is_in_units_of_ordinary_errors(squared, kind):
     """The unit is the mixture's mean |error| so far; while it is 0 the regrets stay as they are."""
     rng = np.random.default_rng(1)
@@ -91,7 +91,7 @@ def test_the_rule_is_in_units_of_ordinary_errors(squared, kind):
         p, t = rng.normal(size=4), rng.normal()
         if kind == "wild":
             t = rng.standard_t(1.1) ** 3
-        if kind == "none right at first" and n < 3:
+        if kind == "exact at first" and n < 3:
             p[:] = t = 0.0
         mixture = mixed(state, p)
         assert mixture == pytest.approx(rule.weights @ p, abs=1e-9)
