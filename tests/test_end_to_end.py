@@ -174,7 +174,7 @@ def test_the_first_start_says_where(broker: KafkaBroker, topic: str, start: Star
     """A run without --start is an error: a default could skip or repeat records."""
     refused = start("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--metrics-port=0")
     assert refused.wait() == 2
-    assert "start: say where" in refused.said
+    assert "start: choose where" in refused.said
     assert "Traceback" not in refused.said
 
 
