@@ -36,5 +36,5 @@ def test_refused(address, options, message):
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])
 def test_start_is_required(client):
     """A log without a start is refused before a broker is asked."""
-    with pytest.raises(SourceError, match="start: say where in topic events to begin"):
+    with pytest.raises(SourceError, match="start: choose where in topic events to begin"):
         at("kafka:events", kafka_client=client).log(0, None)

@@ -239,7 +239,7 @@ def test_latest_is_exhausted_at_once(broker: KafkaBroker, topic: str, open_sourc
 
 def test_start_is_required(broker: KafkaBroker, topic: str, client: Client) -> None:
     """`start` is required, because a default would silently skip or repeat records."""
-    with pytest.raises(SourceError, match=r"start: say where in topic .* to begin"):
+    with pytest.raises(SourceError, match=r"start: choose where in topic .* to begin"):
         client(topic, bootstrap=broker.bootstrap, start=None)
 
 
