@@ -31,7 +31,7 @@ class MLPoly(Part):
 
     """
 
-    kept = ("table", "record")
+    kept = fixed = ("table", "record")
 
     def __init__(self, n_experts: int, *, squared: bool) -> None:
         self.squared = squared

@@ -38,7 +38,7 @@ class Intervals(Part):
 
     """
 
-    kept = ("errors", "rules", "tallies", "record")
+    kept = fixed = ("errors", "rules", "tallies", "record")
 
     def __init__(self) -> None:
         self.errors = np.zeros((1 + kernels.N_EXPERTS, max(kernels.WINDOWS)))

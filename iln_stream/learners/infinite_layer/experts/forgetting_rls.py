@@ -33,6 +33,7 @@ class ForgettingRLS(Expert):
 
     names = ("forgetting-rls",)
     kept = ("n_features", "P", "theta", "record", "followed_at")
+    fixed = ("record",)
 
     def __init__(self, bank: RLSBank, k: int, forgetting: float) -> None:
         self.bank = bank
