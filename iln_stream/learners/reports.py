@@ -22,44 +22,47 @@ def algorithm_1_flags(update: Any) -> tuple[str, ...]:
     return _SHRUNK if update is not None and update.shrunk else ()
 
 
-def algorithm_1_metrics(learner: Any) -> Sequence[MetricSpec]:
-    """Return the metrics of Algorithm 1."""
+def algorithm_1_metrics(learner: Callable[[], Any]) -> Sequence[MetricSpec]:
+    """Return the metrics of Algorithm 1, read from the learner that `learner` returns then.
+
+    A learner's `restore` may replace the one that it contains.
+    """
     return (
         MetricSpec(
             "iln_shrinks_total",
             "counter",
             "Events on which |E_t| >= 16 B, so that alpha was divided by 4.",
-            lambda: learner.n_shrinks,
+            lambda: learner().n_shrinks,
         ),
         MetricSpec(
             "iln_alpha_l1",
             "gauge",
             "||alpha||_1, the sum of |alpha_i|.",
-            lambda: learner.alpha_l1,
+            lambda: learner().alpha_l1,
         ),
         MetricSpec(
             "iln_support_points",
             "gauge",
             "Points x_i that carry the function.",
-            lambda: learner.n_support,
+            lambda: learner().n_support,
         ),
         MetricSpec(
             "iln_estimate_variance",
             "gauge",
             "Variance of the last E_t, estimated from its own draws.",
-            lambda: learner.estimate_variance,
+            lambda: learner().estimate_variance,
         ),
         MetricSpec(
             "iln_draws",
             "gauge",
             "Draws m of the last E_t.",
-            lambda: 0 if (last := learner.last_update) is None else last.estimate.draws,
+            lambda: 0 if (last := learner().last_update) is None else last.estimate.draws,
         ),
         MetricSpec(
             "iln_draws_capped_total",
             "counter",
             "Events on which max_draws kept the estimate from its tolerated variance.",
-            lambda: learner.n_capped,
+            lambda: learner().n_capped,
         ),
     )
 
@@ -98,7 +101,7 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
 
 def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
     """Return the metrics of `InfiniteLayerRegressor`, with Algorithm 1's if it is an expert."""
-    first_order = learner.first_order
+    has_algorithm_1 = learner.first_order is not None
     return (
         MetricSpec(
             "iln_drift",
@@ -107,7 +110,7 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
             "steady.",
             lambda: learner.drift,
         ),
-        *(() if first_order is None else algorithm_1_metrics(first_order)),
+        *(algorithm_1_metrics(lambda: learner.first_order) if has_algorithm_1 else ()),
         *expert_metrics(learner),
         MetricSpec(
             "iln_units_redrawn_at",

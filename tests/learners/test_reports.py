@@ -31,7 +31,7 @@ def test_the_flag_of_a_shrink(update, flags):
 
 def test_draws_before_the_first_event():
     """A scrape before the first event reads 0 draws rather than failing."""
-    values = {m.name: m.read() for m in algorithm_1_metrics(ShrinkingGradient())}
+    values = {m.name: m.read() for m in algorithm_1_metrics(ShrinkingGradient)}
     assert values["iln_draws"] == 0
     assert set(values.values()) == {0}
 
@@ -61,3 +61,16 @@ def test_a_mixture_reports_algorithm_1_if_it_is_an_expert(profile, has_algorithm
     names = [metric.name for metric in mixture_metrics(InfiniteLayerRegressor(profile, seed=1))]
     assert len(names) == len(set(names))
     assert ("iln_alpha_l1" in names) == has_algorithm_1
+
+
+def test_metrics_follow_a_restored_learner():
+    """`restore` builds a new engine, and the metrics that were exported before read that one."""
+    events = [({"a": a % 7.0}, a % 5.0) for a in range(40)]
+    taught, learner = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
+    for x, y in events:
+        taught.learn_one(x, y)
+    exported = mixture_metrics(learner)
+    learner.restore(taught.state())
+    found = {metric.name: metric.read() for metric in exported}
+    assert found == {metric.name: metric.read() for metric in mixture_metrics(taught)}
+    assert found["iln_alpha_l1"] > 0.0

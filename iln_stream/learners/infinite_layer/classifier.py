@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 from river import base
 
+from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.engined import Engined
 from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
 from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
-from iln_stream.state import Migration
+from iln_stream.state import Migration, encode_name
 
 
 @restorable
@@ -82,12 +84,17 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
         """Learn that y is the class of x.
 
+        Labels that are equal, such as True and 1, are one class, named by the first of them.
+
         Raises
         ------
         ValueError
-            When an input is not a finite number; nothing is learned from such an event.
+            When an input is not a finite number, or a state can't store y: a class is a str, int,
+            bool, finite float, None or a tuple of these; a NumPy scalar counts as Python's.
+            Nothing is learned from such an event.
 
         """
+        y = _as_label(y)
         with self._turn:
             self._engine.learn(x, y)
 
@@ -129,3 +136,23 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
+
+
+def _as_label(y: Any) -> Any:
+    """Return y with a NumPy scalar made Python's.
+
+    Raises
+    ------
+    ValueError
+        When a state can't store y.
+
+    """
+    label = y.item() if isinstance(y, np.generic) else y
+    try:
+        encode_name(label)
+    except StateError as error:
+        raise ValueError(
+            f"y = {y!r} is of type {type(y).__name__}: a class must be a str, int, bool, finite "
+            "float, None or a tuple of these"
+        ) from error
+    return label

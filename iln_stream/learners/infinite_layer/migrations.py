@@ -1,4 +1,4 @@
-"""The engines' states of release 0.1.0, in today's form."""
+"""The engines' states of release 0.1.0, in the form of version 3."""
 
 from typing import Any
 

@@ -1,18 +1,44 @@
 """Common base of a learner's parts: a state of plain arrays and numbers."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
+
+import numpy as np
+
+from iln_stream.errors import StateError
+
+REMEDY = (
+    "use the release that wrote it; or, if you changed the class, raise the learner's "
+    "state_version and write a migration"
+)
+"""What to do about a state that is not in the form of the class."""
 
 
 class Part:
     """A part whose state is that of the attributes named in `kept`, and of the parts in `parts`.
 
-    The state has no version of its own: the version of the learner's class covers all its parts.
+    The version of the learner's class covers all fields of its parts, except where a field's state
+    has a version of its own. To change a field's name, shape or meaning, raise `state_version` of
+    every learner that has the part, and write a migration: see `EngineLearner`.
+
+    Attributes
+    ----------
+    kept
+        Names of the attributes in the state: arrays and plain values.
+    parts
+        Names of the attributes whose own states are in the state.
+    own
+        Names of the fields that the class itself writes in `state` and reads in `restore`.
+    fixed
+        Those of `kept` that are arrays whose shape the constructor's arguments determine.
+
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
     parts: tuple[str, ...] = ()
+    own: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[tuple[str, ...]] = ()
 
     def state(self) -> dict[str, Any]:
         """Return copies of the kept attributes, and the states of the parts, by name."""
@@ -20,8 +46,33 @@ class Part:
         return kept | {name: getattr(self, name).state() for name in self.parts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this part is new, and was made alike."""
+        """Resume from a state; this part must be newly built with the same arguments.
+
+        Raises
+        ------
+        StateError
+            When the state has missing or extra fields, or an array of another shape.
+
+        """
+        require_fields(self, state, {*self.kept, *self.parts, *self.own})
+        for name in self.fixed:
+            found, wanted = np.shape(state[name]), np.shape(getattr(self, name))
+            if found != wanted:
+                raise StateError(
+                    f"the state of {type(self).__name__} has {name} of shape {found}, not "
+                    f"{wanted}: {REMEDY}"
+                )
         for name in self.kept:
             setattr(self, name, copy.deepcopy(state[name]))
         for name in self.parts:
             getattr(self, name).restore(state[name])
+
+
+def require_fields(owner: object, state: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Raise an error unless a state, or a part of it, has exactly these fields."""
+    odd = state.keys() ^ set(names)
+    if odd:
+        raise StateError(
+            f"the state of {type(owner).__name__} has missing or extra fields: "
+            f"{', '.join(sorted(odd))}: {REMEDY}"
+        )

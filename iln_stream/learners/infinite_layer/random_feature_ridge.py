@@ -32,15 +32,15 @@ def features_wanted(n_events: int) -> int:
 
 @restorable
 class RandomFeatureRidge(Engined, base.Regressor):
-    r"""Ridge regression on random features, by exact recursive least squares.
+    r"""Ridge regression on random features [^1], by exact recursive least squares.
 
-    Learns $f(x) = \\theta \\cdot \\phi(z)$, z the standardised inputs and $\\phi$ consisting of
-    `n_features` hidden units $\\sigma(w \\cdot z + b)$, the inputs themselves and a constant, with
+    Learns $f(x) = \theta \cdot \phi(z)$, z the standardised inputs and $\phi$ consisting of
+    `n_features` hidden units $\sigma(w \cdot z + b)$, the inputs themselves and a constant, with
 
-    $$\\theta_t = \\arg\\min_\\theta \\lambda \\|\\theta\\|^2
-    + \\sum_{i \\le t} \\rho^{t - i} w_i (y_i - \\theta \\cdot \\phi(z_i))^2,$$
+    $$\theta_t = \arg\min_\theta \lambda \|\theta\|^2
+    + \sum_{i \le t} \rho^{t - i} w_i (y_i - \theta \cdot \phi(z_i))^2,$$
 
-    where $\\rho$ is `forgetting`, $w_i$ a Huber weight and y scaled by its running mean and three
+    where $\rho$ is `forgetting`, $w_i$ a Huber weight and y scaled by its running mean and three
     standard deviations. Each event takes O(D^2) time, D = `n_features` + inputs + 1, in double
     precision. Inputs and targets are scaled online, so they may be raw.
 
@@ -52,20 +52,20 @@ class RandomFeatureRidge(Engined, base.Regressor):
     n_features
         M, the number of hidden units; `features_wanted(n)` gives the number that n events can use.
     regularization
-        $\\lambda$, the penalty on the squared weights.
+        $\lambda$, the penalty on the squared weights.
     forgetting
-        $\\rho$ in (0, 1]; 1 forgets nothing.
+        $\rho$ in (0, 1]; 1 forgets nothing.
     huber
         An error beyond this many running mean absolute errors counts linearly.
     activation
-        $\\sigma$: "cos" or "relu".
+        $\sigma$: "cos" or "relu".
     bandwidth
         Units have w ~ N(0, 2 bandwidth / d I): larger is wigglier.
     sampling
         "prior": w is drawn once, for the inputs of the first event; later inputs enter linearly.
         "gradient": after 64, 128, ..., 2048 events the units are redrawn with the average outer
-        product of the gradients of f in place of I [^2], and are trained on all events so far, 64
-        of them per new event.
+        product of the gradients of f in place of I [^2], and are trained on the last 2048 events,
+        64 of them per new event.
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns

@@ -19,7 +19,7 @@ from iln_stream.state import Migration
 class InfiniteLayerRegressor(Engined, base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
-    Infinite-layer networks $f(x) = E_{w \\sim \\mu}[\\psi(x; w) f(w)]$ whose $\\mu$, the law of the
+    Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
     hidden units, is learned too. An event is processed in these steps:
 
     1. **Inputs** of any scale and offset are standardised by running statistics that are robust to
@@ -38,8 +38,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
        deviations, both scaled as of that event. The prediction therefore tends to the conditional
        median.
     4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
-       the average outer product of the learned function's gradients [^2], and trained on all events
-       so far, 64 per new event. `sparse` continues to be redrawn while the stream runs.
+       the average outer product of the learned function's gradients [^2], and trained on the last
+       2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
 
     Experts on the last targets assume that each label arrives before the next prediction; if labels
     are late, these experts lose their weight.

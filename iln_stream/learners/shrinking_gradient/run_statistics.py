@@ -92,8 +92,9 @@ class RunStatistics(OneAtATime):
     @property
     def estimate_variance(self) -> float:
         """Variance of the last E_t, estimated from its own draws; 0 before the first event."""
-        last = self._last
-        return 0.0 if last is None else last.estimate.standard_error**2
+        with self._turn:
+            last = self._last
+            return 0.0 if last is None else last.estimate.standard_error**2
 
     @property
     def last_update(self) -> Update | None:
@@ -110,4 +111,4 @@ class RunStatistics(OneAtATime):
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of Algorithm 1."""
-        return (*algorithm_1_metrics(self), *columns_metrics(self))
+        return (*algorithm_1_metrics(lambda: self), *columns_metrics(self))

@@ -118,3 +118,30 @@ def test_bad_input_is_refused_and_leaves_no_trace():
     assert model.predict_proba_one({"a": 1.0}) == {"known": 1.0}
     with pytest.raises(ValueError, match="max_columns = 0"):
         InfiniteLayerClassifier(max_columns=0)
+
+
+def test_a_numpy_label_is_the_python_value():
+    """A label from an array is the class of the value, so that a state can store it."""
+    model = InfiniteLayerClassifier(seed=1)
+    for a, y in enumerate(np.array([3, 5, 3])):
+        model.learn_one({"a": float(a)}, y)
+    model.learn_one({"a": 1.0}, 5)
+    assert {(type(y), y) for y in model.predict_proba_one({"a": 1.0})} == {(int, 3), (int, 5)}
+    assert InfiniteLayerClassifier.from_state(model.state()).n_learned == 4
+
+
+@pytest.mark.parametrize("y", [math.nan, b"bytes", ("a", b"bytes"), np.datetime64("2026-01-01")])
+def test_a_label_that_no_state_can_store_is_refused(y):
+    """When it is learned, rather than when a snapshot is due; and it leaves no trace."""
+    model = InfiniteLayerClassifier(seed=1)
+    with pytest.raises(ValueError, match=r"^y = .* is of type \w+: a class must be a str, int"):
+        model.learn_one({"a": 1.0}, y)
+    assert (model.n_learned, model.predict_proba_one({"a": 1.0})) == (0, {})
+
+
+def test_equal_labels_are_one_class():
+    """True and 1 are equal in Python, and so one class, named by the first of them."""
+    model = InfiniteLayerClassifier(seed=1)
+    for y in (True, 1, 1.0):
+        model.learn_one({"a": 1.0}, y)
+    assert [str(y) for y in model.predict_proba_one({"a": 1.0})] == ["True"]

@@ -1,10 +1,13 @@
 import numpy as np
+import pytest
 
+from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.part import Part
 
 
 class Leaf(Part):
     kept = ("values", "n")
+    fixed = ("values",)
 
     def __init__(self, n):
         self.values, self.n, self.scratch = np.full(2, float(n)), n, "not kept"
@@ -35,3 +38,17 @@ def test_state_shares_no_memory():
     assert (twin.name, twin.leaf.n, twin.leaf.values.tolist()) == ("whole", 3, [3.0, 3.0])
     twin.leaf.values[:] = -2.0
     assert state["leaf"]["values"].tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "message"),
+    [
+        ({"n": 1}, "Leaf has missing or extra fields: values: use the release that wrote it"),
+        ({"values": np.ones(2), "n": 1, "m": 2}, "Leaf has missing or extra fields: m: use the re"),
+        ({"values": np.ones(3), "n": 1}, r"Leaf has values of shape \(3,\), not \(2,\): use the"),
+    ],
+)
+def test_a_state_in_another_form_is_refused(leaf, message):
+    """A field too few or too many, at any depth, or an array of another shape is an error."""
+    with pytest.raises(StateError, match=message):
+        Whole("whole", 3).restore({"name": "whole", "leaf": leaf})

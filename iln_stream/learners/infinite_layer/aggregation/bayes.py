@@ -22,7 +22,7 @@ class BayesMixture(Part):
 
     """
 
-    kept = ("log_weights",)
+    kept = fixed = ("log_weights",)
 
     def __init__(self, n_experts: int, discount: float = 0.998) -> None:
         self.discount = discount

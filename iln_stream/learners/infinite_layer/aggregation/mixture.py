@@ -1,11 +1,13 @@
 """Experts under one rule, which are an expert again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.part import REMEDY, require_fields
 
 
 class Mixture(Expert):
@@ -26,11 +28,23 @@ class Mixture(Expert):
 
     def __init__(self, experts: Mapping[str, Expert], *, squared: bool) -> None:
         self.experts = dict(experts)
+        names = list(self._reported())
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise ValueError(
+                f"the names of predictions must differ, as weights are reported by them; repeated: "
+                f"{', '.join(sorted(repeated))}"
+            )
         members = list(self.experts.values())
         self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
         self.value = 0.0  # the last prediction
         self._p, places = no_predictions(members)
         self._members = list(zip(members, places, strict=True))
+        self._places = dict(zip(self.experts, places, strict=True))
+
+    def _reported(self) -> Iterator[str]:
+        """Yield the names of the predictions, within nested mixtures too."""
+        for expert in self.experts.values():
+            yield from expert._reported() if isinstance(expert, Mixture) else expert.names
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
@@ -61,13 +75,35 @@ class Mixture(Expert):
                 found |= {name: next(weights) for name in expert.names}
         return found
 
+    def weights_of(self, expert: str) -> Vector:
+        """Return the weights (n,) of an expert's n predictions, by the expert's name, in the rule.
+
+        Raises
+        ------
+        KeyError
+            When no expert has that name.
+
+        """
+        return self.rule.weights[self._places[expert]]
+
     def state(self) -> dict[str, Any]:
         """Return the states of the rule and of the experts, by name."""
         experts = {name: expert.state() for name, expert in self.experts.items()}
         return {"rule": self.rule.state(), "experts": experts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
+        """Resume from a state of the same experts in the same order.
+
+        Raises
+        ------
+        StateError
+            When the state is of other experts.
+
+        """
+        require_fields(self, state, ("rule", "experts"))
+        found, wanted = list(state["experts"]), list(self.experts)
+        if found != wanted:  # the rule's table has a column for each, in order
+            raise StateError(f"the state's experts are {found}, not {wanted}: {REMEDY}")
         self.rule.restore(state["rule"])
         for name, expert in self.experts.items():
             expert.restore(state["experts"][name])

@@ -10,10 +10,10 @@ from iln_stream.learners.infinite_layer.part import Part
 class MLPoly(Part):
     r"""ML-Poly: a second-order aggregation with no learning rate to tune [^1].
 
-    Expert k weighs $w_k \\propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
-    $r_k = \\ell'(\\hat y) (\\hat y - p_k)$, $V_k$ the sum of $r_k^2$ and $B$ the largest. With
+    Expert k weighs $w_k \propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
+    $r_k = \ell'(\hat y) (\hat y - p_k)$, $V_k$ the sum of $r_k^2$ and $B$ the largest. With
     discount 1 and |r| <= c the loss of the mixture exceeds that of expert k by at most
-    $O(\\sqrt{K V_k \\log T} + c K \\log T)$, for any data (Gaillard et al., Theorem 5 up to
+    $O(\sqrt{K V_k \log T} + c K \log T)$, for any data (Gaillard et al., Theorem 5 up to
     constants): an expert that agrees with the mixture costs nothing. With discount < 1 this holds
     roughly over the last 1 / (1 - discount) events, and regrets are clipped at +-2 ordinary errors
     so that an outlier decides nothing.
@@ -31,7 +31,7 @@ class MLPoly(Part):
 
     """
 
-    kept = ("table", "record")
+    kept = fixed = ("table", "record")
 
     def __init__(self, n_experts: int, *, squared: bool) -> None:
         self.squared = squared

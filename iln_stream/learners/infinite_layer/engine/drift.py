@@ -14,7 +14,7 @@ class Drift(Part):
     while the stream is steady; above 1.5 usually only after a change.
     """
 
-    kept = ("record",)
+    kept = fixed = ("record",)
 
     def __init__(self) -> None:
         self.record = np.zeros(3)

@@ -15,8 +15,9 @@ class Engine(Part):
     """Gives names columns, lets the experts predict for a row, and then lets them learn from it.
 
     A subclass says what its experts are, by the methods `_widen` and `_predict_row`, and how they
-    learn, by a method `learn` that begins with `_admit` and `_require_prediction`. An event that
-    was just predicted is not predicted again when its label comes.
+    learn, by a method `learn` that begins with `_admit`. An event that was just predicted is not
+    predicted again when its label comes: `_predict_for` and `_require_prediction` see to that,
+    except in `FastEngine`, which keeps the row itself.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class Inputs(Part):
     Mean and sd of each column are winsorised at 6 sd from the 30th value on, so an outlier moves
     them by a bounded amount, and a standardised value is within +-5. It is 0 for a constant column,
     for a column in its first event, and for an absent value that does not count as an input of 0
-    (see `kernels.standardise.value_of`). The statistics used for a row include that row.
+    (see `compiled.standardise.value_of`). The statistics used for a row include that row.
 
     Parameters
     ----------
@@ -28,6 +28,7 @@ class Inputs(Part):
     """
 
     kept = ("stats",)
+    parts = ("columns",)
 
     def __init__(self, max_columns: int) -> None:
         self.columns = Columns(max_columns, absent=ABSENT)
@@ -70,15 +71,10 @@ class Inputs(Part):
         sd: NDArray[np.float64] = np.sqrt(np.where(varies, squares, 0.0) / np.maximum(count, 1.0))
         return sd
 
-    def state(self) -> dict[str, Any]:
-        """Return the statistics, and the columns."""
-        return super().state() | {"columns": self.columns.state()}
-
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
         self._d = self.stats.shape[1]
-        self.columns.restore(state["columns"])
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:

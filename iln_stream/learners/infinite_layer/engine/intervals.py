@@ -7,7 +7,7 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class Intervals(Part):
-    r"""Intervals around the prediction from the errors $y - \\hat y$ of the last 500 events.
+    r"""Intervals around the prediction from the errors $y - \hat y$ of the last 500 events.
 
     Six experts offer an interval at each of the levels .5, .8, .9, .95 and .99: conformal quantiles
     of the last 500, 100 and 20 errors, either symmetric, from |error|, or with a separate quantile
@@ -19,7 +19,7 @@ class Intervals(Part):
        quantile of the last 500, which is one of them.
     2. **Coverage.** With M the misses so far in excess of (1 - level) n, discounted by .9999, and
        z = M / (its standard error), ends are moved away from the prediction by the factor
-       $\\exp(\\pm .2 z^4)$, within e^{+-2}: nearly nothing within one standard error, a lot beyond
+       $\exp(\pm .2 z^4)$, within e^{+-2}: nearly nothing within one standard error, a lot beyond
        two. Chance deviations of a small sample are tolerated, and the coverage of a long one is
        kept, as by conformal inference with decaying steps [^2], unless the errors grow to more
        than e^2 times those in the windows.
@@ -38,7 +38,7 @@ class Intervals(Part):
 
     """
 
-    kept = ("errors", "rules", "tallies", "record")
+    kept = fixed = ("errors", "rules", "tallies", "record")
 
     def __init__(self) -> None:
         self.errors = np.zeros((1 + kernels.N_EXPERTS, max(kernels.WINDOWS)))

@@ -24,6 +24,7 @@ class Memory(Part):
     """
 
     kept = ("columns", "lags", "y", "n")
+    fixed = ("lags", "y")
 
     def __init__(self, size: int, n_lags: int) -> None:
         self.columns = np.zeros((0, size))

@@ -30,7 +30,7 @@ class RegressionEngine(Engine):
 
     """
 
-    kept = ("lags",)
+    kept = fixed = ("lags",)
     parts: tuple[str, ...] = ("inputs", "target", "memory", "expert", "drift_means")
 
     def __init__(

@@ -9,7 +9,7 @@ from iln_stream.learners.preprocessing.clipping import clipped
 class Target(Part):
     """Scales targets to t = (y - mean) / (3 sd), |t| <= 2, by running winsorised statistics."""
 
-    kept = ("stats",)
+    kept = fixed = ("stats",)
 
     def __init__(self) -> None:
         self.stats = no_statistics(1)

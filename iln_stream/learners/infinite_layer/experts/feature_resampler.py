@@ -52,6 +52,8 @@ class FeatureResampler(Part):
         "key", "next_at", "began_at", "waiting", "expert", "cursor", "scored_from", "losses",
         "stats", "scale", "predictions",
     )  # fmt: skip
+    own = ("candidate",)
+    fixed = ("key", "losses", "scale", "predictions")
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ class ForgettingRLS(Expert):
 
     names = ("forgetting-rls",)
     kept = ("n_features", "P", "theta", "record", "followed_at")
+    fixed = ("record",)
 
     def __init__(self, bank: RLSBank, k: int, forgetting: float) -> None:
         self.bank = bank
@@ -68,7 +69,7 @@ class ForgettingRLS(Expert):
             self.P[u] = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
 
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write the prediction from the features of the expert's own."""
+        """Write the prediction from the features of the expert that it follows."""
         self._phi[: self.n_features] = self.bank.phi[self.k, : self.n_features]
         p[0] = clipped(float(dot(self.theta, self._phi)), FENCE)
 

@@ -40,6 +40,7 @@ class Neighbours(Expert):
 
     names = ("median", "neighbours", "nearest-as-of")
     kept = ("means", "ordered", "carried", "deviations", "scaled", "metric")
+    fixed = ("means", "ordered", "carried", "scaled")
 
     def __init__(
         self, mean: Mixture, ridges: ResampledRidges, k: int, inputs: Inputs, memory: Memory

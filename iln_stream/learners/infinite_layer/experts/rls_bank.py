@@ -91,6 +91,7 @@ class RLSBank(Expert):
     """
 
     kept = ("omega", "b", "linear", "P", "pending", "theta", "record", "drawn_at")
+    fixed = ("b", "record", "drawn_at")
     scored: ClassVar[bool] = True
     """Whether a candidate is compared with the expert that it would replace."""
 

@@ -27,6 +27,7 @@ class ShrinkingGradientExpert(Expert):
     """
 
     names = ("first-order",)
+    own = ("learner",)
 
     def __init__(self, n_units: int, seed: int) -> None:
         self.learner = ShrinkingGradient(estimator=Pool(n_units), step=0.6, seed=seed)
@@ -45,4 +46,5 @@ class ShrinkingGradientExpert(Expert):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
+        super().restore(state)
         self.learner = ShrinkingGradient.from_state(state["learner"])

@@ -15,7 +15,7 @@ FLOOR = 0.03
 
 
 class Units(NamedTuple):
-    """Hidden units sigma(omega.v + b): omega (d, R) and b (R,), in turns for cosines."""
+    """Hidden units sigma(omega.v + b), omega (d, R), b (R,); for cosines in units of full turns."""
 
     omega: NDArray[np.float32]
     b: NDArray[np.float32]

@@ -84,7 +84,7 @@ class Accurate(RegressionEngine):
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies."""
-        weights = self.mean.rule.weights[: len(RANDOM)] + 1e-9
+        weights = self.mean.weights_of("ridges") + 1e-9
         by_expert = np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))])
         return self._shares(weights @ by_expert)
 

@@ -49,6 +49,7 @@ class Classes(Engine):
 
     kept = ("counts",)
     parts = ("inputs", "memory", "ridges", "linear", "mixture")
+    own = ("classes",)
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         super().__init__(Inputs(max_columns))

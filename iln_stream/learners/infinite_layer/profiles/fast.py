@@ -73,6 +73,8 @@ class Fast(Engine):
         "cursor", "drawn_at", "frame_stats", "frame_scale",
     )  # fmt: skip
     parts = ("inputs", "intervals")
+    own = ("candidate",)
+    fixed = ("key", "target", "record", "table", "frame_scale")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         super().__init__(Inputs(max_columns))

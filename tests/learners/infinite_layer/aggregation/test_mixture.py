@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from support.states import same
 
+from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.engine.expert import Expert
@@ -100,6 +101,40 @@ def test_weights_of_nested_mixtures_multiply():
         assert weights[name] == pytest.approx(share * within)
     values = np.array([0.1, -0.5, 0.7, 0.4, 0.0])
     assert np.array(list(weights.values())) @ values == pytest.approx(prediction)
+
+
+def test_the_weights_of_one_expert():
+    """They are found by its name, wherever it is among the others."""
+    mixture = Mixture({"one": Constant(a=0.1), "two": Constant(b=-0.5, c=0.7)}, squared=True)
+    taught(mixture, 50)
+    assert mixture.weights_of("one").tolist() == [mixture.weights()["a"]]
+    assert mixture.weights_of("two").tolist() == [mixture.weights()[name] for name in "bc"]
+
+
+def test_two_predictions_of_one_name_are_refused():
+    """Weights are reported by name, so one of them would be lost; in nested mixtures, too."""
+    inner = Mixture({"first": Constant(a=0.1), "second": Constant(b=0.1)}, squared=True)
+    with pytest.raises(ValueError, match=r"names of predictions must differ.* repeated: b"):
+        Mixture({"inner": inner, "third": Constant(b=0.4, c=0.5)}, squared=False)
+
+
+def mixed(*names):
+    """A mixture of an expert by each name."""
+    return Mixture({name: Constant(**{name: 0.1}) for name in names}, squared=True)
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("a",), ("b", "a"), ("a", "c")])
+def test_a_state_of_other_experts_is_refused(names):
+    """An expert more or fewer, another one, or another order: each has its column in the table."""
+    with pytest.raises(StateError, match=r"the state's experts are \['.*'\], not \['a', 'b'\]"):
+        mixed("a", "b").restore(mixed(*names).state())
+
+
+def test_a_table_of_another_width_is_refused():
+    """An expert that now makes two predictions needs two columns of the rule's table."""
+    state = Mixture({"a": Constant(a=0.1)}, squared=True).state()
+    with pytest.raises(StateError, match=r"MLPoly has table of shape \(4, 1\), not \(4, 2\)"):
+        Mixture({"a": Constant(a=0.1, b=0.2)}, squared=True).restore(state)
 
 
 def restored(mixture):

@@ -1,0 +1,66 @@
+"""No layout of a state changes without a new version: an older state would be misread."""
+
+import hashlib
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iln_stream.learners import state_of
+
+MAKE = runpy.run_path(str(Path(__file__).parents[1] / "snapshots" / "golden" / "make.py"))
+
+N_EVENTS = 129
+"""The first number of events at which every learner that redraws units trains a candidate."""
+
+LAYOUTS = {
+    "iln_stream.AveragedIterate": (1, "f5a2f3718695b408"),
+    "iln_stream.Columns": (1, "a9121946b7e72ba6"),
+    "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
+    "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
+    "iln_stream.InfiniteLayerClassifier": (3, "0e17c76b92ffa235"),
+    "iln_stream.InfiniteLayerRegressor": (3, "99db4926d365cb3c"),
+    "iln_stream.Moments": (1, "81543012ef61e8a2"),
+    "iln_stream.Pool": (1, "05d25d63e4f53d2d"),
+    "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),
+    "iln_stream.RandomFeatureRidge": (3, "abe556d25529e10c"),
+    "iln_stream.ScaledTarget": (2, "3f2a18b87f59ef5c"),
+    "iln_stream.ShrinkingGradient": (1, "8829849938730f1e"),
+    "iln_stream.Support": (1, "3fbccb2ef275eaba"),
+    "iln_stream.Supported": (1, "46cd7a520576265a"),
+    "iln_stream.Watch": (1, "973dc7abb5cfa5a1"),
+    "iln_stream.WinsorisedScaler": (2, "7ca4809ed86e648b"),
+    "river.compose.Pipeline": (1, "0179d0ca26b243af"),
+}
+"""By class: the version of its states, and a digest of their layouts."""
+
+
+def layout(state, found):
+    """Names, types and shapes in a state; those of states with a version are put into `found`."""
+    if isinstance(state, np.ndarray):
+        return f"{state.dtype}{list(state.shape)}"
+    if isinstance(state, list):
+        return [layout(each, found) for each in state]
+    if not isinstance(state, dict):
+        return type(state).__name__
+    fields = [(name, layout(value, found)) for name, value in state.items()]
+    if "class" not in state:
+        return fields
+    found.setdefault(state["class"], (state["version"], set()))[1].add(repr(fields))
+    return state["class"]
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+def test_a_changed_layout_has_a_new_version():
+    """When this fails, raise the class's `state_version`, write a migration from the version
+    before, and only then store the new version and digest here."""
+    found = {}
+    for learner in MAKE["learners"]().values():
+        MAKE["learn"](learner, range(N_EVENTS))
+        layout(state_of(learner), found)
+    digests = {
+        name: (version, hashlib.sha256("\n".join(sorted(layouts)).encode()).hexdigest()[:16])
+        for name, (version, layouts) in found.items()
+    }
+    assert digests == LAYOUTS
