@@ -81,7 +81,8 @@ class PendingEvents:
         return checked(y_pred), token
 
     def add(self, event_id: str, event: Pending) -> None:
-        """Keep an event until its label comes."""
+        """Keep an event, as the newest, until its label comes."""
+        self._waiting.pop(event_id, None)
         self._waiting[event_id] = event
         if len(self._waiting) > self._size:
             del self._waiting[next(iter(self._waiting))]
