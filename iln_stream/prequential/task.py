@@ -118,7 +118,7 @@ class Classification:
         )
 
     def loss(self, y_pred: Mapping[Any, float], y: Any) -> float:
-        """Return -log of the predicted probability of y, at least 0; 0 before any class is known."""
+        """Return -log of y's probability, at least 0; 0 before any class is known."""
         if not y_pred:
             return 0.0
         return -log(min(max(y_pred.get(y, 0.0), self.least), 1.0))
