@@ -12,7 +12,7 @@ from iln_stream.state import StateDict
 class LearnsLate(Protocol):
     """A learner that can learn a label with what it computed at the time of the prediction.
 
-    A token has only plain values and arrays (see `iln_stream.state`), because checkpoints store it.
+    A token has only plain values and arrays (see `iln_stream.state`), because snapshots store it.
     """
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, StateDict]:
