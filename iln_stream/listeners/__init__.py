@@ -1,6 +1,6 @@
 """Listeners of the loop.
 
-- `model_metrics.py`: the metrics of one learner; add a metric here;
+- `model_metrics.py`: the metrics of one learner: counts, time, lag;
 - `metrics.py`: exports the metrics of all learners to Prometheus;
 - `writers.py`: write predictions and dead letters to sinks;
 - `progress.py`: a progress bar in a terminal;

@@ -1,6 +1,6 @@
 """Predict, score, learn: one event at a time."""
 
-from iln_stream.prequential.checkpoint import Checkpointing
+from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop

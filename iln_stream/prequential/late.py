@@ -12,7 +12,7 @@ from iln_stream.state import StateDict
 class LearnsLate(Protocol):
     """A learner that can learn a label with what it computed at the time of the prediction.
 
-    A token has only plain values and arrays (see `iln_stream.state`), because checkpoints store it.
+    A token has only plain values and arrays (see `iln_stream.state`), because snapshots store it.
     """
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, StateDict]:
@@ -81,7 +81,8 @@ class PendingEvents:
         return checked(y_pred), token
 
     def add(self, event_id: str, event: Pending) -> None:
-        """Keep an event until its label comes."""
+        """Keep an event, as the newest, until its label comes."""
+        self._waiting.pop(event_id, None)
         self._waiting[event_id] = event
         if len(self._waiting) > self._size:
             del self._waiting[next(iter(self._waiting))]

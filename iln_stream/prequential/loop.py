@@ -16,7 +16,7 @@ from iln_stream.events import (
     payload_bytes,
     proposal,
 )
-from iln_stream.prequential.checkpoint import Checkpointing
+from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.late import Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds

@@ -34,7 +34,7 @@ class Window:
 
 
 class _Totals(NamedTuple):
-    """Sums and counts; replaced as one object, so that other threads see both or neither."""
+    """Sums and counts; replaced as one object, so that other threads see all or none."""
 
     n_events: int = 0
     n_labelled: int = 0

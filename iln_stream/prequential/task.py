@@ -1,7 +1,7 @@
 """Regression and classification: how to predict, and how to score a prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, isfinite, log
+from math import isfinite, log
 from typing import Any, Protocol
 
 from iln_stream.events import ClassEvent, ClassLabel, Event, Label, MalformedError
@@ -118,10 +118,10 @@ class Classification:
         )
 
     def loss(self, y_pred: Mapping[Any, float], y: Any) -> float:
-        """Return -log of the predicted probability of y; 0 before any class is known."""
+        """Return -log of y's probability, at least 0; 0 before any class is known."""
         if not y_pred:
             return 0.0
-        return -log(min(max(y_pred.get(y, 0.0), self.least), inf))
+        return -log(min(max(y_pred.get(y, 0.0), self.least), 1.0))
 
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores of log loss and accuracy."""

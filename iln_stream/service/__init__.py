@@ -5,8 +5,9 @@ Where to add
 - a setting: `settings.py`; a check that several settings fit together: `checks.py`;
 - a learner: `learners.py`; a user's own learner, listener or features: `plugins.py`;
 - a source or sink: a scheme in `iln_stream.streams`; its address is read in `addresses.py`;
-- an HTTP route: `http.py`;
-- a metric: `iln_stream.listeners.ModelMetrics`, or `export` it in `worker.py`;
+- an HTTP route: `routes` of the `HttpServer` in `service.py`;
+- a metric: in `metrics()` of the object that has the number; `export` those of a new kind of object
+  in `worker.py`;
 - a listener that every run has: `worker.py`.
 
 Modules, from the whole to its parts:
@@ -25,7 +26,7 @@ Modules, from the whole to its parts:
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting;
-- `http.py`: /metrics and /ready;
+- `http.py`: /metrics, /ready and further routes;
 - `signals.py`: stops on SIGINT and SIGTERM.
 """
 

@@ -1,18 +1,19 @@
-"""The HTTP server: /metrics and /ready."""
+"""The HTTP server: /metrics, /ready, and further routes."""
 
 import socket
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from prometheus_client import make_wsgi_app
 from prometheus_client.registry import CollectorRegistry
 
 
 class HttpServer:
-    """Serves /metrics and /ready on its own thread until it is closed.
+    """Serves /metrics, /ready and further routes until it is closed, each request on a thread.
 
     Parameters
     ----------
@@ -22,9 +23,13 @@ class HttpServer:
         Metrics to serve.
     not_ready
         Returns why events can't be learned now; /ready answers 200 if there is no reason, else 503.
+    routes
+        Further WSGI applications by path. Each answers every method, on several threads at a time.
 
     Raises
     ------
+    ValueError
+        When a route has the path of another or does not begin with a slash.
     OSError
         When the address can't be listened on.
 
@@ -36,21 +41,24 @@ class HttpServer:
         port: int,
         registry: CollectorRegistry,
         not_ready: Callable[[], Sequence[str]],
+        routes: Mapping[str, WSGIApplication] | None = None,
     ) -> None:
-        metrics = make_wsgi_app(registry)
+        known: dict[str, WSGIApplication] = {
+            "/metrics": _read_only(make_wsgi_app(registry)),
+            "/ready": _read_only(_readiness(not_ready)),
+        }
+        for path, application in (routes or {}).items():
+            if path in known or not path.startswith("/"):
+                raise ValueError(
+                    f"routes: {path!r} must begin with / and differ from {', '.join(known)}"
+                )
+            known[path] = application
 
-        def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-            path = environ["PATH_INFO"]
-            if path == "/metrics":
-                return metrics(environ, start)  # type: ignore[no-any-return]
-            if path != "/ready":
-                status, text = "404 Not Found", "try /metrics or /ready"
-            elif reasons := not_ready():
-                status, text = "503 Service Unavailable", "\n".join(reasons)
-            else:
-                status, text = "200 OK", "ready"
-            start(status, [("Content-Type", "text/plain; charset=utf-8")])
-            return [f"{text}\n".encode()]
+        def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+            application = known.get(environ["PATH_INFO"])
+            if application is None:
+                return _text(start, "404 Not Found", f"try {' or '.join(known)}")
+            return application(environ, start)
 
         server = _Server6 if ":" in host else _Server
         self._server = make_server(host, port, answer, server, _QuietHandler)
@@ -68,6 +76,41 @@ class HttpServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def _readiness(not_ready: Callable[[], Sequence[str]]) -> WSGIApplication:
+    """Return the application of /ready."""
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if reasons := not_ready():
+            return _text(start, "503 Service Unavailable", "\n".join(reasons))
+        return _text(start, "200 OK", "ready")
+
+    return answer
+
+
+def _read_only(application: WSGIApplication) -> WSGIApplication:
+    """Return an application that answers GET, HEAD (the headers of GET), and 405 to others."""
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        match environ["REQUEST_METHOD"]:
+            case "GET":
+                return application(environ, start)
+            case "HEAD":
+                application({**environ, "REQUEST_METHOD": "GET"}, start)
+                return iter([b""])  # an iterator, to which wsgiref adds no Content-Length
+        allow = ("Allow", "GET, HEAD")
+        return _text(start, "405 Method Not Allowed", "use GET or HEAD", allow)
+
+    return answer
+
+
+def _text(
+    start: StartResponse, status: str, text: str, *headers: tuple[str, str]
+) -> Iterable[bytes]:
+    """Answer with plain text."""
+    start(status, [("Content-Type", "text/plain; charset=utf-8"), *headers])
+    return [f"{text}\n".encode()]
 
 
 class _Server(ThreadingMixIn, WSGIServer):

@@ -16,33 +16,33 @@ Positions = Mapping[int, int]
 class Checkpoint:
     """Makes the state durable together with the positions up to which it was learned.
 
-    A commit takes these steps:
+    A checkpoint takes these steps:
 
-    1. Between two records, the loop's thread captures every part: a copy of its state, and of the
-       positions. Whatever these records gave rise to has been handed to the outputs by then.
+    1. Between two records, the loop's thread captures a copy of the state of every part and of the
+       positions. The outputs already have the predictions and dead letters of all earlier records.
     2. The saver's thread flushes the outputs: it waits until the predictions and dead letters of
        all records before the positions are stored.
     3. It writes parts and positions into one file under another name, fsyncs it, renames it, and
-       fsyncs the folder. The file is whole, or not there.
-    4. It reports the positions as stored; what was only kept for a replay from before may go.
+       fsyncs the folder. The file is complete or does not exist.
+    4. It reports the positions as stored, so that replay data before them can be deleted.
 
-    If 2 or 3 fails, nothing was promised that is not kept: the error is raised at the next record,
-    and the run ends. While a commit is on its way no other begins.
+    If 2 or 3 fails, no positions are reported: the error is raised at the next record, and the run
+    ends. Only one checkpoint is taken at a time.
 
     Parameters
     ----------
     saver
         Does steps 2 to 4.
     header
-        Returns what the file says of itself, given the positions.
+        Returns the file's header, given the positions.
     parts
-        Returns the state of each part, by its name.
+        Functions that return the state of each part, by its name.
     every_events
-        Records from one commit to the next.
+        Records from one checkpoint to the next.
     every_seconds
-        Seconds from one to the next, if there was a record at all.
+        Seconds from one to the next, if there was a record.
     positions
-        Where the learner begins.
+        Positions at which the learner begins.
 
     """
 
@@ -66,32 +66,26 @@ class Checkpoint:
         self._due = perf_counter() + every_seconds
 
     def passed(self, partition: int, offset: int, ended: float) -> None:
-        """One record is behind us, and what came of it is with the outputs."""
+        """Note that a record is done and that the outputs have its results."""
         self._positions[partition] = offset + 1
         self._n_since += 1
-        # Once an event, so in few words.
+        # Called once per event, so kept cheap.
         if ended >= self._due or self._n_since >= self._every_events or self._saver.failed:
-            self._commit_if_due()
+            self._save_if_due()
 
     def move_to(self, positions: Positions) -> None:
-        """All before these positions is behind us, also what was never handed out."""
+        """Advance to these positions, past records that were never handed out."""
         self._positions.update(positions)
 
     def idle(self) -> None:
-        """There is time: commit what is due."""
-        self._commit_if_due()
-
-    def commit(self) -> None:
-        """Capture now, and store beside the learning."""
-        self._saver.save(self.capture())
-        self._n_since = 0
-        self._due = perf_counter() + self._every_seconds
+        """Save if a checkpoint is due."""
+        self._save_if_due()
 
     def finish(self, always: bool = False) -> None:
-        """Return when the state after the last record is stored, if there was one or `always`."""
+        """Save if a record came since the last checkpoint, or `always`; wait until it is stored."""
         self._saver.finish()
         if self._n_since or always:
-            self.commit()
+            self._save()
             self._saver.finish()
 
     def capture(self) -> Snapshot:
@@ -101,8 +95,9 @@ class Checkpoint:
 
     @property
     def lag(self) -> int:
-        """Offsets from the newest stored state on, that a crash would have to read again."""
-        newest = self._saver.newest  # asked first: another thread moves it, and never past us
+        """Offsets that a crash would make the next run read again."""
+        # Read first, as another thread advances it, but never beyond our positions.
+        newest = self._saver.newest
         now = dict(self._positions)
         saved = {} if newest is None else newest.positions
         return sum(
@@ -110,14 +105,20 @@ class Checkpoint:
             for partition, offset in now.items()
         )
 
-    def _commit_if_due(self) -> None:
+    def _save(self) -> None:
+        """Capture the state and store it in the background."""
+        self._saver.save(self.capture())
+        self._n_since = 0
+        self._due = perf_counter() + self._every_seconds
+
+    def _save_if_due(self) -> None:
         self._saver.check()
         due = self._n_since >= self._every_events or (self._n_since and perf_counter() >= self._due)
         if due and not self._saver.busy:
-            self.commit()
+            self._save()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return what is exported: how much a crash would cost."""
+        """Return the exported metrics, which show how much a crash would cost."""
         return (
             MetricSpec(
                 "iln_snapshot_last_success_timestamp_seconds",
@@ -147,7 +148,7 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_duration_seconds",
                 "gauge",
-                "Time to store it beside the learning, waiting for predictions and dead letters "
+                "Time to store it in the background, waiting for predictions and dead letters "
                 "included.",
                 lambda: self._saver.seconds,
             ),

@@ -1,4 +1,4 @@
-"""The format of a snapshot: version and checksum in a line, the header in another, the state.
+"""The format of a snapshot: a line with version and checksum, a line with the header, the state.
 
 The header is JSON, the state is in the format of `iln_stream.state.archive`. In format 1, which
 release 0.1.0 wrote, both are in one ZIP archive after the first line.
@@ -31,36 +31,35 @@ class CorruptSnapshotError(SnapshotError):
 
 
 def versions() -> dict[str, str]:
-    """Return what bit-identical replay depends on: the versions of Python and the libraries."""
+    """Return the versions of Python and the libraries, on which bit-identical replay depends."""
     return {"python": platform.python_version(), **{name: version(name) for name in _RECORDED}}
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a snapshot is of.
+    """Describes a snapshot.
 
     Parameters
     ----------
     stream
         Name of the topic.
     positions
-        Where a run goes on: in each partition that is learned, the offset after the last record
-        that is in the state.
+        Where a run resumes: in each partition that is learned, the offset after the last record
+        that the state includes.
     topic_id
-        The broker's own id of the topic, which a topic created anew doesn't have; None where the
-        broker tells none.
+        The broker's id of the topic, which changes if the topic is recreated; None if unknown.
     n_partitions
-        How many partitions the topic had.
+        Number of partitions of the topic.
     epoch
-        Which run wrote the snapshot; a later one has a higher number.
+        Number of the run that wrote the snapshot; a later run has a higher number.
     configuration
-        The settings that the state is a function of, beside the log.
+        The settings that, with the log, determine the state.
     seed
-        The learner's own, derived from the setting and the partition.
+        The learner's seed, derived from the setting and the partition.
     saved_at
-        When, in RFC 3339; nothing depends on it.
+        Time of the snapshot, in RFC 3339; nothing depends on it.
     versions
-        Of Python and the libraries that wrote it.
+        Versions of Python and the libraries that wrote it.
 
     """
 
@@ -76,7 +75,7 @@ class Header:
 
     @property
     def next_offset(self) -> int:
-        """The position, if one partition is learned, else the sum of all: it only ever grows."""
+        """The position, or the sum of those of several partitions; it never decreases."""
         return sum(self.positions.values())
 
     @property
@@ -86,15 +85,15 @@ class Header:
 
 
 class Snapshot(NamedTuple):
-    """A header, and the state it tells of."""
+    """A state and the header that describes it."""
 
     header: Header
     state: StateDict
 
     def write(self, file: BinaryIO) -> None:
-        """Write the file's contents, at no time holding all of them."""
+        """Write the file's contents without holding all of them in memory."""
         start = file.tell()
-        file.write(_first_line(_digest(_VERSION)))  # of its length; the sum is not known yet
+        file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
         content = _Hashed(file)
         content.write(json.dumps(_as_json(self.header)).encode() + b"\n")
         write_state(self.state, cast(IO[bytes], content))
@@ -128,7 +127,7 @@ def _format_2(content: bytes) -> tuple[dict[str, Any], StateDict]:
 
 
 def _format_1(content: bytes) -> tuple[dict[str, Any], StateDict]:
-    """The same of what release 0.1.0 wrote."""
+    """The same of a file that release 0.1.0 wrote."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         paths = [path for path in file.namelist() if path.startswith("arrays/")]
         names = [path.removeprefix("arrays/").removesuffix(".npy") for path in paths]
@@ -138,23 +137,22 @@ def _format_1(content: bytes) -> tuple[dict[str, Any], StateDict]:
 
 
 def _as_json(header: Header) -> dict[str, Any]:
-    told = asdict(header)
     return {
-        **told,
+        **asdict(header),
         "next_offset": header.next_offset,
         "configuration_hash": header.configuration_hash,
     }
 
 
-def _header(told: dict[str, Any]) -> Header:
-    # Release 0.1.0 knew one partition, and no positions.
-    positions = told.get("positions") or {told["partition"]: told["next_offset"]}
-    told["positions"] = {int(partition): offset for partition, offset in positions.items()}
-    return Header(**{each.name: told[each.name] for each in fields(Header)})
+def _header(stored: dict[str, Any]) -> Header:
+    # Release 0.1.0 had one partition and stored no positions.
+    positions = stored.get("positions") or {stored["partition"]: stored["next_offset"]}
+    stored["positions"] = {int(partition): offset for partition, offset in positions.items()}
+    return Header(**{each.name: stored[each.name] for each in fields(Header)})
 
 
 class _Hashed:
-    """A file that can only be appended to, and knows the checksum of what was."""
+    """A file to append to, with the checksum of its content."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -173,12 +171,12 @@ def _first_line(digest: "hashlib._Hash") -> bytes:
 
 
 def _digest(version: str) -> "hashlib._Hash":
-    """Begin a checksum, of which the version is part: no bit of the file is without a guard."""
+    """Begin a checksum, which includes the version, so that it covers every bit of the file."""
     return hashlib.sha256(version.encode())
 
 
 def _checked(data: bytes) -> tuple[int, bytes]:
-    """Return the format's major version, and what follows the first line, if its sum is right."""
+    """Return the format's major version and the content after the first line; check its sum."""
     first, newline, content = data.partition(b"\n")
     if not newline or len(first) > _LONGEST_FIRST_LINE or not first.startswith(_MAGIC):
         raise CorruptSnapshotError("it does not begin like a snapshot")

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class SnapshotId(NamedTuple):
-    """What a snapshot's name tells; of two, the greater is the newer."""
+    """Epoch and offset in a snapshot's name; the greater of two ids is the newer."""
 
     epoch: int
     next_offset: int
@@ -97,7 +97,7 @@ class SnapshotFolder:
         return epoch
 
     def places(self) -> list[SnapshotId]:
-        """Return what the snapshots' names tell, newest first."""
+        """Return the ids of the snapshots, newest first."""
         found = (SnapshotId(int(name[1]), int(name[2])) for name in self._matching(_NAME))
         return sorted(found, reverse=True)
 

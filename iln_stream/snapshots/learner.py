@@ -1,4 +1,4 @@
-"""A learner as a state: ours have one; others can be pickled, if that is asked for."""
+"""A learner as a state: ours have one; others can be pickled, if allowed."""
 
 import pickle
 from typing import Any
@@ -13,26 +13,26 @@ _PICKLE = "pickle"
 
 
 def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
-    """Return a learner's state, of which nothing changes when the learner goes on.
+    """Return a learner's state, which shares no memory with the learner.
 
     Parameters
     ----------
     learner
         One of ours, or a River pipeline of ours; with `allow_pickle`, any.
     allow_pickle
-        Whether a learner that doesn't tell its state may be pickled.
+        Whether a learner without a state may be pickled.
 
     Raises
     ------
     SnapshotError
-        When it doesn't, and may not.
+        When the learner has no state and may not be pickled.
 
     """
     try:
         state = state_of(learner)
         for parameter, name in unserializable_parameters(state):
             raise StateError(
-                f"{parameter} is a {name}, of which a state tells nothing, so that it could not be "
+                f"{parameter} is a {name}, which a state does not describe, so it could not be "
                 "restored: make that class @restorable (iln_stream.learners)"
             )
         return state
@@ -46,12 +46,12 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
 
 
 def learner_of(state: StateDict, allow_pickle: bool) -> Any:
-    """Return the learner that told this state.
+    """Return the learner that has this state.
 
     Raises
     ------
     SnapshotError
-        When it is a pickle, and that may not be read, or when it can't be.
+        When the state is a pickle and may not be read, or when the learner can't be restored.
 
     """
     try:

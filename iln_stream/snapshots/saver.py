@@ -1,4 +1,4 @@
-"""Saving beside the learning: a thread makes durable what the loop hands over."""
+"""Saving in the background: a thread stores the snapshots that the loop takes."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,24 +14,25 @@ class Saver:
     Parameters
     ----------
     folder
-        Where they go.
+        Folder of the snapshots.
     flushes
-        Called before a snapshot is written; each returns when the predictions or dead letters that
-        were handed over are stored, or raises. So no record is behind us whose output could be
-        lost.
+        Called before a snapshot is written; each returns when all predictions or dead letters so
+        far are stored, or raises an error, so no stored position precedes its output.
     newest
-        Header of the newest snapshot that is stored already.
+        Header of the newest snapshot that is already stored; None: there is none.
     stored
-        Called, in the saver's thread, with the header of each snapshot that was stored.
+        Called in the saver's thread with the header of each stored snapshot.
 
     Attributes
     ----------
     newest : Header or None
-        Of the newest snapshot that is stored.
+        Header of the newest stored snapshot.
     n_bytes : int or None
-        Size of the last one that was stored here.
+        Size of the last snapshot that this saver stored.
     seconds : float or None
-        How long that took, the flushes included.
+        Time that it took, including the flushes.
+    failed : bool
+        Whether a snapshot could not be stored.
 
     """
 
@@ -50,37 +51,36 @@ class Saver:
         self.newest = newest
         self.n_bytes: int | None = None
         self.seconds: float | None = None
-        self.n_saved = 0
         self.failed = False
 
     @property
     def busy(self) -> bool:
-        """Whether the last snapshot is still on its way."""
+        """Whether a snapshot is being stored."""
         return self._thread is not None and self._thread.is_alive()
 
     def check(self) -> None:
-        """Raise what kept an earlier snapshot from being stored."""
+        """Raise the error of a snapshot that could not be stored."""
         if self._error is not None:
             raise self._error
 
     def save(self, snapshot: Snapshot) -> None:
-        """Begin to store a snapshot, which must not change any more."""
+        """Start to store a snapshot, which must not change from now on."""
         self.finish()
         self._thread = threading.Thread(
-            target=self._remembering, args=(snapshot,), name="snapshot", daemon=True
+            target=self._store_or_fail, args=(snapshot,), name="snapshot", daemon=True
         )
         self._thread.start()
 
     def finish(self) -> None:
-        """Return when the last snapshot is stored, or raise what kept it from being stored."""
+        """Wait until the last snapshot is stored; raise the error if it could not be."""
         if self._thread is not None:
             self._thread.join()
         self.check()
 
-    def _remembering(self, snapshot: Snapshot) -> None:
+    def _store_or_fail(self, snapshot: Snapshot) -> None:
         try:
             self._store(snapshot)
-        except BaseException as error:  # whatever it is, the loop has to hear of it
+        except BaseException as error:  # whatever it is, the loop must see it
             self._error, self.failed = error, True
 
     def _store(self, snapshot: Snapshot) -> None:
@@ -90,6 +90,5 @@ class Saver:
         self.n_bytes = self._folder.write(snapshot)
         self.seconds = monotonic() - began
         self.newest = snapshot.header
-        self.n_saved += 1
         if self._stored is not None:
             self._stored(snapshot.header)

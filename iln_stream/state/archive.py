@@ -1,4 +1,4 @@
-"""A state as bytes: the one format of checkpoints and of frozen networks.
+"""A state as bytes: the one format of snapshots and of frozen networks.
 
 It is that of numpy's npz, which most languages can read: an uncompressed ZIP archive. Each array is
 an entry in numpy's npy format, named by its path in the state; `json.npy` holds the rest, the UTF-8

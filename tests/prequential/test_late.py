@@ -135,6 +135,13 @@ def test_the_oldest_expires():
     }
 
 
+def test_an_event_that_comes_again_is_the_newest():
+    """An event that waits and is predicted again expires after the others."""
+    events = [b'{"x": {}, "id": "%s"}' % name for name in (b"a", b"b", b"a", b"c")]
+    _, pending = run(Recording(), *events, size=2)
+    assert ("a" in pending, "b" in pending, "c" in pending) == (True, False, True)
+
+
 def test_a_label_that_the_learner_fails_on_can_come_again():
     """After a failure of the learner the event still waits."""
 

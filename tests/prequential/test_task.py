@@ -64,6 +64,11 @@ def test_losses():
     assert Classification().loss({}, "a") == 0.0
 
 
+def test_a_loss_is_not_negative():
+    """A probability above 1, which a learner may return, has the loss of 1."""
+    assert Classification().loss({"a": 1.5}, "a") == 0.0
+
+
 @pytest.mark.parametrize("learner", [InfiniteLayerClassifier(seed=1), naive_bayes.GaussianNB()])
 def test_classifiers_run_in_the_loop(learner):
     """Classifiers learn string classes in the loop, and predict probabilities."""

@@ -1,4 +1,4 @@
-"""The checkpoint: when it commits, of which positions, and what Prometheus sees of it."""
+"""`Checkpoint`: when it saves, at which positions, and its metrics."""
 
 import threading
 from time import perf_counter
@@ -51,7 +51,7 @@ def passed(made, *offsets, partition=0):
 
 
 def test_every_so_many_records(saver):
-    """The positions of a commit are behind the last record of each partition."""
+    """The positions of a checkpoint are after the last record of each partition."""
     made = checkpoint(saver, events=3, positions={0: 0, 1: 5})
     passed(made, 10, 11)
     assert saver.saved == []
@@ -62,7 +62,7 @@ def test_every_so_many_records(saver):
 
 
 def test_every_so_many_seconds(saver):
-    """When its time has come the next record or pause commits, and a pause alone never does."""
+    """A due checkpoint is saved at the next record or pause, but not if no record came."""
     made = checkpoint(saver, seconds=0.05)
     threading.Event().wait(0.06)
     made.idle()
@@ -72,7 +72,7 @@ def test_every_so_many_seconds(saver):
 
 
 def test_one_at_a_time(saver):
-    """While one commit is on its way the next waits, and then is of its own moment."""
+    """While one snapshot is being stored the next one waits, and then has the current state."""
     made = checkpoint(saver, events=1)
     saver.busy = True
     passed(made, 1, 2)
@@ -94,7 +94,7 @@ def test_failure_is_raised_at_the_next_record(saver):
 
 
 def test_finish(saver):
-    """The end is saved if anything came since the last commit, or if asked for."""
+    """`finish` saves if a record came since the last checkpoint, or if `always`."""
     made = checkpoint(saver)
     made.finish()
     assert saver.saved == []
