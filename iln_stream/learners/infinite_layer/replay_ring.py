@@ -1,0 +1,110 @@
+"""The past events that networks are trained on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled import replay_ring as kernels
+from iln_stream.compiled.replay_ring import EVENTS, LEVELS, N_LAGS, ORIGIN
+from iln_stream.compiled.standardise import ABSENT
+from iln_stream.learners.infinite_layer.part import Part
+
+GRAIN = 8
+"""Room for columns is made for this many at a time."""
+
+
+class ReplayRing(Part):
+    """The last events, and how their columns are encoded for the networks that replay them.
+
+    Columns are the last two targets, then the inputs. Events are kept raw, and encoded by current
+    statistics whenever they are replayed. The last targets count only where successive targets
+    are correlated.
+
+    Parameters
+    ----------
+    size
+        N, the most events kept.
+
+    """
+
+    kept = ("encoding", "record")
+
+    def __init__(self, size: int) -> None:
+        self.encoding = _no_columns(N_LAGS)
+        self.record = np.zeros(3)
+        self._rows = np.zeros((size, 0), np.float32)
+        self._targets = np.zeros(size)
+        self._make_views()
+
+    def _make_views(self) -> None:
+        self.ring = kernels.Ring(self._rows, self._targets, self.record)
+        self.inputs = np.zeros((3, 1, len(self.encoding)), np.float32)
+
+    def __len__(self) -> int:
+        """Number of events kept."""
+        return min(self.n, len(self._targets))
+
+    @property
+    def n(self) -> int:
+        """Number of events ever stored."""
+        return int(self.record[EVENTS])
+
+    @property
+    def n_columns(self) -> int:
+        """L, the number of columns."""
+        return len(self.encoding)
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new inputs, absent in earlier events."""
+        self.encoding = np.concatenate([self.encoding, _no_columns(n_columns)])
+        d = self.n_columns - N_LAGS
+        if d > self._rows.shape[1]:
+            rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
+            rows[: len(self), : self._rows.shape[1]] = self._rows[: len(self)]
+            rows[: len(self), self._rows.shape[1] :] = kernels.MISSING
+            self._rows = rows
+        self._make_views()
+
+    def look(self, row: NDArray[np.float64]) -> None:
+        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, 1, L)."""
+        kernels.encode_next(self.ring, self.encoding, row, self.inputs)
+
+    def put(
+        self,
+        row: NDArray[np.float64],
+        y: float,
+        stats: NDArray[np.float64],
+        target: NDArray[np.float64],
+    ) -> None:
+        """Store an event that has joined the statistics of the inputs, (5, d), and the target."""
+        kernels.put(self.ring, self.encoding, row, y, stats, target)
+
+    def state(self) -> dict[str, Any]:
+        """Return the encoding, and the events kept: event i is row i mod N."""
+        events = {
+            "size": len(self._targets),
+            "rows": self._rows[: len(self), : self.n_columns - N_LAGS].copy(),
+            "targets": self._targets[: len(self)].copy(),
+        }
+        return super().state() | {"events": events}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        events = state["events"]
+        self.__init__(events["size"])  # type: ignore[misc]
+        super().restore(state)
+        self._targets[: len(self)] = events["targets"]
+        d = self.n_columns - N_LAGS
+        self._rows = np.zeros((events["size"], -(-d // GRAIN) * GRAIN), np.float32)
+        self._rows[: len(self), :d] = events["rows"]
+        self._rows[: len(self), d:] = kernels.MISSING
+        self._make_views()
+
+
+def _no_columns(n: int) -> NDArray[np.float64]:
+    encoding = np.zeros((n, kernels.WIDTH))
+    encoding[:, [kernels.FILL, ORIGIN]] = ABSENT
+    encoding[:, LEVELS] = 0.0
+    return encoding
