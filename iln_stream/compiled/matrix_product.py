@@ -9,20 +9,21 @@ from iln_stream.compiled.wide_lanes import LANES, load, spread, store, transpose
 
 
 @compiled
-def add_product(A, B, C):  # type: ignore[no-untyped-def]
-    """C += A B for A (m, k), B (k, n), C (m, n); m a multiple of 4 or 1, n of 32.
+def set_product(A, B, bias, C):  # type: ignore[no-untyped-def]
+    """C = A B + bias for A (m, k), B (k, n), C (m, n), bias (1, n) in each row.
 
-    Rows of B and C are contiguous. A tile of C, 4 rows of 32, stays in registers.
+    m is 1 or a multiple of 4, n of 32. Rows of B and C are contiguous. A tile of C, 4 rows of 32,
+    stays in registers.
     """
     if A.shape[0] == 1:
-        _add_row_product(A, B, C)
+        _set_row_product(A, B, bias, C)
         return
     for i in range(0, A.shape[0], 4):
         for j in range(0, C.shape[1], 2 * LANES):
-            c00, c01 = load(C, i, j), load(C, i, j + LANES)
-            c10, c11 = load(C, i + 1, j), load(C, i + 1, j + LANES)
-            c20, c21 = load(C, i + 2, j), load(C, i + 2, j + LANES)
-            c30, c31 = load(C, i + 3, j), load(C, i + 3, j + LANES)
+            c00, c01 = load(bias, 0, j), load(bias, 0, j + LANES)
+            c10, c11 = c00, c01
+            c20, c21 = c00, c01
+            c30, c31 = c00, c01
             for k in range(A.shape[1]):
                 b0, b1 = load(B, k, j), load(B, k, j + LANES)
                 a = spread(A[i, k])
@@ -44,30 +45,27 @@ def add_product(A, B, C):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_row_product(A, B, C):  # type: ignore[no-untyped-def]
-    """C += A B for one row, and an even number of rows of B: these go into two sums."""
+def _set_row_product(A, B, bias, C):  # type: ignore[no-untyped-def]
+    """C = A B + bias for one row, and an even number of rows of B: these go into two sums."""
     for j in range(0, C.shape[1], 2 * LANES):
-        c0, c1 = load(C, 0, j), load(C, 0, j + LANES)
-        a = spread(A[0, 0])
-        d0, d1 = a * load(B, 0, j), a * load(B, 0, j + LANES)
-        a = spread(A[0, 1])
-        c0, c1 = c0 + a * load(B, 1, j), c1 + a * load(B, 1, j + LANES)
-        for k in range(2, A.shape[1], 2):
+        c0, c1 = load(bias, 0, j), load(bias, 0, j + LANES)
+        d0, d1 = spread(0.0), spread(0.0)
+        for k in range(0, A.shape[1], 2):
             a = spread(A[0, k])
-            d0, d1 = d0 + a * load(B, k, j), d1 + a * load(B, k, j + LANES)
+            c0, c1 = c0 + a * load(B, k, j), c1 + a * load(B, k, j + LANES)
             a = spread(A[0, k + 1])
-            c0, c1 = c0 + a * load(B, k + 1, j), c1 + a * load(B, k + 1, j + LANES)
+            d0, d1 = d0 + a * load(B, k + 1, j), d1 + a * load(B, k + 1, j + LANES)
         store(C, 0, j, c0 + d0)
         store(C, 0, j + LANES, c1 + d1)
 
 
 @compiled
-def add_sparse_product(A, B, C):  # type: ignore[no-untyped-def]
-    """C += A B for A (m, k), B (k, n), C (m, n); n a multiple of 64. Zeros of A are skipped."""
+def set_sparse_product(A, B, bias, C):  # type: ignore[no-untyped-def]
+    """Do `set_product`'s work for any m, and n a multiple of 64; skip zeros of A."""
     for i in range(A.shape[0]):
         for j in range(0, C.shape[1], 4 * LANES):
-            c0, c1 = load(C, i, j), load(C, i, j + LANES)
-            c2, c3 = load(C, i, j + 2 * LANES), load(C, i, j + 3 * LANES)
+            c0, c1 = load(bias, 0, j), load(bias, 0, j + LANES)
+            c2, c3 = load(bias, 0, j + 2 * LANES), load(bias, 0, j + 3 * LANES)
             for k in range(A.shape[1]):
                 if A[i, k] != 0.0:
                     a = spread(A[i, k])

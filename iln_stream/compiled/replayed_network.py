@@ -10,13 +10,13 @@ for Numerical Features in Tabular Deep Learning. NeurIPS 2022).
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
+from numba import float32, uint64
 from numpy.typing import NDArray
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS, average, descend
 from iln_stream.compiled.counter_rng import counter_of, fill_normals, fill_uniforms
 from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.matrix_product import add_product, add_rows, add_sparse_product, transpose
+from iln_stream.compiled.matrix_product import add_rows, set_product, set_sparse_product, transpose
 from iln_stream.compiled.replay_ring import (
     EVENTS,
     FRACTION,
@@ -24,13 +24,15 @@ from iln_stream.compiled.replay_ring import (
     LEVELS,
     N_LAGS,
     SEGMENT,
+    Ring,
     Z,
-    encode_stored,
+    encode,
     fetch,
+    gather,
 )
-from iln_stream.compiled.target import center_and_unit
+from iln_stream.compiled.target import FENCE, WIDTH, center_and_unit, scaled
 from iln_stream.compiled.wide_activations import activate
-from iln_stream.compiled.wide_lanes import LANES, load, spread, store, total
+from iln_stream.compiled.wide_lanes import LANES, larger, load, smaller, spread, store, total
 
 BATCH = 16
 """Rows in a step: the event, and draws from the ring."""
@@ -41,13 +43,10 @@ FIRST_STEP = 9
 HUBER = 3.0
 """Errors beyond this many standard deviations count linearly."""
 
-FURTHEST_TARGET = 6.0
-"""Targets and predictions are clipped at this many standard deviations."""
-
 WARM_UP = 100.0
 """Steps during which the rate rises."""
 
-DECAY, DECAY_EVENTS = 0.5, 1000.0
+DECAY, DECAY_STEPS = 0.5, 1000.0
 """Weight decay, as a multiple of the rate, and the number of steps that halves it."""
 
 SHORT_RATE, SHORT_LEAST = 0.02, 1e-4
@@ -117,24 +116,27 @@ class Weights(NamedTuple):
     columns: NDArray[np.float32]
 
 
-class Layers(NamedTuple):
-    """Scratch: hidden units (rows, n) and their derivatives, outputs, and knots' values (16, n)."""
+class Scratch(NamedTuple):
+    """What a step overwrites, for 16 rows.
+
+    Hidden units (16, n) and their derivatives d; the errors' derivatives by the first layer's
+    units, e1 (16, first); outputs, and targets or errors (1, 16); zeros, which stay so (1, n);
+    values (16, piecewise) at knots; W2's transpose; the gradient (1, S); inputs (3, L, 16) and values (L, 16) of the columns.
+    """
 
     h1: NDArray[np.float32]
     d1: NDArray[np.float32]
+    e1: NDArray[np.float32]
     h2: NDArray[np.float32]
     d2: NDArray[np.float32]
-    outputs: NDArray[np.float64]
+    outputs: NDArray[np.float32]
+    errors: NDArray[np.float32]
+    zeros: NDArray[np.float32]
     knots: NDArray[np.float32]
-
-
-class Scratch(NamedTuple):
-    """What a step overwrites: inputs (3, 16, L), derivatives (1, S), and one array for the rest."""
-
-    inputs: NDArray[np.float32]
+    transposed: NDArray[np.float32]
     gradient: NDArray[np.float32]
-    rest: NDArray[np.float32]
-    outputs: NDArray[np.float64]
+    inputs: NDArray[np.float32]
+    values: NDArray[np.float32]
 
 
 @compiled
@@ -150,10 +152,11 @@ def n_of_column(shape):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def n_scratch(shape):  # type: ignore[no-untyped-def]
-    """Length of `Scratch.rest`."""
-    layers = 2 * BATCH * (shape.first + shape.second) + KNOTS * shape.piecewise
-    return layers + BATCH * shape.first + shape.first * shape.second
+def n_scratch(shape, L):  # type: ignore[no-untyped-def]
+    """Length of a scratch array."""
+    layers = BATCH * (3 * shape.first + 2 * shape.second + 2) + max(shape.first, shape.second)
+    weights = shape.first * shape.second + n_fixed(shape) + L * n_of_column(shape)
+    return layers + KNOTS * shape.piecewise + weights + 4 * L * BATCH
 
 
 @compiled
@@ -174,25 +177,38 @@ def weights_of(w, shape):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def layers_of(scratch, rows, shape):  # type: ignore[no-untyped-def]
-    """Views of the scratch for a batch of this many rows."""
+def scratch_of(array, shape, L):  # type: ignore[no-untyped-def]
+    """Views of a scratch array."""
     n1, n2 = shape.first, shape.second
-    rest = scratch.rest
-    a, b = BATCH * n1, BATCH * n2
-    c = 2 * (a + b)
-    return Layers(
-        rest[:a].reshape(BATCH, n1)[:rows],
-        rest[a : 2 * a].reshape(BATCH, n1)[:rows],
-        rest[2 * a : 2 * a + b].reshape(BATCH, n2)[:rows],
-        rest[2 * a + b : c].reshape(BATCH, n2)[:rows],
-        scratch.outputs[:rows],
-        rest[c : c + KNOTS * shape.piecewise].reshape(KNOTS, shape.piecewise),
+    a, b, c = BATCH * n1, BATCH * n2, KNOTS * shape.piecewise
+    at_h2 = 3 * a
+    at_outputs = at_h2 + 2 * b
+    at_zeros = at_outputs + 2 * BATCH
+    at_knots = at_zeros + max(n1, n2)
+    at_transposed = at_knots + c
+    at_gradient = at_transposed + n1 * n2
+    at_inputs = at_gradient + n_fixed(shape) + L * n_of_column(shape)
+    at_values = at_inputs + 3 * L * BATCH
+    return Scratch(
+        array[:a].reshape(BATCH, n1),
+        array[a : 2 * a].reshape(BATCH, n1),
+        array[2 * a : 3 * a].reshape(BATCH, n1),
+        array[at_h2 : at_h2 + b].reshape(BATCH, n2),
+        array[at_h2 + b : at_h2 + 2 * b].reshape(BATCH, n2),
+        array[at_outputs : at_outputs + BATCH].reshape(1, BATCH),
+        array[at_outputs + BATCH : at_zeros].reshape(1, BATCH),
+        array[at_zeros:at_knots].reshape(1, at_knots - at_zeros),
+        array[at_knots:at_transposed].reshape(KNOTS, shape.piecewise),
+        array[at_transposed:at_gradient].reshape(n2, n1),
+        array[at_gradient:at_inputs].reshape(1, at_inputs - at_gradient),
+        array[at_inputs:at_values].reshape(3, L, BATCH),
+        array[at_values : at_values + L * BATCH].reshape(L, BATCH),
     )
 
 
 @compiled
 def begin(shape, network, counter):  # type: ignore[no-untyped-def]
-    """Draw new weights; an event's `counter` gives the same ones again.
+    """Draw new weights; the same counter, an event's number, gives the same ones again.
 
     W1, W2 ~ N(0, 1.5 / fan-in), b1 ~ N(0, 1/4); the others are 0.
     """
@@ -200,151 +216,169 @@ def begin(shape, network, counter):  # type: ignore[no-untyped-def]
     parameters[:] = 0.0
     w = weights_of(parameters[WEIGHTS], shape)
     n1, n2, L = shape.first, shape.second, w.columns.shape[0]
-    pairs = (n1 * n2 + n1 * (L + 1) + 1) // 2
+    pairs = (n1 * (n2 + L + 1) + 1) // 2
     normals = np.empty(2 * pairs, np.float32)
-    # Draws from the ring are the first numbers of the event's.
-    start = counter_of(counter) + uint64(BATCH)
+    start = counter_of(counter) + uint64(BATCH)  # the event's first numbers are its draws
     fill_normals(network.key[0], start, pairs, np.empty(512, np.uint64), normals)
     k = 0
     for i in range(n1):
         w.b1[0, i] = 0.5 * normals[k]
-        k += 1
         for j in range(n2):
-            w.W2[i, j] = np.sqrt(1.5 / n1) * normals[k]
-            k += 1
+            w.W2[i, j] = np.sqrt(1.5 / n1) * normals[k + 1 + j]
         for j in range(L):
-            w.columns[j, i] = np.sqrt(1.5 / L) * normals[k]
-            k += 1
+            w.columns[j, i] = np.sqrt(1.5 / L) * normals[k + 1 + n2 + j]
+        k += 1 + n2 + L
     parameters[SHORT] = parameters[WEIGHTS]
     parameters[LONG] = parameters[WEIGHTS]
     network.record[STEPS] = 0.0
 
 
 @compiled
-def forward(shape, w, inputs, encoding, layers):  # type: ignore[no-untyped-def]
-    """Fill the layers from inputs (3, rows, L), by weights w."""
+def forward(shape, w, inputs, encoding, scratch, rows):  # type: ignore[no-untyped-def]
+    """Compute the layers and outputs of the inputs' first `rows` lanes, 1 or 16, by weights w."""
     n1 = shape.first
-    h1, h2 = layers.h1, layers.h2
-    for i in range(h1.shape[0]):
-        h1[i] = w.b1[0]
-        h2[i] = w.b2[0]
-    add_sparse_product(inputs[Z], w.columns[:, :n1], h1)
+    h1, h2 = scratch.h1[:rows], scratch.h2[:rows]
+    z = inputs[Z]
+    set_sparse_product(z.T[:rows], w.columns[:, :n1], w.b1, h1)
     if shape.piecewise > 0:
         for f in range(encoding.shape[0]):
             if encoding[f, LEVELS] >= 3.0:
-                _add_piecewise(shape, w.columns, inputs, f, layers)
-    activate(h1, layers.d1)
-    add_product(h1, w.W2, h2)
-    activate(h2, layers.d2)
-    for i in range(h1.shape[0]):
+                if rows == 1:
+                    _add_piecewise_of_one(shape, w.columns, inputs, f, h1)
+                else:
+                    _add_piecewise(shape, w.columns, inputs, f, scratch.knots, h1)
+    activate(h1, scratch.d1)
+    set_product(h1, w.W2, w.b2, h2)
+    activate(h2, scratch.d2)
+    skipped = spread(w.b3[0, 0])
+    for f in range(encoding.shape[0]):
+        skipped = skipped + load(z, f, 0) * spread(w.columns[f, n1])
+    store(scratch.outputs, 0, 0, skipped)
+    for i in range(rows):
         s = spread(0.0)
         for j in range(0, shape.second, LANES):
             s = s + load(h2, i, j) * load(w.w3, 0, j)
-        o = w.b3[0, 0] + total(s)
-        for f in range(encoding.shape[0]):
-            o += inputs[Z, i, f] * w.columns[f, n1]
-        layers.outputs[i] = o
+        scratch.outputs[0, i] += total(s)
 
 
 @compiled
-def _add_piecewise(shape, columns, inputs, f, layers):  # type: ignore[no-untyped-def]
+def _add_piecewise(shape, columns, inputs, f, knots, h1):  # type: ignore[no-untyped-def]
     """Add column f's piecewise-linear functions to the first layer's last units."""
-    knots, h1 = layers.knots, layers.h1
-    start, last = shape.first + PADDED, shape.first - shape.piecewise
-    for j in range(0, shape.piecewise, LANES):
+    n = shape.piecewise
+    start, last = shape.first + PADDED, shape.first - n
+    for j in range(0, n, LANES):
         value = spread(0.0)
         for b in range(SEGMENTS):
             store(knots, b, j, value)
-            value = value + load(columns, f, start + b * shape.piecewise + j)
-        for i in range(h1.shape[0]):
-            b = int(inputs[SEGMENT, i, f])
-            if b >= 0:
-                slope = load(columns, f, start + b * shape.piecewise + j)
-                h = load(h1, i, last + j) + load(knots, b, j)
-                store(h1, i, last + j, h + spread(inputs[FRACTION, i, f]) * slope)
+            value = value + load(columns, f, start + b * n + j)
+    for i in range(h1.shape[0]):
+        b = int(inputs[SEGMENT, f, i])
+        if b >= 0:
+            part = spread(inputs[FRACTION, f, i])
+            for j in range(0, n, LANES):
+                added = load(knots, b, j) + part * load(columns, f, start + b * n + j)
+                store(h1, i, last + j, load(h1, i, last + j) + added)
 
 
 @compiled
-def backward(shape, w, inputs, encoding, targets, layers, scratch):  # type: ignore[no-untyped-def]
-    """Fill the gradient with the Huber loss's, after `forward`; overwrites the layers."""
+def _add_piecewise_of_one(shape, columns, inputs, f, h1):  # type: ignore[no-untyped-def]
+    """Do `_add_piecewise`'s work for one row: it needs no values at other knots than its own."""
+    n = shape.piecewise
+    start, last = shape.first + PADDED, shape.first - n
+    segment = int(inputs[SEGMENT, f, 0])
+    if segment >= 0:
+        part = spread(inputs[FRACTION, f, 0])
+        for j in range(0, n, LANES):
+            h = load(h1, 0, last + j)
+            for b in range(segment):
+                h = h + load(columns, f, start + b * n + j)
+            h = h + part * load(columns, f, start + segment * n + j)
+            store(h1, 0, last + j, h)
+
+
+@compiled
+def backward(shape, w, encoding, scratch):  # type: ignore[no-untyped-def]
+    """Fill the gradient of the Huber loss's mean over 16 rows, after `forward`.
+
+    Targets are replaced by derivatives by the outputs, and the layers' derivatives by those of the
+    loss by preactivations.
+    """
     n1, n2 = shape.first, shape.second
     g = weights_of(scratch.gradient[0], shape)
-    rows, L = targets.shape[0], encoding.shape[0]
-    h1, d1, h2, d2 = layers.h1, layers.d1, layers.h2, layers.d2
-    begin_rest = 2 * BATCH * (n1 + n2) + KNOTS * shape.piecewise
-    e1 = scratch.rest[begin_rest : begin_rest + BATCH * n1].reshape(BATCH, n1)
-    back = scratch.rest[begin_rest + BATCH * n1 :].reshape(n2, n1)
-    errors = layers.outputs
-    summed = 0.0
-    for i in range(rows):
-        errors[i] = min(max(errors[i] - targets[i], -HUBER), HUBER) / rows
-        summed += errors[i]
-    g.b3[0, 0] = summed
-    for f in range(L):
-        s = 0.0
-        for i in range(rows):
-            s += errors[i] * inputs[Z, i, f]
-        g.columns[f, n1] = s
+    h2, d1, d2, errors = scratch.h2, scratch.d1, scratch.d2, scratch.errors
+    huber, z = spread(float32(HUBER)), scratch.inputs[Z]
+    e = load(scratch.outputs, 0, 0) - load(errors, 0, 0)
+    e = smaller(larger(e, spread(0.0) - huber), huber) * spread(float32(1.0 / BATCH))
+    store(errors, 0, 0, e)
+    g.b3[0, 0] = total(e)
+    for f in range(encoding.shape[0]):
+        g.columns[f, n1] = total(e * load(z, f, 0))
     for j in range(0, n2, LANES):
         s, w3 = spread(0.0), load(w.w3, 0, j)
-        for i in range(rows):
-            e = spread(np.float32(errors[i]))
-            s = s + e * load(h2, i, j)
-            store(d2, i, j, load(d2, i, j) * e * w3)
+        for i in range(BATCH):
+            error = spread(errors[0, i])
+            s = s + error * load(h2, i, j)
+            store(d2, i, j, load(d2, i, j) * error * w3)
         store(g.w3, 0, j, s)
     add_rows(d2, g.b2)
-    g.W2[:] = 0.0
-    add_product(h1.T, d2, g.W2)
-    transpose(w.W2, back)
-    e1[:] = 0.0
-    add_product(d2, back, e1)
-    for i in range(rows):
+    set_product(scratch.h1.T, d2, scratch.zeros, g.W2)
+    transpose(w.W2, scratch.transposed)
+    set_product(d2, scratch.transposed, scratch.zeros, scratch.e1)
+    for i in range(BATCH):
         for j in range(0, n1, LANES):
-            store(d1, i, j, load(d1, i, j) * load(e1, i, j))
+            store(d1, i, j, load(d1, i, j) * load(scratch.e1, i, j))
     add_rows(d1, g.b1)
-    g.columns[:, :n1] = 0.0
-    add_sparse_product(inputs[Z].T, d1, g.columns[:, :n1])
+    set_sparse_product(z, d1, scratch.zeros, g.columns[:, :n1])
     if shape.piecewise > 0:
-        for f in range(L):
+        for f in range(encoding.shape[0]):
             if encoding[f, LEVELS] >= 3.0:
-                _sum_piecewise(shape, g.columns, inputs, f, layers)
+                _sum_piecewise(shape, g.columns, scratch.inputs, f, scratch.knots, d1)
 
 
 @compiled
-def _sum_piecewise(shape, columns, inputs, f, layers):  # type: ignore[no-untyped-def]
-    """Derivatives of column f's increments: first those of the values at knots."""
-    knots, d1 = layers.knots, layers.d1
-    start, last = shape.first + PADDED, shape.first - shape.piecewise
-    for j in range(0, shape.piecewise, LANES):
-        for b in range(KNOTS):
+def _sum_piecewise(shape, columns, inputs, f, knots, d1):  # type: ignore[no-untyped-def]
+    """Derivatives by column f's increments, from those by the values at knots."""
+    n = shape.piecewise
+    start, last = shape.first + PADDED, shape.first - n
+    for b in range(KNOTS):
+        for j in range(0, n, LANES):
             store(knots, b, j, spread(0.0))
-        for i in range(d1.shape[0]):
-            b = int(inputs[SEGMENT, i, f])
-            if b >= 0:
+    for i in range(BATCH):
+        b = int(inputs[SEGMENT, f, i])
+        if b >= 0:
+            part = spread(inputs[FRACTION, f, i])
+            for j in range(0, n, LANES):
                 d = load(d1, i, last + j)
-                upper = spread(inputs[FRACTION, i, f]) * d
+                upper = part * d
                 store(knots, b, j, load(knots, b, j) + (d - upper))
                 store(knots, b + 1, j, load(knots, b + 1, j) + upper)
+    for j in range(0, n, LANES):
         s = spread(0.0)
         for b in range(SEGMENTS - 1, -1, -1):
             s = s + load(knots, b + 1, j)
-            store(columns, f, start + b * shape.piecewise + j, s)
+            store(columns, f, start + b * n + j, s)
 
 
 @compiled
-def predict(shape, network, encoding, inputs, scratch, p):  # type: ignore[no-untyped-def]
-    """p (3,): predictions from inputs (3, 1, L) by the weights and their averages, in sd."""
-    layers = layers_of(scratch, 1, shape)
-    rows = (WEIGHTS, SHORT, LONG)
+def predict(shape, network, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
+    """p (3,): predictions by the weights and their averages, in the target's units.
+
+    Inputs (3, L, 16) have one event. `shape` and `network` are plain tuples, which numba recognises
+    faster than named ones; `array` is for scratch.
+    """
+    shape, network = Shape(*shape), Network(*network)
+    scratch = scratch_of(array, shape, encoding.shape[0])
     for k in range(3):
-        w = weights_of(network.parameters[rows[k]], shape)
-        forward(shape, w, inputs, encoding, layers)
-        p[k] = min(max(layers.outputs[0], -FURTHEST_TARGET), FURTHEST_TARGET)
+        row = WEIGHTS if k == 0 else (SHORT if k == 1 else LONG)
+        w = weights_of(network.parameters[row], shape)
+        forward(shape, w, inputs, encoding, scratch, 1)
+        o = scratch.outputs[0, 0] / WIDTH
+        p[k] = min(max(o, -FENCE), FENCE)
 
 
 @compiled
 def draw(shape, network, n, size, drawn):  # type: ignore[no-untyped-def]
-    """drawn (16,) = the newest of n events and 15 uniform ones among the last `window`."""
+    """drawn (16,) = the newest of n events, and 15 uniform ones among the last in a ring."""
     among = min(n, shape.window, size - N_LAGS)
     uniforms = np.empty(BATCH - 1)
     fill_uniforms(network.key[0], counter_of(n), BATCH - 1, uniforms)
@@ -354,27 +388,24 @@ def draw(shape, network, n, size, drawn):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn(shape, network, ring, encoding, target, scratch):  # type: ignore[no-untyped-def]
-    """Take one step on the ring's newest event and on draws from it."""
-    n = int(ring.record[EVENTS])
+def learn(shape, network, ring, encoding, target, array):  # type: ignore[no-untyped-def]
+    """Take one step on the ring's newest event and on draws; plain tuples as in `predict`."""
+    shape, network, ring = Shape(*shape), Network(*network), Ring(*ring)
+    n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
     if n < FIRST_STEP:
         return
-    N = ring.targets.shape[0]
+    scratch = scratch_of(array, shape, encoding.shape[0])
     drawn = np.empty(BATCH, np.int64)
     draw(shape, network, n, N, drawn)
+    gather(ring, encoding, drawn, scratch.values)
+    encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
     center, unit = center_and_unit(target)
-    targets = np.empty(BATCH)
-    inputs = scratch.inputs
     for k in range(BATCH):
-        i = drawn[k]
-        encode_stored(ring, encoding, i, inputs, k, shape.piecewise > 0)
-        t = 3.0 * ((ring.targets[i % N] - center) / unit)
-        targets[k] = min(max(t, -FURTHEST_TARGET), FURTHEST_TARGET)
+        scratch.errors[0, k] = WIDTH * scaled(ring.targets[drawn[k] % N], center, unit)
     w = weights_of(network.parameters[WEIGHTS], shape)
-    layers = layers_of(scratch, BATCH, shape)
-    forward(shape, w, inputs, encoding, layers)
-    backward(shape, w, inputs, encoding, targets, layers, scratch)
-    _update(shape, network, encoding, scratch.gradient)
+    forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
+    backward(shape, w, encoding, scratch)
+    update(shape, network, encoding, scratch.gradient)
     draw(shape, network, n + 1, N, drawn)
     for k in range(1, BATCH):
         fetch(ring, drawn[k])
@@ -387,12 +418,12 @@ def learning_rate(shape, step):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
-    """Move the weights by the gradient (1, S), and some of the averages."""
+def update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
+    """Move the weights by the gradient (1, S), and an eighth of the averages."""
     network.record[STEPS] += 1.0
     step = network.record[STEPS]
     rate = learning_rate(shape, step)
-    decay = DECAY / (1.0 + step / DECAY_EVENTS)
+    decay = DECAY / (1.0 + step / DECAY_STEPS)
     short = min(1.0, TURNS * max(1.0 / (1.0 + SHORT_RATE * step), SHORT_LEAST))
     long = min(1.0, TURNS * max(1.0 / (1.0 + LONG_RATE * step), LONG_LEAST))
     parameters = network.parameters

@@ -74,6 +74,17 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def choose(typing_context: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
+    """Return x where a >= b, elsewhere y."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b, x, y = arguments
+        return builder.select(builder.fcmp_ordered(">=", a, b), x, y)
+
+    return _LANES(_LANES, _LANES, _LANES, _LANES), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def root(typing_context: Any, a: Any) -> Any:
     """Return the square roots."""
 

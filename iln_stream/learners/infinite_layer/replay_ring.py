@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import replay_ring as kernels
-from iln_stream.compiled.replay_ring import EVENTS, LEVELS, N_LAGS, ORIGIN
+from iln_stream.compiled.replay_ring import EVENTS, FILL, LOWER, MISSING, N_LAGS, SLOPE
 from iln_stream.compiled.standardise import ABSENT
+from iln_stream.compiled.wide_lanes import LANES
 from iln_stream.learners.infinite_layer.part import Part
 
 GRAIN = 8
@@ -29,18 +30,21 @@ class ReplayRing(Part):
 
     """
 
-    kept = ("encoding", "record")
+    kept = ("encoding", "origins", "record")
 
     def __init__(self, size: int) -> None:
         self.encoding = _no_columns(N_LAGS)
+        self.origins = np.full(N_LAGS, ABSENT)
         self.record = np.zeros(3)
         self._rows = np.zeros((size, 0), np.float32)
         self._targets = np.zeros(size)
         self._make_views()
 
     def _make_views(self) -> None:
-        self.ring = kernels.Ring(self._rows, self._targets, self.record)
-        self.inputs = np.zeros((3, 1, len(self.encoding)), np.float32)
+        L = self.n_columns
+        self.ring = tuple(kernels.Ring(self._rows, self._targets, self.origins, self.record))
+        self.inputs = np.zeros((3, L, LANES), np.float32)
+        self._values = np.zeros((L, LANES), np.float32)
 
     def __len__(self) -> int:
         """Number of events kept."""
@@ -59,17 +63,18 @@ class ReplayRing(Part):
     def widen(self, n_columns: int) -> None:
         """Make room for new inputs, absent in earlier events."""
         self.encoding = np.concatenate([self.encoding, _no_columns(n_columns)])
+        self.origins = np.pad(self.origins, (0, n_columns), constant_values=ABSENT)
         d = self.n_columns - N_LAGS
         if d > self._rows.shape[1]:
             rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
             rows[: len(self), : self._rows.shape[1]] = self._rows[: len(self)]
-            rows[: len(self), self._rows.shape[1] :] = kernels.MISSING
+            rows[: len(self), self._rows.shape[1] :] = MISSING
             self._rows = rows
         self._make_views()
 
     def look(self, row: NDArray[np.float64]) -> None:
-        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, 1, L)."""
-        kernels.encode_next(self.ring, self.encoding, row, self.inputs)
+        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, L, 16)."""
+        kernels.encode_next(self.ring, self.encoding, row, self._values, self.inputs)
 
     def put(
         self,
@@ -79,7 +84,7 @@ class ReplayRing(Part):
         target: NDArray[np.float64],
     ) -> None:
         """Store an event that has joined the statistics of the inputs, (5, d), and the target."""
-        kernels.put(self.ring, self.encoding, row, y, stats, target)
+        kernels.put_event(self.ring, self.encoding, row, y, stats, target)
 
     def state(self) -> dict[str, Any]:
         """Return the encoding, and the events kept: event i is row i mod N."""
@@ -99,12 +104,11 @@ class ReplayRing(Part):
         d = self.n_columns - N_LAGS
         self._rows = np.zeros((events["size"], -(-d // GRAIN) * GRAIN), np.float32)
         self._rows[: len(self), :d] = events["rows"]
-        self._rows[: len(self), d:] = kernels.MISSING
+        self._rows[: len(self), d:] = MISSING
         self._make_views()
 
 
 def _no_columns(n: int) -> NDArray[np.float64]:
-    encoding = np.zeros((n, kernels.WIDTH))
-    encoding[:, [kernels.FILL, ORIGIN]] = ABSENT
-    encoding[:, LEVELS] = 0.0
+    encoding = np.zeros((n, kernels.WIDTH), np.float32)
+    encoding[:, FILL] = encoding[:, LOWER:SLOPE] = MISSING
     return encoding

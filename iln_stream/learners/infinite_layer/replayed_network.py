@@ -1,14 +1,13 @@
 """Networks whose units move, trained on each event and on past ones."""
 
-from typing import Any, ClassVar, NamedTuple
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import replayed_network as kernels
-from iln_stream.compiled.replayed_network import BATCH, STEPS, Shape
-from iln_stream.compiled.target import WIDTH
+from iln_stream.compiled.replayed_network import STEPS, Shape
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
 
@@ -44,15 +43,12 @@ class ReplayedNetwork(Part):
         self._make_scratch()
 
     def _make_scratch(self) -> None:
-        shape, S = self.shape, self.parameters.shape[1]
-        L = (S - kernels.n_fixed(shape)) // kernels.n_of_column(shape)
+        S = self.parameters.shape[1]
+        L = (S - kernels.n_fixed(self.shape)) // kernels.n_of_column(self.shape)
         self._network = kernels.Network(self.parameters, self.record, self._key)
-        self._scratch = kernels.Scratch(
-            np.zeros((3, BATCH, L), np.float32),
-            np.zeros((1, S), np.float32),
-            np.zeros(kernels.n_scratch(shape), np.float32),
-            np.zeros(BATCH),
-        )
+        self._scratch = np.zeros(kernels.n_scratch(self.shape, L), np.float32)
+        # numba recognises plain tuples faster than named ones.
+        self._plain = tuple(self.shape), tuple(self._network)
 
     @property
     def steps(self) -> int:
@@ -78,16 +74,11 @@ class ReplayedNetwork(Part):
 
     def predict(self, p: NDArray[np.float64]) -> None:
         """Write the predictions at the ring's inputs into p (3,), in the target's units."""
-        kernels.predict(
-            self.shape, self._network, self._ring.encoding, self._ring.inputs, self._scratch, p
-        )
-        p /= WIDTH
+        kernels.predict(*self._plain, self._ring.encoding, self._ring.inputs, self._scratch, p)
 
     def learn(self, target: NDArray[np.float64]) -> None:
         """Take one step on the ring's newest event and on draws; `target` (5, 1) is its scale."""
-        kernels.learn(
-            self.shape, self._network, self._ring.ring, self._ring.encoding, target, self._scratch
-        )
+        kernels.learn(*self._plain, self._ring.ring, self._ring.encoding, target, self._scratch)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
