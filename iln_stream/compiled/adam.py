@@ -26,7 +26,10 @@ _TINY = 1e-25
 
 @compiled
 def descend(parameters, gradient, first, last, step, rate, decay):  # type: ignore[no-untyped-def]
-    """Move the weights first..last - 1, multiples of 16, by the gradient (1, S); step counts from 1."""
+    """Move the weights first..last - 1, multiples of 16, by the gradient (1, S).
+
+    The step counts from 1.
+    """
     b1, a1 = spread(float32(BETA_1)), spread(float32(1.0 - BETA_1))
     b2, a2 = spread(float32(BETA_2)), spread(float32(1.0 - BETA_2))
     floor, tiny = spread(float32(FLOOR)), spread(float32(_TINY))

@@ -1,7 +1,7 @@
 """A network of two hidden layers, trained online by AdamW on each event and on past ones.
 
-o = b3 + w3.h2 + skip.z, h2 = sigma(W2'h1 + b2), h1 = sigma(W1'z + b1 + ..) for a column's deviations
-z, where sigma is tanh in the first half of a layer and SiLU in the second. The last `piecewise`
+o = b3 + w3.h2 + skip.z, h2 = sigma(W2'h1 + b2), h1 = sigma(W1'z + b1 + ..). z are the columns'
+deviations; sigma is tanh in the first half of a layer and SiLU in the second. The last `piecewise`
 units of the first layer also add a piecewise-linear function of each column, given by its
 increments over the segments between quantiles (Y. Gorishniy, I. Rubachev, A. Babenko. On Embeddings
 for Numerical Features in Tabular Deep Learning. NeurIPS 2022).
@@ -121,7 +121,8 @@ class Scratch(NamedTuple):
 
     Hidden units (16, n) and their derivatives d; the errors' derivatives by the first layer's
     units, e1 (16, first); outputs, and targets or errors (1, 16); zeros, which stay so (1, n);
-    values (16, piecewise) at knots; W2's transpose; the gradient (1, S); inputs (3, L, 16) and values (L, 16) of the columns.
+    values (16, piecewise) at knots; W2's transpose; the gradient (1, S); inputs (3, L, 16) and
+    values (L, 16) of the columns.
     """
 
     h1: NDArray[np.float32]

@@ -53,24 +53,24 @@ _arithmetic(operator.mul, lambda builder, a, b: builder.fmul(a, b, flags=_FAST))
 _arithmetic(operator.truediv, lambda builder, a, b: builder.fdiv(a, b, flags=_FAST))
 
 
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
-
-
-def _larger(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def smaller(typing_context: Any, a: Any, b: Any) -> Any:
     """Return min(a, b), lane by lane; b where one of them is nan."""
-    return _LANES(_LANES, _LANES), lambda context, builder, sig, args: _smaller(builder, *args)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
+
+    return _LANES(_LANES, _LANES), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def larger(typing_context: Any, a: Any, b: Any) -> Any:
     """Return max(a, b), lane by lane; b where one of them is nan."""
-    return _LANES(_LANES, _LANES), lambda context, builder, sig, args: _larger(builder, *args)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
+
+    return _LANES(_LANES, _LANES), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -110,15 +110,13 @@ def spread(typing_context: Any, value: Any) -> Any:
     return _LANES(types.float32), generate
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
-    """Address of a vector in an array (n,) or (m, n) whose rows are contiguous, unchecked."""
+def _address(context: Any, builder: Any, kind: Any, array: Any, i: Any, j: Any) -> Any:
+    """Address of the vector at [i, j] of an array (m, n) whose rows are contiguous, unchecked."""
     made = context.make_array(kind)(context, builder, array)
     data = builder.bitcast(made.data, ir.IntType(8).as_pointer())
-    *rows, j = index
-    if rows:
-        stride = builder.extract_value(made.strides, 0)
-        data = builder.gep(data, [builder.mul(rows[0], stride)])
-    return builder.gep(builder.bitcast(data, _SINGLE.as_pointer()), [j])
+    row = builder.gep(data, [builder.mul(i, builder.extract_value(made.strides, 0))])
+    first = builder.gep(builder.bitcast(row, _SINGLE.as_pointer()), [j])
+    return builder.bitcast(first, _VECTOR.as_pointer())
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -126,8 +124,7 @@ def load(typing_context: Any, array: Any, i: Any, j: Any) -> Any:
     """Return array[i, j : j + 16] of an array (m, n) whose rows are contiguous, unchecked."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, signature.args[0], arguments[0], arguments[1:])
-        vector = builder.load(builder.bitcast(address, _VECTOR.as_pointer()))
+        vector = builder.load(_address(context, builder, signature.args[0], *arguments))
         vector.align = 4
         return vector
 
@@ -140,8 +137,7 @@ def store(typing_context: Any, array: Any, i: Any, j: Any, vector: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, i, j, vector = arguments
-        address = _address(context, builder, signature.args[0], array, [i, j])
-        builder.store(vector, builder.bitcast(address, _VECTOR.as_pointer()), align=4)
+        builder.store(vector, _address(context, builder, signature.args[0], array, i, j), align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp, _LANES), generate
@@ -156,26 +152,23 @@ def transpose_tile(typing_context: Any, source: Any, i: Any, j: Any, target: Any
 
         def pointer(k: int, array: int, at: Any, row: Any, column: Any) -> Any:
             row = builder.add(row, ir.Constant(row.type, k))
-            address = _address(context, builder, signature.args[array], at, [row, column])
-            return builder.bitcast(address, _VECTOR.as_pointer())
+            return _address(context, builder, signature.args[array], at, row, column)
 
         rows = []
         for k in range(LANES):
             rows.append(builder.load(pointer(k, 0, source, i, j)))
             rows[k].align = 4
+        integers, lanes = ir.VectorType(ir.IntType(32), LANES), range(LANES)
         half = 1
-        while half < LANES:  # swap blocks of this size across the diagonal
-            lanes = range(LANES)
-            low = [k if not k & half else LANES + k - half for k in lanes]
-            high = [k + half if not k & half else LANES + k for k in lanes]
-            swapped = list(rows)
-            for k in lanes:
-                if not k & half:
-                    pair = rows[k], rows[k + half]
-                    for m, mask in ((k, low), (k + half, high)):
-                        of = ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask)
-                        swapped[m] = builder.shuffle_vector(*pair, of)
-            rows, half = swapped, 2 * half
+        while half < LANES:
+            # Within each square of twice this size, swap the two quarters off the diagonal.
+            low = ir.Constant(integers, [LANES + k - half if k & half else k for k in lanes])
+            high = ir.Constant(integers, [LANES + k if k & half else k + half for k in lanes])
+            for k in (k for k in lanes if not k & half):
+                upper, lower = rows[k], rows[k + half]
+                rows[k] = builder.shuffle_vector(upper, lower, low)
+                rows[k + half] = builder.shuffle_vector(upper, lower, high)
+            half *= 2
         for k in range(LANES):
             builder.store(rows[k], pointer(k, 3, target, j, i), align=4)
         return context.get_dummy_value()

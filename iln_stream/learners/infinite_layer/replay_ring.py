@@ -89,7 +89,6 @@ class ReplayRing(Part):
     def state(self) -> dict[str, Any]:
         """Return the encoding, and the events kept: event i is row i mod N."""
         events = {
-            "size": len(self._targets),
             "rows": self._rows[: len(self), : self.n_columns - N_LAGS].copy(),
             "targets": self._targets[: len(self)].copy(),
         }
@@ -97,18 +96,15 @@ class ReplayRing(Part):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
-        events = state["events"]
-        self.__init__(events["size"])  # type: ignore[misc]
         super().restore(state)
-        self._targets[: len(self)] = events["targets"]
-        d = self.n_columns - N_LAGS
-        self._rows = np.zeros((events["size"], -(-d // GRAIN) * GRAIN), np.float32)
-        self._rows[: len(self), :d] = events["rows"]
-        self._rows[: len(self), d:] = MISSING
+        n, d, events = len(self), self.n_columns - N_LAGS, state["events"]
+        self._targets[:n] = events["targets"]
+        self._rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
+        self._rows[:n, :d], self._rows[:n, d:] = events["rows"], MISSING
         self._make_views()
 
 
-def _no_columns(n: int) -> NDArray[np.float64]:
+def _no_columns(n: int) -> NDArray[np.float32]:
     encoding = np.zeros((n, kernels.WIDTH), np.float32)
     encoding[:, FILL] = encoding[:, LOWER:SLOPE] = MISSING
     return encoding
