@@ -53,8 +53,8 @@ SHORT_RATE, SHORT_LEAST = 0.02, 1e-4
 LONG_RATE, LONG_LEAST = 0.1, 1e-5
 """The averages move by max(1 / (1 + rate s), least) in step s."""
 
-TURNS = 8
-"""A step averages an eighth of the weights, at eight times the fraction."""
+TURNS, EARLY = 8, 512
+"""From this step on, a step averages an eighth of the weights, at eight times the fraction."""
 
 SEGMENTS = KNOTS - 1
 PADDED = LANES
@@ -420,22 +420,23 @@ def learning_rate(shape, step):  # type: ignore[no-untyped-def]
 
 @compiled
 def update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
-    """Move the weights by the gradient (1, S), and an eighth of the averages."""
+    """Move the weights by the gradient (1, S), and averages of some or all of them."""
     network.record[STEPS] += 1.0
     step = network.record[STEPS]
     rate = learning_rate(shape, step)
     decay = DECAY / (1.0 + step / DECAY_STEPS)
-    short = min(1.0, TURNS * max(1.0 / (1.0 + SHORT_RATE * step), SHORT_LEAST))
-    long = min(1.0, TURNS * max(1.0 / (1.0 + LONG_RATE * step), LONG_LEAST))
+    turns = 1 if step < EARLY else TURNS
+    short = min(1.0, turns * max(1.0 / (1.0 + SHORT_RATE * step), SHORT_LEAST))
+    long = min(1.0, turns * max(1.0 / (1.0 + LONG_RATE * step), LONG_LEAST))
     parameters = network.parameters
     fixed, each = n_fixed(shape), n_of_column(shape)
-    turn = int(step) % TURNS
-    share = (fixed // LANES + TURNS - 1) // TURNS * LANES
+    turn = int(step) % turns
+    share = (fixed // LANES + turns - 1) // turns * LANES
     descend(parameters, gradient, 0, fixed, step, rate, decay)
     average(parameters, turn * share, min((turn + 1) * share, fixed), short, long)
     for f in range(encoding.shape[0]):
         first = fixed + f * each
         last = first + (each if encoding[f, LEVELS] >= 3.0 else shape.first + PADDED)
         descend(parameters, gradient, first, last, step, rate, decay)
-        if f % TURNS == turn:
+        if f % turns == turn:
             average(parameters, first, last, short, long)
