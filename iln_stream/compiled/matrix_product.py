@@ -16,7 +16,10 @@ def set_product(A, B, bias, C):  # type: ignore[no-untyped-def]
     stays in registers.
     """
     if A.shape[0] == 1:
-        _set_row_product(A, B, bias, C)
+        if C.shape[1] % (4 * LANES) == 0:
+            set_sparse_product(A, B, bias, C)  # it reads B in order
+        else:
+            _set_row_product(A, B, bias, C)
         return
     for i in range(0, A.shape[0], 4):
         for j in range(0, C.shape[1], 2 * LANES):

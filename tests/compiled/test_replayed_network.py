@@ -5,24 +5,25 @@ import pytest
 from compiled.plain_network import BATCH, PlainNetwork, deviations, quantiles, shares
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
+from iln_stream.compiled.network_gradient import backward, forward
+from iln_stream.compiled.network_layout import (
+    Network,
+    Shape,
+    begin,
+    n_fixed,
+    n_of_column,
+    n_scratch,
+    scratch_of,
+    weights_of,
+)
 from iln_stream.compiled.replay_ring import N_LAGS
 from iln_stream.compiled.replayed_network import (
     DECAY_STEPS,
     WARM_UP,
-    Network,
-    Shape,
-    backward,
-    begin,
     draw,
-    forward,
     learn,
     learning_rate,
-    n_fixed,
-    n_of_column,
-    n_scratch,
     predict,
-    scratch_of,
-    weights_of,
 )
 from iln_stream.compiled.standardise import join
 from iln_stream.compiled.target import join_target

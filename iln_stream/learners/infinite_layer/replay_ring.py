@@ -12,8 +12,8 @@ from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.wide_lanes import LANES
 from iln_stream.learners.infinite_layer.part import Part
 
-GRAIN = 8
-"""Room for columns is made for this many at a time."""
+GRAIN, GROWTH = 8, 1.25
+"""Room for columns comes in such groups, and grows by this factor: it moves all events."""
 
 
 class ReplayRing(Part):
@@ -66,6 +66,7 @@ class ReplayRing(Part):
         self.origins = np.pad(self.origins, (0, n_columns), constant_values=ABSENT)
         d = self.n_columns - N_LAGS
         if d > self._rows.shape[1]:
+            d = max(d, int(GROWTH * self._rows.shape[1]))
             rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
             rows[: len(self), : self._rows.shape[1]] = self._rows[: len(self)]
             rows[: len(self), self._rows.shape[1] :] = MISSING

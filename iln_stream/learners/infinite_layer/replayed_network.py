@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import replayed_network as kernels
-from iln_stream.compiled.replayed_network import STEPS, Shape
+from iln_stream.compiled.network_layout import (
+    STEPS,
+    Network,
+    Shape,
+    begin,
+    n_fixed,
+    n_of_column,
+    n_scratch,
+)
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
 
@@ -38,15 +46,15 @@ class ReplayedNetwork(Part):
         self.shape = shape
         self._ring = ring
         self._key = np.array([key], np.uint64)
-        self.parameters = np.zeros((5, kernels.n_fixed(shape)), np.float32)
+        self.parameters = np.zeros((5, n_fixed(shape)), np.float32)
         self.record = np.zeros(1)
         self._make_scratch()
 
     def _make_scratch(self) -> None:
         S = self.parameters.shape[1]
-        L = (S - kernels.n_fixed(self.shape)) // kernels.n_of_column(self.shape)
-        self._network = kernels.Network(self.parameters, self.record, self._key)
-        self._scratch = np.zeros(kernels.n_scratch(self.shape, L), np.float32)
+        L = (S - n_fixed(self.shape)) // n_of_column(self.shape)
+        self._network = Network(self.parameters, self.record, self._key)
+        self._scratch = np.zeros(n_scratch(self.shape, L), np.float32)
         # numba recognises plain tuples faster than named ones.
         self._plain = tuple(self.shape), tuple(self._network)
 
@@ -62,11 +70,11 @@ class ReplayedNetwork(Part):
 
     def begin(self) -> None:
         """Draw new weights and forget what was learned; the ring's events stay."""
-        kernels.begin(self.shape, self._network, self._ring.n)
+        begin(self.shape, self._network, self._ring.n)
 
     def widen(self, n_columns: int) -> None:
         """Append columns, which the ring has already."""
-        more = n_columns * kernels.n_of_column(self.shape)
+        more = n_columns * n_of_column(self.shape)
         self.parameters = np.pad(self.parameters, [(0, 0), (0, more)])
         self._make_scratch()
         if self.steps == 0:

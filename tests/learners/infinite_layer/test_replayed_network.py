@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.replayed_network import Shape
+from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.infinite_layer.inputs import no_statistics
