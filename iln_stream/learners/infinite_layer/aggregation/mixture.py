@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
@@ -41,7 +43,24 @@ class Mixture(Expert):
         """Write the mixture of the experts' predictions to p."""
         for expert, own in self._members:
             expert.predict(event, own)
-        self.value = p[0] = self.rule.mixed(self._p)
+        if any(expert.asleep for expert, _ in self._members):
+            self._predict_awake()
+        else:
+            self.value = self.rule.mixed(self._p)
+        p[0] = self.value
+
+    def _predict_awake(self) -> None:
+        """Mix the predictions of those awake; the others adopt the mixture, and so have no regret."""
+        awake = np.ones(len(self._p))
+        first = 0
+        for expert, own in self._members:
+            if expert.asleep:
+                awake[first : first + len(own)] = 0.0
+            first += len(own)
+        weights = self.rule.weights * awake
+        weights = weights / weights.sum() if weights.sum() > 0.0 else awake / awake.sum()
+        self.value = float(weights @ self._p)
+        self._p[awake == 0.0] = self.value
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""

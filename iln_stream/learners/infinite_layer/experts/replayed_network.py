@@ -17,7 +17,7 @@ from iln_stream.compiled.network_layout import (
     n_scratch,
 )
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 
 N_PREDICTIONS = 3
 
