@@ -52,32 +52,25 @@ def direct(  # type: ignore[no-untyped-def]
     flat, width = rows.reshape(-1), rows.shape[1]
     seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
-    tile = min(_MOST, m)
-    at_once = min(draws_at_once(stride), tile)
-    r = np.empty(tile)
-    slots = np.empty(tile, np.int64)
-    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits = np.empty(_BITS, np.uint64)
+    size = min(_MOST, m)
+    at_once = min(draws_at_once(stride), size)
+    r, slots, sign, phase, z_i, z, psi_i, psi, bits = _new_tile(size)
     normals = np.zeros(at_once * stride + 1 + LANES, np.float32)  # finite past the last draw
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     total = 0.0
     squares = 0.0
-    for start in range(0, m, tile):
-        n = min(tile, m - start)
-        fill_uniform_pairs(key, counter, n, r, phase)
-        counter += np.uint64(n)
-        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
-        _signed_slots(slots, n, entry, sign)
+    for start in range(0, m, size):
+        n = min(size, m - start)
+        counter = _draw_points(
+            prefix, first, last, entry, table, origin, per_unit, key, counter, n,
+            r, phase, slots, sign,
+        )  # fmt: skip
         _fetch(rows, slots, 0, min(at_once, n))
         for a in range(0, n, at_once):
             b = min(a + at_once, n)
             _fetch(rows, slots, b, min(b + at_once, n))
-            pairs = ((b - a) * stride + 1) // 2
-            fill_normals(key, counter, pairs, bits, normals)
-            counter += np.uint64(pairs)
+            counter = _draw_normals(key, counter, (b - a) * stride, bits, normals)
             if normal_bias:
                 for k in range(a, b):
                     phase[k] = normals[(k - a) * stride + d]
@@ -108,27 +101,21 @@ def two_normals(  # type: ignore[no-untyped-def]
     x = padded(x)
     norm = np.sqrt(_square(x, 0))
     per_norm = float32(1.0) / norm if norm > 0 else float32(0.0)
-    tile = min(_MOST, m)
-    r = np.empty(tile)
-    slots = np.empty(tile, np.int64)
-    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits, normals = np.empty(_BITS, np.uint64), np.empty(3 * tile, np.float32)
+    size = min(_MOST, m)
+    r, slots, sign, phase, z_i, z, psi_i, psi, bits = _new_tile(size)
+    normals = np.empty(3 * size, np.float32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
     total = 0.0
     squares = 0.0
-    for start in range(0, m, tile):
-        n = min(tile, m - start)
-        fill_uniform_pairs(key, counter, n, r, phase)
-        counter += np.uint64(n)
-        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
-        _signed_slots(slots, n, entry, sign)
+    for start in range(0, m, size):
+        n = min(size, m - start)
+        counter = _draw_points(
+            prefix, first, last, entry, table, origin, per_unit, key, counter, n,
+            r, phase, slots, sign,
+        )  # fmt: skip
         _fetch(rows, slots, 0, n)
-        pairs = (3 * n + 1) // 2 if normal_bias else n
-        fill_normals(key, counter, pairs, bits, normals)
-        counter += np.uint64(pairs)
+        counter = _draw_normals(key, counter, 3 * n if normal_bias else 2 * n, bits, normals)
         _differences(n, slots, rows, x, z_i, z)
         if normal_bias:
             for k in range(n):
@@ -158,27 +145,21 @@ def phase_integrated(  # type: ignore[no-untyped-def]
     """
     widest_vectors()
     x = padded(x)
-    tile = min(_MOST, m)
-    r = np.empty(tile)
-    slots = np.empty(tile, np.int64)
-    sign, phase = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    z_i, z = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    psi_i, psi = np.empty(tile, np.float32), np.empty(tile, np.float32)
-    bits, normals = np.empty(_BITS, np.uint64), np.empty(tile + 1, np.float32)
+    size = min(_MOST, m)
+    r, slots, sign, phase, z_i, z, psi_i, psi, bits = _new_tile(size)
+    normals = np.empty(size + 1, np.float32)
     scale = float32(scale)
     counter = counter_of(t)
     total = 0.0
     squares = 0.0
-    for start in range(0, m, tile):
-        n = min(tile, m - start)
-        fill_uniform_pairs(key, counter, n, r, phase)
-        counter += np.uint64(n)
-        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
-        _signed_slots(slots, n, entry, sign)
+    for start in range(0, m, size):
+        n = min(size, m - start)
+        counter = _draw_points(
+            prefix, first, last, entry, table, origin, per_unit, key, counter, n,
+            r, phase, slots, sign,
+        )  # fmt: skip
         _fetch(rows, slots, 0, n)
-        pairs = (n + 1) // 2
-        fill_normals(key, counter, pairs, bits, normals)
-        counter += np.uint64(pairs)
+        counter = _draw_normals(key, counter, n, bits, normals)
         _differences(n, slots, rows, x, z_i, z)
         for k in range(n):
             psi_i[k] = cos_turns(scale * np.sqrt(z[k]) * normals[k])
@@ -204,27 +185,20 @@ def block(  # type: ignore[no-untyped-def]
     flat, width = rows.reshape(-1), rows.shape[1]
     seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
-    tile = max(1, min(_MOST, draws_at_once(stride)) // points)
-    r = np.empty(tile * points)
-    slots = np.empty(tile * points, np.int64)
-    sign, phase = np.empty(tile * points, np.float32), np.empty(tile * points, np.float32)
-    z_i, z = np.empty(tile * points, np.float32), np.empty(tile, np.float32)
-    psi_i, psi = np.empty(tile * points, np.float32), np.empty(tile, np.float32)
-    bits = np.empty(_BITS, np.uint64)
-    normals = np.zeros(tile * stride + 1 + LANES, np.float32)
+    size = max(1, min(_MOST, draws_at_once(stride)) // points)  # units of a tile
+    r, slots, sign, phase, z_i, z, psi_i, psi, bits = _new_tile(size * points)
+    normals = np.zeros(size * stride + 1 + LANES, np.float32)
     scale, bias = float32(scale), float32(bias)
     counter = counter_of(t)
-    for start in range(0, len(terms), tile):
-        units = min(tile, len(terms) - start)
+    for start in range(0, len(terms), size):
+        units = min(size, len(terms) - start)
         n = units * points
-        fill_uniform_pairs(key, counter, n, r, phase)
-        counter += np.uint64(n)
-        positions(r, n, prefix, first, last, table, origin, per_unit, slots)
-        _signed_slots(slots, n, entry, sign)
+        counter = _draw_points(
+            prefix, first, last, entry, table, origin, per_unit, key, counter, n,
+            r, phase, slots, sign,
+        )  # fmt: skip
         _fetch(rows, slots, 0, n)
-        pairs = (units * stride + 1) // 2
-        fill_normals(key, counter, pairs, bits, normals)
-        counter += np.uint64(pairs)
+        counter = _draw_normals(key, counter, units * stride, bits, normals)
         for u in range(units):
             b = bias * (normals[u * stride + d] if normal_bias else phase[u * points])
             z[u] = scale * _product(normals, u * stride, x, 0, len(x)) + b
@@ -240,13 +214,39 @@ def block(  # type: ignore[no-untyped-def]
             terms[start + u] = psi[u] * total / points
 
 
+@njit(inline="always")
+def _new_tile(n):  # type: ignore[no-untyped-def]
+    """Uninitialised arrays for n draws: r, slots, sign, phase, z_i, z, psi_i, psi, bits."""
+    return (
+        np.empty(n), np.empty(n, np.int64), np.empty(n, np.float32), np.empty(n, np.float32),
+        np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.float32),
+        np.empty(n, np.float32), np.empty(_BITS, np.uint64),
+    )  # fmt: skip
+
+
 @compiled
-def _signed_slots(p, n, entry, sign):  # type: ignore[no-untyped-def]
-    """p[k] <- the slot of the row at position p[k]; sign[k] <- the sign of its alpha."""
+def _draw_points(  # type: ignore[no-untyped-def]
+    prefix, first, last, entry, table, origin, per_unit, key, counter, n, r, phase, slots, sign
+):
+    """Draw n points and uniform phases; return the counter after their numbers.
+
+    slots[k] <- the slot of draw k's row; sign[k] <- the sign of its alpha.
+    """
+    fill_uniform_pairs(key, counter, n, r, phase)
+    positions(r, n, prefix, first, last, table, origin, per_unit, slots)
     for k in range(n):
-        e = int64(entry[p[k]])
+        e = int64(entry[slots[k]])
         sign[k] = float32(-1.0) if e < 0 else float32(1.0)
-        p[k] = ~e if e < 0 else e
+        slots[k] = ~e if e < 0 else e
+    return counter + np.uint64(n)
+
+
+@compiled
+def _draw_normals(key, counter, n, bits, normals):  # type: ignore[no-untyped-def]
+    """Fill normals[:n], and one more if n is odd; return the counter after their numbers."""
+    pairs = (n + 1) // 2
+    fill_normals(key, counter, pairs, bits, normals)
+    return counter + np.uint64(pairs)
 
 
 @njit(inline="always")

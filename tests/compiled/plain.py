@@ -1,6 +1,6 @@
-"""What the compiled loops do to an event, once more in plain numpy and double precision.
+"""What the compiled loops do to an event, recomputed in plain numpy and double precision.
 
-Nothing is updated here that can be computed from all that came before.
+Everything is recomputed from all events before, where that is possible; little is updated.
 """
 
 import math
@@ -13,16 +13,16 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 def faded(values, discount):
-    """The values (n, ..), each times what is left of its weight."""
+    """The values (n, ..), each times its discounted weight."""
     values = np.asarray(values, float)
     weights = discount ** np.arange(len(values))[::-1]
     return weights.reshape(-1, *[1] * (values.ndim - 1)) * values
 
 
 def moments(values):
-    """Mean of what joined, one after the other, and the sum of squares; from the 30th on no value
+    """The mean and the sum of squares of values that joined one after the other.
 
-    counts as further than six deviations from the mean.
+    From the 30th on, values are winsorised at six deviations from the mean.
     """
     mean = squares = 0.0
     for n, value in enumerate(values):
@@ -41,7 +41,7 @@ class Column:
         self.present, self.joined = [], []
 
     def value(self, x):
-        """What x stands for: absent is 0 if 0 is no further from the values than they spread."""
+        """x, or 0 if it is absent and 0 is no further from the values than they spread."""
         if x < ABSENT:
             return x
         if self.present:
@@ -51,7 +51,7 @@ class Column:
         return ABSENT
 
     def deviation(self, x, values):
-        """x in deviations of the values, within five."""
+        """x in deviations of the values, clipped at five."""
         x = self.value(x)
         if x == ABSENT:
             return 0.0
@@ -61,7 +61,7 @@ class Column:
         return float(np.clip((x - mean) / math.sqrt(squares / len(values)), -5.0, 5.0))
 
     def with_itself(self, x):
-        """x in deviations of the values with it."""
+        """x in deviations of the values including x."""
         return self.deviation(x, [*self.joined, self.value(x)])
 
     def join(self, x):
@@ -72,7 +72,7 @@ class Column:
 
 
 def joined(columns, row):
-    """Let a row join the columns."""
+    """Add a row to the columns."""
     for column, x in zip(columns, row, strict=True):
         column.join(x)
 
@@ -86,9 +86,36 @@ def scale(targets):
 
 
 def scaled(y, center_and_unit):
-    """y on a scale, within two units."""
+    """y on a scale, clipped at two units."""
     center, unit = center_and_unit
     return float(np.clip((y - center) / unit, -2.0, 2.0))
+
+
+class Events:
+    """All events so far, by which the next is described."""
+
+    def __init__(self, d, n_lags):
+        self.columns, self.n_lags, self.ys = [Column() for _ in range(d)], n_lags, []
+
+    def last_targets(self, missing):
+        """The last targets, the latest first; `missing` for those before the first."""
+        last = self.ys[::-1][: self.n_lags]
+        return last + [missing] * (self.n_lags - len(last))
+
+    def describe(self, x):
+        """Set row, z, lags, v = [3 lags, z] and scale for a row x."""
+        self.scale = scale(self.ys)
+        self.row = [c.value(value) for c, value in zip(self.columns, x, strict=True)]
+        self.z = [c.with_itself(value) for c, value in zip(self.columns, x, strict=True)]
+        last = self.last_targets(missing=None)
+        self.lags = [0.0 if y is None else scaled(y, self.scale) for y in last]
+        self.v = np.array([3.0 * lag for lag in self.lags] + self.z)
+
+    def join(self, x, y):
+        """Add an event; return its target, scaled by the statistics that include it."""
+        joined(self.columns, x)
+        self.ys.append(y)
+        return scaled(y, scale(self.ys))
 
 
 def units(omega, b, cosine, v):
@@ -114,7 +141,7 @@ def gradient(omega, b, cosine, linear, theta, v):
 
 
 def running_mean(values, horizon):
-    """Their mean, of later ones over about the last `horizon`."""
+    """Their mean, over about the last `horizon` of them."""
     mean = 0.0
     for n, value in enumerate(values, 1):
         mean += (value - mean) / min(n, horizon)
@@ -122,7 +149,7 @@ def running_mean(values, horizon):
 
 
 def rule_weights(r, discount=0.999):
-    """The experts' weights from all they were regretted by, (n, .., K)."""
+    """The experts' weights from all regrets r, (n, .., K)."""
     r = np.asarray(r)
     K = r.shape[-1]
     squares = faded(r**2, discount)
@@ -133,7 +160,7 @@ def rule_weights(r, discount=0.999):
 
 
 class Rule:
-    """All that K experts were regretted by."""
+    """ML-Poly, from all regrets to K experts."""
 
     def __init__(self, K, squared, discount=0.999):
         self.squared, self.discount = squared, discount
@@ -143,7 +170,7 @@ class Rule:
     def weights(self):
         return rule_weights(self.r, self.discount)
 
-    def judge(self, p, mixture, t):
+    def update(self, p, mixture, t):
         self.errors.append(abs(t - mixture))
         unit = running_mean(self.errors, 1000)
         if unit > 0.0:
@@ -153,7 +180,7 @@ class Rule:
 
 
 class Intervals:
-    """All errors, and what was said of them."""
+    """Mixed intervals, from all errors and regrets."""
 
     def __init__(self):
         self.ys, self.errors, self.r = [], [], np.zeros((0, 5, 6))
@@ -162,7 +189,7 @@ class Intervals:
 
     def offsets(self):
         """Each expert's offsets from the prediction, (levels, 6, 2)."""
-        said = np.empty((5, 6, 2))
+        offsets = np.empty((5, 6, 2))
         for j, level in enumerate(LEVELS):
             tail = (1.0 - level) / 2
             for i, window in enumerate((500, 100, 20)):
@@ -173,27 +200,27 @@ class Intervals:
                     return values[min(max(order, 1), n) - 1]
 
                 high = of_order(np.sort(np.abs(last)), math.ceil((n + 1) * level - 1e-9))
-                said[j, 2 * i] = -high, high
-                said[j, 2 * i + 1] = (
+                offsets[j, 2 * i] = -high, high
+                offsets[j, 2 * i + 1] = (
                     of_order(last, math.floor((n + 1) * tail + 1e-9)),
                     of_order(last, math.ceil((n + 1) * (1.0 - tail) - 1e-9)),
                 )
-        return said
+        return offsets
 
     def mixed(self):
         """Each level's mixture of the experts' offsets, (levels, 2)."""
         return np.einsum("jk,jke->je", rule_weights(self.r), self.offsets())
 
     def excess(self, j):
-        """The misses beyond those to be expected of level j, and of how many events they are."""
+        """The misses beyond those expected at level j, and the weights of their events."""
         return faded(self.misses[j], 0.9999).sum(), (0.9999**2) ** np.arange(len(self.misses[j]))
 
     def within(self, end):
         return min(max(end, min(self.ys)), max(self.ys))
 
-    def said(self, center):
+    def around(self, center):
         """The intervals around a prediction, (levels, 2)."""
-        inner, all_of_them = (center, center), []
+        inner, nested = (center, center), []
         for j, (level, (a, b)) in enumerate(zip(LEVELS, self.mixed(), strict=True)):
             excess, counted = self.excess(j)
             z = excess / math.sqrt(level * ((1.0 - level) * counted.sum() + 10.0))
@@ -203,18 +230,18 @@ class Intervals:
                 if faded([g[side] for g in self.gains[j]], 0.999).sum() > 0.0:
                     ends[side] = self.within(ends[side])
             inner = min(inner[0], ends[0]), max(inner[1], ends[1])
-            all_of_them.append(inner)
-        return np.array(all_of_them)
+            nested.append(inner)
+        return np.array(nested)
 
     def learn(self, center, y):
         n = len(self.errors)
         if n > 0:
-            said, mixed, offsets = self.said(center), self.mixed(), self.offsets()
+            intervals, mixed, offsets = self.around(center), self.mixed(), self.offsets()
             r = np.empty((5, 6))
             for j, level in enumerate(LEVELS):
                 price = 2.0 / (1.0 - level)
                 if round((n + 1) * (1.0 - level), 6) > 1.0 - 1e-9:
-                    missed = not said[j, 0] <= y <= said[j, 1]
+                    missed = not intervals[j, 0] <= y <= intervals[j, 1]
                     self.misses[j].append(missed - (1.0 - level))
 
                 def score(end, side, price=price):
@@ -236,7 +263,7 @@ class Intervals:
 
 
 class Huber:
-    """Weights of errors by the mean of those before."""
+    """Huber weights of errors, by the mean |error| before."""
 
     def __init__(self, huber):
         self.huber, self.n, self.mean = huber, 0, 0.0
@@ -252,7 +279,7 @@ class Huber:
 
 
 class Normal:
-    """The normal equations of ridge regression; the past is forgotten, the penalty renewed."""
+    """The normal equations of ridge regression, with forgetting and a renewed penalty."""
 
     def __init__(self, D, forgetting=1.0, ridge=0.1, huber=1e9, n_targets=1):
         self.A, self.b = ridge * np.eye(D), np.zeros((D, n_targets))
@@ -276,7 +303,7 @@ class Normal:
 
 
 class Blocks:
-    """Ridge regression that knows of the normal equations only diagonal blocks."""
+    """Ridge regression on the diagonal blocks of the normal equations."""
 
     def __init__(self, n, B, forgetting, ridge, huber):
         self.A, self.theta = np.tile(ridge * np.eye(B), (n, 1, 1)), np.zeros(n * B)

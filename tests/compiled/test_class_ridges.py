@@ -4,15 +4,20 @@ from compiled import plain
 
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.class_ridges import (
-    class_relevance_all,
     learn_class_all,
     predict_classes,
     replay_classes,
+    update_class_agop,
 )
 from iln_stream.compiled.recursive_ridge import WAITING
+from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
-from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import (
+    RLSState,
+    covariance,
+    nothing_learned,
+)
 
 d, R, D = 3, 9, 16
 ACTIVATION = np.array([COS, RELU])
@@ -28,15 +33,15 @@ def some(C):
 
 
 @pytest.mark.parametrize("C", [0, 1, 4])
-def test_scores_and_relevance_are_sums_over_classes(C):
-    """p[k, c] = theta[k, c].phi_k, unbounded, and all classes' gradients join an expert's mean."""
+def test_scores_and_agop_are_those_of_all_classes(C):
+    """p[k, c] = theta[k, c].phi_k, unbounded; an expert's AGOP sums over all classes."""
     omega, b, theta = some(C)
     phi, u, p = np.zeros((K, D)), np.empty((K, R), np.float32), np.empty((K, C))
-    outer = np.tile(np.eye(d), (K, 1, 1))
-    expected = outer.copy()
+    agop = np.tile(np.eye(d), (K, 1, 1))
+    expected = agop.copy()
     for v in np.random.default_rng(0).normal(size=(10, d)):
         predict_classes(omega, b, ACTIVATION, LINEAR, theta, v, u, phi, p)
-        class_relevance_all(omega, ACTIVATION, LINEAR, theta, u, 0.3, outer)
+        update_class_agop(omega, ACTIVATION, LINEAR, theta, u, 0.3, agop)
         for k in range(K):
             expert = omega[k], b[k], ACTIVATION[k] == COS, LINEAR[k]
             assert phi[k] == pytest.approx(plain.features(*expert, v, D), abs=2e-5)
@@ -45,11 +50,11 @@ def test_scores_and_relevance_are_sums_over_classes(C):
             for of_class in theta[k]:
                 g = plain.gradient(*expert, of_class, v)
                 expected[k] += 0.3 * np.outer(g, g)
-    assert outer == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
+    assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
 
 
 def test_all_classes_solve_their_normal_equations():
-    """The targets are 1 for the class that came and 0 for the others, of each expert's features."""
+    """The targets are 1 for the observed class and 0 for the others, on each expert's features."""
     C, rng = 3, np.random.default_rng(1)
     P, pending = np.tile(covariance(D), (K, 1)), np.zeros((K, WAITING, D))
     theta, record = np.zeros((K, C, D)), np.tile(nothing_learned(), (K, 1))
@@ -67,8 +72,8 @@ def test_all_classes_solve_their_normal_equations():
     ("first", "last"), [(5, 5), (0, 25), (20, 55)], ids=["none", "some", "ring"]
 )
 @pytest.mark.parametrize("k", range(K))
-def test_replay_learns_the_kept_events(k, first, last):
-    """A newborn expert has then learned events first..last - 1, by today's statistics."""
+def test_replay_learns_the_stored_events(k, first, last):
+    """A candidate has then learned events first..last - 1, by the given statistics."""
     C, size, rng = 2, 40, np.random.default_rng(2)
     columns, labels = rng.normal(size=(d, size)), rng.integers(0, C, size).astype(float)
     columns[1] += 1000.0
@@ -79,10 +84,9 @@ def test_replay_learns_the_kept_events(k, first, last):
         plain.joined(known, row)
     omega, b, _ = some(C)
     theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)
-    replay_classes(
-        columns, labels, first, last, stats, omega[k], b[k], ACTIVATION[k], LINEAR[k],
-        covariance(D), np.zeros((WAITING, D)), theta, nothing_learned(),
-    )  # fmt: skip
+    stored = StoredEvents(columns, np.zeros((size, 0)), labels)
+    new = RLSState(omega[k], b[k], covariance(D), np.zeros((WAITING, D)), theta, nothing_learned())
+    replay_classes(stored, first, last, stats, new, ACTIVATION[k], LINEAR[k])
     for i in range(first, last):
         row = columns[:, i % size]
         z = np.array([c.deviation(x, c.joined) for c, x in zip(known, row, strict=True)])

@@ -16,7 +16,7 @@ class Drawn:
         self.origin, self.per_unit = float(self.prefix[first]), 1.0
 
     def cover(self, last, of_the_table=0.5):
-        """Let positions join the table; the first call decides how many sums fill it."""
+        """Add positions to the table; the first call decides how many sums fill it."""
         if self.filled == 0:
             total = float(self.prefix[last]) - self.origin
             self.per_unit = of_the_table * (len(self.table) - 1) / total
@@ -62,7 +62,7 @@ def test_draws_are_those_of_a_search(weights, data):
 
 @pytest.mark.parametrize("joining", [1, 500])
 def test_many_beyond_the_table(joining):
-    """Sums that outgrow the table a hundredfold are searched, came they singly or at once."""
+    """Sums that outgrow the table a hundredfold are found, whether added singly or at once."""
     rng = np.random.default_rng(0)
     drawn = Drawn(rng.exponential(size=1_000), 0, 64)
     drawn.cover(10)
@@ -93,7 +93,7 @@ def test_table_tells_where_a_search_starts(weights, per_unit, ends):
 
 
 def test_one_position():
-    """A single position takes all shares, and a draw of none is none."""
+    """A single position gets all shares, and zero draws are possible."""
     drawn = Drawn([5.0, 3.0, 7.0], 1, 4)
     drawn.cover(2)
     drawn.check(SHARES)

@@ -46,7 +46,7 @@ def stream(kind, n):
 
 
 def check(part, reference):
-    """What is kept is what all that came before says."""
+    """Compare the tallies and the record with those recomputed from all events."""
     for j in range(len(LEVELS)):
         excess, counted = reference.excess(j)
         gains = plain.faded(reference.gains[j], 0.999).sum(axis=0)
@@ -61,8 +61,8 @@ def check(part, reference):
     ("kind", "n"),
     [("normal", 620), ("wild", 150), ("skewed", 150), ("growing", 150), ("bounded", 150)],
 )
-def test_intervals_are_those_of_all_that_came_before(kind, n):
-    """At each event every level's interval, and what was learned of it, is as recomputed.
+def test_intervals_are_those_of_all_events_before(kind, n):
+    """At each event every level's interval, and then the tallies, are as recomputed.
 
     From the first event on, while windows fill and once they move.
     """
@@ -71,15 +71,15 @@ def test_intervals_are_those_of_all_that_came_before(kind, n):
     for i, (center, y) in enumerate(zip(*stream(kind, n), strict=True)):
         if i > 1 and (i < 150 or i % 10 == 0):
             intervals(part.errors, part.rules, part.tallies, part.record, center, out)
-            said = reference.said(center)
-            assert out == pytest.approx(said, rel=1e-6, abs=1e-6 * np.abs(said).max())
+            expected = reference.around(center)
+            assert out == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
         learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
         reference.learn(center, y)
     check(part, reference)
 
 
 def test_offsets_are_quantiles_of_each_window():
-    """Each expert's are the conformal quantiles of its window's last errors, also of few."""
+    """Each expert's offsets are the conformal quantiles of its window's errors, however few."""
     part, reference = Intervals(), plain.Intervals()
     low, high = np.empty(30), np.empty(30)
     for i, (center, y) in enumerate(zip(*stream("skewed", 530), strict=True)):
@@ -94,7 +94,7 @@ def test_offsets_are_quantiles_of_each_window():
 
 
 def test_no_error_is_no_width():
-    """Where all predictions are right intervals are points, and nothing is divided by 0."""
+    """Intervals are points if all predictions are right; nothing is divided by 0."""
     part, out = Intervals(), np.empty((5, 2))
     for center, y in zip(*stream("right", 60), strict=True):
         learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
@@ -103,7 +103,7 @@ def test_no_error_is_no_width():
 
 
 def test_an_error_too_large_to_square():
-    """It is kept as one of 1e100, and all that is kept stays finite."""
+    """It is clipped at 1e100, and all state stays finite."""
     part = Intervals()
     for y in (0.0, 1.0, 1e150, -1e150, 2.0, 1.0):
         learn_interval(part.errors, part.rules, part.tallies, part.record, 0.0, y)
@@ -128,8 +128,8 @@ def test_stretch_is_by_standard_errors_of_the_excess(excess, counted, level):
     st.integers(-9, 9), st.integers(-9, 9), st.sampled_from([(-3.0, 4.0), (2.0, 2.0)]),
     st.sampled_from([4.0, 200.0]), st.sampled_from([-1.0, 1.0]),
 )  # fmt: skip
-def test_what_holding_an_end_would_have_gained(end, y, targets, price, outward):
-    """The difference of interval scores, which charge width and, at its price, what is missed."""
+def test_gain_of_clipping_an_end_to_the_range(end, y, targets, price, outward):
+    """It is the difference of interval scores, which charge width and, at a price, misses."""
 
     def score(end):
         missed = max(0.0, y - end) if outward > 0 else max(0.0, end - y)
@@ -147,7 +147,7 @@ def test_what_holding_an_end_would_have_gained(end, y, targets, price, outward):
 
 @pytest.mark.parametrize("weights", [[0.0] * 6, [1.0, 0.0, 3.0, 0.0, 0.0, 0.0]])
 def test_mixed_offsets(weights):
-    """Weighted as regretted, and plain means where no expert is; of the level's own six."""
+    """They are means of the level's own six, weighted; plain means if all weights are 0."""
     low, high = -np.arange(30.0), np.arange(30.0) ** 2
     rules = np.full((4, 30), 5.0)
     rules[3, 12:18] = weights

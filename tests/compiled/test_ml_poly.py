@@ -12,18 +12,18 @@ from iln_stream.compiled.ml_poly import (
     REGRET,
     VARIATION,
     WEIGHT,
-    judge,
-    judge_next,
     mixed,
     normalise,
     regret,
+    update_regrets,
+    update_rule,
 )
 
 LIFETIME = int(60 / (1 - DISCOUNT))
 
 
 def fresh(K):
-    """The state of a rule that has judged nothing."""
+    """The state of a rule that has scored nothing."""
     state = np.zeros((4, K))
     state[WEIGHT] = 1.0 / K
     return state
@@ -49,9 +49,9 @@ def test_mixed_is_the_weighted_mean(experts):
     st.sampled_from([1.0, 0.9, 0.0]),
 )
 def test_weights_are_a_function_of_all_regrets(rs, discount):
-    """Regret, variation, the largest square and so the weights are what sums over all give.
+    """Regrets, variations, largest squares and so the weights are discounted sums over all events.
 
-    All weigh the same where nobody is regretted.
+    Weights are equal if no expert has positive regret.
     """
     state = fresh(3)
     for r in rs:
@@ -68,13 +68,13 @@ def test_weights_are_a_function_of_all_regrets(rs, discount):
 
 
 @pytest.mark.parametrize("squared", [True, False])
-def test_judge_regrets_by_the_slope_of_the_loss(squared):
-    """r is the loss's slope at the mixture times the way to the expert, within two units."""
+def test_regrets_are_by_the_slope_of_the_loss(squared):
+    """r is the loss's slope at the mixture times its distance to the expert, clipped at 2."""
     rng = np.random.default_rng(0)
     for unit in (0.01, 1.0, 30.0):
         state, p = fresh(6), 3.0 * rng.normal(size=6)
         mixture, t = rng.normal(size=2).tolist()
-        judge(state, p, mixture, t, unit, squared, 1.0)
+        update_regrets(state, p, mixture, t, unit, squared, 1.0)
         slope = (mixture - t) / unit if squared else np.sign(mixture - t)
         r = np.clip(slope * (mixture - p) / unit, -2.0, 2.0)
         assert state[REGRET] == pytest.approx(r)
@@ -82,21 +82,21 @@ def test_judge_regrets_by_the_slope_of_the_loss(squared):
 
 
 @pytest.mark.parametrize("squared", [True, False])
-@pytest.mark.parametrize("kind", ["normal", "wild", "none right at first"])
-def test_judge_next_is_in_units_of_ordinary_errors(squared, kind):
-    """The unit is the mean of the mixture's errors with this one; without any nothing is judged."""
+@pytest.mark.parametrize("kind", ["normal", "wild", "exact at first"])
+def test_the_rule_is_in_units_of_ordinary_errors(squared, kind):
+    """The unit is the mixture's mean |error| so far; while it is 0 the regrets stay as they are."""
     rng = np.random.default_rng(1)
     state, record, rule = fresh(4), np.zeros(2), Rule(4, squared)
     for n in range(150):
         p, t = rng.normal(size=4), rng.normal()
         if kind == "wild":
             t = rng.standard_t(1.1) ** 3
-        if kind == "none right at first" and n < 3:
+        if kind == "exact at first" and n < 3:
             p[:] = t = 0.0
         mixture = mixed(state, p)
         assert mixture == pytest.approx(rule.weights @ p, abs=1e-9)
-        judge_next(state, record, p, mixture, t, squared, DISCOUNT)
-        rule.judge(p, mixture, t)
+        update_rule(state, record, p, mixture, t, squared, DISCOUNT)
+        rule.update(p, mixture, t)
         assert state[WEIGHT] == pytest.approx(rule.weights, abs=1e-9)
     assert record[EVENTS] == 150
     assert record[ORDINARY_ERROR] == pytest.approx(np.mean(rule.errors))
@@ -113,7 +113,7 @@ def test_outlives_its_discount():
     p, mixtures, ts = rng.normal(size=(LIFETIME, K)), *rng.normal(size=(2, LIFETIME))
     ts *= 1.0 + np.arange(LIFETIME) / 10_000
     for n in range(LIFETIME):
-        judge_next(state, record, p[n], mixtures[n], ts[n], True, DISCOUNT)
+        update_rule(state, record, p[n], mixtures[n], ts[n], True, DISCOUNT)
     errors = mixtures - ts
     sizes = np.abs(errors)
     unit, units = 0.0, np.empty(LIFETIME)

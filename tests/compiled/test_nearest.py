@@ -18,7 +18,7 @@ def test_nearest_are_those_of_a_sort(n):
     assert which[:n].tolist() == np.argsort(squares)[:5].tolist()[:n]
 
 
-def test_what_is_absent_is_far_away_and_no_further():
+def test_absent_values_are_far_away_but_no_further():
     """An event that lacks a column is found if all others are further away in the rest."""
     columns = np.array([[ABSENT, 0.0], [0.0, 100.0]])
     which = np.empty(1, np.int64)
@@ -41,7 +41,7 @@ def test_most_alike_is_the_least_distance(n):
 @settings(deadline=None)  # compiles at the first
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
 def test_median(values):
-    """It is numpy's."""
+    """The median is numpy's."""
     assert median(np.array(values)) == pytest.approx(np.median(values))
 
 

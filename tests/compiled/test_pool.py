@@ -60,7 +60,7 @@ def expansion(name, omega, b, X, alpha):
 
 
 def test_expansion_reads_a_view():
-    """The support's rows may be a part of wider ones."""
+    """The support's rows may be slices of wider rows."""
     omega, b, *_ = some(3)
     rng = np.random.default_rng(2)
     wide, alpha = rng.standard_normal((50, 8)), rng.standard_normal(50)
@@ -69,7 +69,7 @@ def test_expansion_reads_a_view():
 
 
 def test_add():
-    """theta_r += alpha psi_r, for as many as there are."""
+    """theta_r += alpha psi_r, for each r."""
     theta, psi = np.ones(5), np.arange(5, dtype=np.float32)
     pool.add(theta, psi, 0.5)
     np.testing.assert_array_equal(theta, 1.0 + 0.5 * np.arange(5))

@@ -27,11 +27,11 @@ from iln_stream.compiled.recursive_ridge import (
 from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 RIDGE, NEVER = 0.1, 1e9
-"""The penalty, and a bound of errors that none reaches."""
+"""The penalty, and a Huber bound that no error reaches."""
 
 
 def laid_out(C):
-    """A symmetric matrix, row after row, each to the end of its diagonal block."""
+    """A symmetric matrix, stored row by row, each to the end of its diagonal block."""
     return np.concatenate([row[: i // BLOCK * BLOCK + BLOCK] for i, row in enumerate(C)])
 
 
@@ -51,7 +51,7 @@ def whole(P, pending, record):
 
 @pytest.mark.parametrize("D", [16, 32, 80])
 def test_product_with_what_is_laid_out(D):
-    """Rows begin where those before end, and the product is that of the whole matrix."""
+    """Each row begins where the one before ends, and the product is that of the full matrix."""
     C, phi, k = symmetric(D), np.random.default_rng(1).normal(size=D), np.full(D, np.nan)
     P = laid_out(C)
     assert [row_start(i) for i in (0, 1, D)] == [0, BLOCK, len(P)]
@@ -64,7 +64,7 @@ def test_product_with_what_is_laid_out(D):
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 19])
 @pytest.mark.parametrize("forgetting", [1.0, 0.5])
 def test_updates_that_wait_are_not_overlooked(n, forgetting):
-    """A covariance of which updates wait is the one of which all were made at once."""
+    """A covariance with pending updates equals the one with all updates made at once."""
     D = 32
     C, P = symmetric(D), laid_out(symmetric(D))
     pending, record, rng = np.zeros((WAITING, D)), nothing_learned(), np.random.default_rng(2)
@@ -80,7 +80,7 @@ def test_updates_that_wait_are_not_overlooked(n, forgetting):
 
 
 def test_settling_leaves_the_scale_at_one():
-    """What all is multiplied by can't run away: it starts anew when updates are made."""
+    """The common factor can't overflow: it returns to 1 when pending updates are made."""
     D = 16
     P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
     for n in range(1, 2 * WAITING + 1):
@@ -95,7 +95,7 @@ def test_settling_leaves_the_scale_at_one():
     st.sampled_from([0.5, 2.0, NEVER]),
 )
 def test_huber_weights(errors, huber):
-    """Errors beyond the mean one weigh less, and move it by no more than three times itself."""
+    """Large errors are down-weighted; in the mean they count as three times it at most."""
     record, reference = nothing_learned(), Huber(huber)
     for error in errors:
         assert huber_weight(record, error, huber) == pytest.approx(reference.weight(error))
@@ -105,7 +105,7 @@ def test_huber_weights(errors, huber):
 
 @pytest.mark.parametrize(("n", "weight"), [(0, 1.0), (19, 1.0), (20, 0.2), (40, 0.2)])
 def test_no_error_is_an_outlier_before_there_are_twenty(n, weight):
-    """An error ten times the mean one has weight 1 at first, and later two tenths."""
+    """An error ten times the mean error has weight 1 among the first, and later 0.2."""
     record = nothing_learned()
     for i in range(n):
         huber_weight(record, 0.5 * (-1.0) ** i, 2.0)
@@ -114,7 +114,7 @@ def test_no_error_is_an_outlier_before_there_are_twenty(n, weight):
 
 @pytest.mark.parametrize("n", [0, 1, 17])
 def test_a_renewed_penalty_is_a_row(n):
-    """Renewing is learning that the weight whose turn it is, is 0, with the weight given."""
+    """Renewing the penalty is learning, with the given weight, that the next coefficient is 0."""
     D = 32
     C, theta = symmetric(D), np.random.default_rng(3).normal(size=D)
     P, pending, record = laid_out(C), np.zeros((WAITING, D)), nothing_learned()

@@ -4,46 +4,50 @@ from compiled import plain
 
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.recursive_ridge import STEPS, WAITING
-from iln_stream.compiled.replay import place, replay
+from iln_stream.compiled.regression_event import StoredEvents
+from iln_stream.compiled.replay import Frame, describe_stored, replay
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
-from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import (
+    RLSState,
+    covariance,
+    nothing_learned,
+)
 
 SIZE, d, LAGS, R, D = 50, 3, 2, 11, 32
 SCALE = np.array([0.4, 3.0])
 
 
 def some_events():
-    """A ring of events, one of whose columns lacks values, and today's statistics of the inputs."""
+    """Stored events of which one column lacks values, and statistics: ours and in plain numpy."""
     rng = np.random.default_rng(0)
-    columns, lags, y = (
-        rng.normal(size=(d, SIZE)),
-        rng.normal(size=(SIZE, LAGS)),
-        rng.normal(size=SIZE),
+    stored = StoredEvents(
+        rng.normal(size=(d, SIZE)), rng.normal(size=(SIZE, LAGS)), rng.normal(size=SIZE)
     )
+    columns = stored.columns
     columns[1] += 1000.0
     columns[1, rng.random(SIZE) < 0.3] = ABSENT
-    lags[7], y[11] = 1e9, -1e9
+    stored.lags[7], stored.y[11] = 1e9, -1e9
     stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
     for row in columns.T:
         join(row.copy(), stats)
         plain.joined(known, row)
-    return columns, lags, y, stats, known
+    return stored, Frame(stats, SCALE), known
 
 
-def plain_place(columns, lags, i, known):
-    z = [c.deviation(x, c.joined) for c, x in zip(known, columns[:, i], strict=True)]
-    return np.array([3.0 * plain.scaled(lag, SCALE) for lag in lags[i]] + z)
+def described(stored, i, known):
+    z = [c.deviation(x, c.joined) for c, x in zip(known, stored.columns[:, i], strict=True)]
+    return np.array([3.0 * plain.scaled(lag, SCALE) for lag in stored.lags[i]] + z)
 
 
-def test_an_event_is_placed_by_todays_statistics():
-    """[targets before it, deviations], with what is absent at 0 and the wild within bounds."""
-    columns, lags, _, stats, known = some_events()
+def test_a_stored_event_is_described_by_the_frame():
+    """v = [targets before it, deviations], with absent values at 0 and wild ones within bounds."""
+    stored, frame, known = some_events()
     v = np.empty(LAGS + d)
     for i in range(SIZE):
-        place(columns, lags, i, stats, SCALE, v)
-        assert v == pytest.approx(plain_place(columns, lags, i, known), abs=1e-9)
-    place(columns, lags, 7, stats, SCALE, v)
+        describe_stored(stored, i, frame, v)
+        assert v == pytest.approx(described(stored, i, known), abs=1e-9)
+    describe_stored(stored, 7, frame, v)
     assert v[:LAGS].tolist() == [6.0, 6.0]
 
 
@@ -53,21 +57,19 @@ def test_an_event_is_placed_by_todays_statistics():
 )
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 def test_replay_solves_the_normal_equations_of_the_events(activation, first, last, forgetting):
-    """An expert has then learned first..last - 1, places of a ring; what it lost is summed up."""
-    columns, lags, y, stats, known = some_events()
+    """A candidate has then learned events first..last - 1 of a ring; its |errors| are summed."""
+    stored, frame, known = some_events()
     rng = np.random.default_rng(1)
     omega = rng.normal(size=(LAGS + d, R)).astype(np.float32)
     b, linear = rng.normal(size=R).astype(np.float32), np.array([0.0, 0.0, 1.0, 1.0, 1.0])
     theta, record = np.zeros(D), nothing_learned()
-    lost = replay(
-        columns, lags, y, first, last, stats, SCALE, omega, b, activation, linear,
-        covariance(D), np.zeros((WAITING, D)), theta, record, forgetting, 0.1, 2.0,
-    )  # fmt: skip
+    new = RLSState(omega, b, covariance(D), np.zeros((WAITING, D)), theta, record)
+    lost = replay(stored, first, last, frame, new, activation, linear, forgetting, 0.1, 2.0)
     normal, expected = plain.Normal(D, forgetting, 0.1, huber=2.0), 0.0
     for i in range(first, last):
-        v = plain_place(columns, lags, i % SIZE, known)
+        v = described(stored, i % SIZE, known)
         phi = plain.features(omega, b, activation == COS, linear, v, D)
-        t, p = plain.scaled(y[i % SIZE], SCALE), np.clip(phi @ normal.theta[:, 0], -2.0, 2.0)
+        t, p = plain.scaled(stored.y[i % SIZE], SCALE), np.clip(phi @ normal.theta[:, 0], -2.0, 2.0)
         expected += abs(t - p)
         normal.learn(phi, t, p)
     assert record[STEPS] == last - first

@@ -48,7 +48,7 @@ def test_equals_numpy_draw_for_draw(units, family, d, m):
 
 @pytest.mark.parametrize(("d", "S"), [(2, 4), (17, 3), (100, 1), (5, 300)])
 def test_blocks_equal_numpy_draw_for_draw(d, S):
-    """So do the terms of blocks, over whole and broken tiles of units."""
+    """Terms of blocks equal those of numpy from the same bits, over whole and broken tiles."""
     family = FAMILIES[0]
     f, x = filled(Block(70, S), family, n=40, d=d)
     terms = block_terms(f.support, x, family, int(KEY[0]), 7, 70, S)
@@ -60,7 +60,7 @@ def test_blocks_equal_numpy_draw_for_draw(d, S):
 
 
 @pytest.mark.parametrize(("units", "family"), CASES, ids=repr)
-def test_columns_that_came_later(units, family):
+def test_columns_added_later(units, family):
     """A point with columns that no row of the support has differs from all rows in them."""
     f, _ = filled(Sampled(units), family, n=40, d=3, m=300)
     x = np.random.default_rng(1).standard_normal(37)
@@ -81,7 +81,7 @@ def test_padded(n):
 
 @pytest.mark.parametrize(("normals", "draws"), [(0, 4096), (1, 4096), (3, 1365), (5_000, 1)])
 def test_draws_at_once(normals, draws):
-    """As many as 4096 normals are for, and never none: their order is part of the estimate."""
+    """The draws of 4096 normals, at least 1: the order of draws is part of the estimate."""
     assert draws_at_once(normals) == draws == at_once(normals)
 
 

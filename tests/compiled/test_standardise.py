@@ -22,7 +22,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
 def check(rows):
-    """Rows joined one after the other are to statistics what they are to all values before."""
+    """Statistics updated row by row agree with those recomputed from all values before."""
     d = rows.shape[1]
     stats, columns = no_statistics(d), [Column() for _ in range(d)]
     row, z, again = np.full(d, np.nan), np.full(d, np.nan), np.full(d, np.nan)
@@ -52,7 +52,7 @@ def check(rows):
     st.sampled_from([1e-3, 1.0, 1e9]),
 )
 def test_any_rows(rows, offset, unit):
-    """Whatever comes and whatever is absent, values and deviations are those of the definition."""
+    """Values and deviations follow the definition, whichever values are wild or absent."""
     values = [[ABSENT if v is None else offset + unit * v for v in row] for row in rows]
     check(np.array(values).reshape(-1, 2))
 
@@ -77,7 +77,7 @@ def test_long_streams():
 
 
 def test_no_columns():
-    """A row of nothing is a row."""
+    """A row without columns is a row."""
     check(np.empty((3, 0)))
 
 
@@ -95,7 +95,7 @@ def test_no_columns():
     ],
 )
 def test_what_absent_means(values, meant):
-    """0 to an indicator and to values that spread at least as far as they are from 0."""
+    """0 for an indicator, and for values that spread at least as far as they are from 0."""
     stats = no_statistics(1)
     for value in values:
         join(np.array([value]), stats)
@@ -105,7 +105,7 @@ def test_what_absent_means(values, meant):
 
 @pytest.mark.parametrize(("outlier", "counts_as"), [(1e12, 6.0), (-1e150, -6.0), (5.5, 5.5)])
 def test_an_outlier_moves_the_moments_as_one_at_six_deviations(outlier, counts_as):
-    """From the 30th value on, on either side, and not one that is less far out."""
+    """Outliers on either side are winsorised from the 30th value on, and no other value is."""
     stats = no_statistics(1)
     stats[:3, 0] = 30.0, 0.0, 30.0
     mean, squares = moments_with(outlier, stats, 0)
@@ -129,11 +129,11 @@ def test_an_outlier_moves_the_moments_as_one_at_six_deviations(outlier, counts_a
     ],
 )
 def test_deviations_at_the_extremes(value, mean, squares, n, deviation):
-    """They stay within five, and are 0 where nothing varies but by rounding."""
+    """Deviations are clipped at five, and are 0 if values vary by rounding only."""
     assert in_deviations(value, mean, squares, n) == pytest.approx(deviation, abs=1e-12)
 
 
 @pytest.mark.parametrize("value", [9e12, 1e14, 1e100, -1e100])
 def test_a_wild_value_is_not_ordinary(value):
-    """However far out, a value is clipped at 5 deviations: not 0, as one that agrees with all."""
+    """A value, however far out, is clipped at 5 deviations; it does not become 0."""
     assert in_deviations(value, 0.0, 1000.0, 1000.0) == np.sign(value) * 5.0

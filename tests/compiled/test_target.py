@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.target import center_and_unit, join_target, scaled
+from iln_stream.compiled.target import center_and_unit, join_target, scaled, unscale
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
@@ -20,7 +20,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
     ids=["normal", "wild", "constant", "one", "two-valued", "huge", "tiny"],
 )
 def test_scale_is_that_of_all_targets(ys):
-    """Center and unit are the mean and three deviations of what joined, winsorised; or 1."""
+    """Center and unit are the mean and three deviations of the winsorised targets; or 1."""
     stats = no_statistics(1)
     for n, y in enumerate(ys.tolist(), 1):
         join_target(y, stats)
@@ -29,7 +29,7 @@ def test_scale_is_that_of_all_targets(ys):
 
 
 def test_before_the_first_target():
-    """Nothing known is a center of 0 and a unit of 1."""
+    """Without targets the center is 0 and the unit 1."""
     assert center_and_unit(no_statistics(1)) == (0.0, 1.0)
 
 
@@ -42,7 +42,7 @@ def test_before_the_first_target():
     ],
 )
 def test_unit_where_targets_hardly_differ(mean, squares, unit):
-    """What rounding alone leaves of squares is no unit, and never is a unit 0."""
+    """A sum of squares that may be rounding gives a unit of 1, and no unit is 0."""
     stats = no_statistics(1)
     stats[:3, 0] = 100.0, mean, squares
     assert center_and_unit(stats) == (mean, pytest.approx(unit))
@@ -53,5 +53,13 @@ def test_unit_where_targets_hardly_differ(mean, squares, unit):
     [(5.0, 0.0), (8.0, 1.0), (-1.0, -2.0), (1e150, 2.0), (-1e150, -2.0), (10.9, 1.9666667)],
 )
 def test_scaled_targets_stay_within_two_units(y, t):
-    """A target is its distance from the center in units, or two of them."""
+    """A scaled target is its distance from the center in units, clipped at two."""
     assert scaled(y, 5.0, 3.0) == pytest.approx(t)
+
+
+def test_unscaled_values_are_those_before_scaling():
+    """Scaled values become values in units of the target, and values within two units return."""
+    t, y = np.array([0.0, 1.0, -2.0, 0.3]), np.full(4, np.nan)
+    unscale(t, 5.0, 3.0, y)
+    assert y == pytest.approx([5.0, 8.0, -1.0, 5.9])
+    assert [scaled(value, 5.0, 3.0) for value in y] == pytest.approx(t)

@@ -32,7 +32,7 @@ def test_as_many_are_expected_to_stay_as_wished(raw, data):
 @settings(deadline=None, max_examples=25)
 @given(raws, st.data())
 def test_each_stays_with_its_chance_and_weighs_as_much_on_average(raw, data):
-    """Over 200 evenly spread starts; and the number that stays is the target, give or take one."""
+    """Over 200 evenly spread starts; the number of survivors is the target, give or take one."""
     raw, n = np.array(raw), 200
     target = target_of(raw, data)
     tau = threshold(raw, target)
@@ -50,7 +50,7 @@ def test_each_stays_with_its_chance_and_weighs_as_much_on_average(raw, data):
 
 
 def test_who_is_just_large_enough():
-    """At the threshold or a little beyond it a weight stays as it is, at all starts."""
+    """A weight at the threshold or a little beyond it survives unchanged from every start."""
     for start in (0.0, 0.4, 0.999):
         raw, stay = np.array([0.5, -1.005, 1.0, 0.5]), np.zeros(4, bool)
         systematic(raw, 1.0, start, stay)
@@ -62,7 +62,7 @@ def test_who_is_just_large_enough():
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=20), st.integers(0, 3))
 def test_gaps_are_closed(points, first):
-    """Who stays comes to the front in order, with its weight; the others' slots become free."""
+    """Survivors move to the front in order, with their weights; the others' slots become free."""
     n = len(points)
     stay = np.array([s for s, _ in points], bool)
     slots = np.random.default_rng(n).permutation(n)

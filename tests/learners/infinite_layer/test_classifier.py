@@ -72,7 +72,7 @@ def test_a_class_may_come_amid_a_redraw(n):
     assert max(p, key=p.get) == "far"
 
 
-def test_nobody_is_judged_by_a_class_never_heard_of():
+def test_the_first_event_of_a_class_scores_no_expert():
     """The first event of a class leaves the experts' weights as they were; the second does not."""
     model = InfiniteLayerClassifier(seed=1)
     for x, y in zip(*quadrants(100, 0), strict=True):

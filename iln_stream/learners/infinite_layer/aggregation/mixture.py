@@ -31,8 +31,8 @@ class Mixture(Expert):
         members = list(self.experts.values())
         self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
         self.value = 0.0  # the last prediction
-        self._p, slices = no_predictions(members)
-        self._members = list(zip(members, slices, strict=True))
+        self._p, places = no_predictions(members)
+        self._members = list(zip(members, places, strict=True))
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
@@ -41,32 +41,31 @@ class Mixture(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the mixture of the experts' predictions to p."""
-        for expert, own in self._members:
-            expert.predict(event, own)
-        if any(expert.asleep for expert, _ in self._members):
-            self._predict_awake()
+        for expert, place in self._members:
+            expert.predict(event, self._p[place])
+        sleepers = [place for expert, place in self._members if expert.asleep]
+        if sleepers:
+            self._predict_without(sleepers)
         else:
             self.value = self.rule.mixed(self._p)
         p[0] = self.value
 
-    def _predict_awake(self) -> None:
-        """Mix the predictions of those awake; the others adopt the mixture, and so have no regret."""
+    def _predict_without(self, sleepers: list[slice]) -> None:
+        """Mix the others' predictions. Sleepers adopt the mixture, and so have no regret."""
         awake = np.ones(len(self._p))
-        first = 0
-        for expert, own in self._members:
-            if expert.asleep:
-                awake[first : first + len(own)] = 0.0
-            first += len(own)
+        for place in sleepers:
+            awake[place] = 0.0
         weights = self.rule.weights * awake
-        weights = weights / weights.sum() if weights.sum() > 0.0 else awake / awake.sum()
+        total = weights.sum()
+        weights = weights / total if total > 0.0 else awake / awake.sum()
         self.value = float(weights @ self._p)
         self._p[awake == 0.0] = self.value
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
         self.rule.learn(self._p, self.value, t)
-        for expert, own in self._members:
-            expert.learn(event, t, own)
+        for expert, place in self._members:
+            expert.learn(event, t, self._p[place])
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each prediction, within nested mixtures too, in this one."""

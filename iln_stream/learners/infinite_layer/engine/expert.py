@@ -33,9 +33,9 @@ class Expert(Part):
         """Learn that the event's scaled target was t; p are the predictions for it."""
 
 
-def no_predictions(experts: list[Expert]) -> tuple[Vector, list[Vector]]:
-    """Return an array for the predictions of all experts, and its slice for each."""
+def no_predictions(experts: list[Expert]) -> tuple[Vector, list[slice]]:
+    """Return an array for the predictions of all experts, and the place of each in it."""
     sizes = [len(expert.names) for expert in experts]
-    p = np.zeros(sum(sizes))
     ends = np.cumsum(sizes).tolist()
-    return p, [p[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return np.zeros(sum(sizes)), places

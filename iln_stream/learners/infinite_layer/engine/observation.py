@@ -22,18 +22,21 @@ class Observation:
         Values (d,), with `ABSENT` where a value is missing.
     v
         Last targets and `z`, (n_lags + d,).
-    z
-        The values' deviations, (d,): a view of v.
     center, unit
         The target's scale at the time of the prediction.
 
     """
 
-    __slots__ = ("center", "row", "unit", "v", "z")
+    __slots__ = ("center", "n_lags", "row", "unit", "v")
 
     def __init__(self, n_lags: int, d: int) -> None:
         self.row: Vector = np.zeros(d)
         self.v: Vector = np.zeros(n_lags + d)
-        self.z = self.v[n_lags:]
+        self.n_lags = n_lags
         self.center = 0.0
         self.unit = 1.0
+
+    @property
+    def z(self) -> Vector:
+        """The values' deviations, (d,): a view of v, which a copy of a stored view would not be."""
+        return self.v[self.n_lags :]

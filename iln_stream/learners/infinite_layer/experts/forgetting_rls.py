@@ -69,17 +69,17 @@ class ForgettingRLS(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction from the features of the expert's own."""
-        if self.bank.drawn_at[self.k] != self.followed_at:
-            self._follow()
         self._phi[: self.n_features] = self.bank.phi[self.k, : self.n_features]
         p[0] = clipped(float(dot(self.theta, self._phi)), FENCE)
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Learn t at the features of the last prediction."""
+        """Learn t at the features of the last prediction; the bank has already learned it."""
         kernels.learn_blocks(
             self.P, self.theta, self.record, self._phi, self._k, t, p[0],
             self.forgetting, RIDGE, HUBER,
         )  # fmt: skip
+        if self.bank.drawn_at[self.k] != self.followed_at:
+            self._follow()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""

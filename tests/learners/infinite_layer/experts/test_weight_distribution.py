@@ -12,28 +12,28 @@ from iln_stream.learners.infinite_layer.experts.weight_distribution import (
 SIZE = 20_000
 
 
-def drawn(activation, scale, size, outer, *, sparse):
+def drawn(activation, scale, size, agop, *, sparse):
     """Units drawn from the distribution, with a fixed seed."""
     law = WeightDistribution(activation, scale, sparse=sparse)
-    return law.draw(size, outer, 0, np.random.default_rng(0))
+    return law.draw(size, agop, 0, np.random.default_rng(0))
 
 
 def test_dense_units_have_the_covariance_that_was_learned():
     """Over 20,000 units the covariance of w is 2 g C / d, to 5 standard errors."""
-    outer = np.array([[4.0, 1.0], [1.0, 1.0]])
+    agop = np.array([[4.0, 1.0], [1.0, 1.0]])
     units = WeightDistribution("relu", 0.7, sparse=False).draw(
-        SIZE, outer, 0, np.random.default_rng(0)
+        SIZE, agop, 0, np.random.default_rng(0)
     )
-    wanted = 2 * 0.7 / 2 * blended(outer)
+    wanted = 2 * 0.7 / 2 * blended(agop)
     error = 5.0 * math.sqrt(2.0 / SIZE) * wanted.max()
     assert np.cov(units.omega) == pytest.approx(wanted, abs=error)
 
 
 def test_sparse_units_look_at_few_inputs_by_their_relevance():
     """Units look at 2 and 4 inputs in turn; an input that matters a hundred times more, at most."""
-    outer = np.diag([100.0, *[1.0] * 9])
+    agop = np.diag([100.0, *[1.0] * 9])
     units = WeightDistribution("cos", 3.0, sparse=True).draw(
-        SIZE, outer, 0, np.random.default_rng(0)
+        SIZE, agop, 0, np.random.default_rng(0)
     )
     looks = units.omega != 0.0
     assert set(looks[:, ::2].sum(axis=0)) == {2}

@@ -1,33 +1,26 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.ml_poly import DISCOUNT, judge_next, mixed
+from iln_stream.compiled.ml_poly import update_rule
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 
 
-class Judged(MLPoly):
-    """A rule that learns events one at a time."""
+class Undiscounted(MLPoly):
+    """A rule that remembers all events alike, as its regret bound assumes."""
 
-    def __init__(self, n_experts, squared, discount=DISCOUNT):
-        super().__init__(n_experts)
-        self.squared, self.discount = squared, discount
-
-    def mix(self, p):
-        return mixed(self.table, p)
-
-    def judge(self, p, mixture, t):
-        judge_next(self.table, self.record, p, mixture, t, self.squared, self.discount)
+    def learn(self, p, mixture, t):
+        update_rule(self.table, self.record, p, mixture, t, self.squared, 1.0)
 
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_finds_the_best_expert(squared):
     """After 300 events nearly all weight is on the expert that is right."""
-    rule = Judged(4, squared)
+    rule = MLPoly(4, squared=squared)
     rng = np.random.default_rng(0)
     for _ in range(300):
         t = rng.normal()
         p = np.array([t + rng.normal(), t + 0.05 * rng.normal(), 0.0, 3.0])
-        rule.judge(p, rule.mix(p), t)
+        rule.learn(p, rule.mixed(p), t)
     assert rule.weights[1] > 0.9
     assert rule.weights.sum() == pytest.approx(1.0)
 
@@ -37,18 +30,18 @@ def test_regret_stays_below_its_bound(seed):
     """Without discount the absolute loss exceeds the best expert's by less than the bound."""
     rng = np.random.default_rng(seed)
     K, T = 5, 2_000
-    rule = Judged(K, squared=False, discount=1.0)
+    rule = Undiscounted(K, squared=False)
     bias = rng.normal(size=K)
     lost, each = 0.0, np.zeros(K)
     variation = np.zeros(K)
     for _ in range(T):
         t = rng.normal()
         p = bias + t + rng.normal(size=K)
-        mixture = rule.mix(p)
+        mixture = rule.mixed(p)
         lost += abs(mixture - t)
         each += np.abs(p - t)
         variation += (mixture - p) ** 2
-        rule.judge(p, mixture, t)
+        rule.learn(p, mixture, t)
     best = each.argmin()
     assert lost - each[best] < np.sqrt(K * variation[best] * np.log(T)) + K * np.log(T)
 
@@ -59,9 +52,9 @@ def test_goes_for_the_median_or_the_mean():
     p = np.array([1.0, np.log(2.0)])  # of the exponential law
     weights = {}
     for squared in (True, False):
-        rule = Judged(2, squared, discount=1.0)
+        rule = Undiscounted(2, squared=squared)
         for t in rng.exponential(size=20_000).tolist():
-            rule.judge(p, rule.mix(p), t)
+            rule.learn(p, rule.mixed(p), t)
         weights[squared] = rule.weights.copy()
     # The mixture approaches the best point from between, so the better expert has most weight.
     assert weights[True][0] > 0.6
@@ -70,12 +63,12 @@ def test_goes_for_the_median_or_the_mean():
 
 def test_an_outlier_settles_nothing():
     """One target of 1e9 leaves the weights of a settled rule nearly as they were."""
-    rule = Judged(2, squared=True)
+    rule = MLPoly(2, squared=True)
     rng = np.random.default_rng(2)
     for _ in range(500):
         t = rng.normal()
         p = np.array([t, t + 1.0])
-        rule.judge(p, rule.mix(p), t)
+        rule.learn(p, rule.mixed(p), t)
     before = rule.weights.copy()
-    rule.judge(np.array([0.0, 1.0]), 0.1, 1e9)
+    rule.learn(np.array([0.0, 1.0]), 0.1, 1e9)
     assert rule.weights == pytest.approx(before, abs=0.1)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.recursive_ridge import BLOCK, STEPS, column, learn
+from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     HUBER,
     RIDGE,
@@ -118,10 +119,11 @@ def test_what_is_new_has_the_prior_variance(forgetting):
     """New columns begin with the penalty's covariance, for any number of pending updates."""
     ridges = RLSBank((RLSSpec("one", None, forgetting=forgetting),), 0, n_lags=0)
     ridges.widen(BLOCK - 1)  # no room is left
-    p = np.zeros(1)
+    p, event = np.zeros(1), Observation(0, BLOCK - 1)
+    event.v[:] = 1.0
     for _ in range(5):
-        ridges.predict(np.ones(BLOCK - 1), p)
-        ridges.learn(1.0, p)
+        ridges.predict(event, p)
+        ridges.learn(event, 1.0, p)
     before = ridges.covariance(0)
     ridges.widen(3)
     after = ridges.covariance(0)

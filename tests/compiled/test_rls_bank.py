@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 from compiled import plain
-from iln_stream.compiled.ridge_experts import learn_all, predict_all, relevance_all
 
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.recursive_ridge import WAITING
+from iln_stream.compiled.rls_bank import learn_all, predict_all, update_agop
 from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
 
 d, R, D = 3, 9, 16
@@ -61,16 +61,16 @@ def test_each_expert_solves_its_own_normal_equations():
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.2, 0.0])
-def test_relevance_is_a_mean_of_outer_products(bank, rate):
-    """Gradients of each expert join its own mean, at the rate given."""
+def test_agop_is_a_mean_of_outer_products(bank, rate):
+    """The gradients of each expert join its own average outer product, at the given rate."""
     omega, b, activation, linear, theta = bank
     phi, u, p = np.zeros((K, D)), np.empty((K, R), np.float32), np.empty(K)
-    outer = np.tile(np.eye(d), (K, 1, 1))
-    expected = outer.copy()
+    agop = np.tile(np.eye(d), (K, 1, 1))
+    expected = agop.copy()
     for v in np.random.default_rng(3).normal(size=(12, d)):
         predict_all(*bank, v, u, phi, p)
-        relevance_all(omega, activation, linear, theta, u, rate, outer)
+        update_agop(omega, activation, linear, theta, u, rate, agop)
         for k in range(K):
             g = plain.gradient(omega[k], b[k], activation[k] == COS, linear[k], theta[k], v)
             expected[k] = (1.0 - rate) * expected[k] + rate * np.outer(g, g)
-    assert outer == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
+    assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())

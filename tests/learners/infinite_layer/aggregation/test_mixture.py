@@ -1,0 +1,181 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from support.states import same
+
+from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
+from iln_stream.state import from_bytes, to_bytes
+
+
+class Constant(Expert):
+    """Predicts constants, and notes what it is asked to do."""
+
+    def __init__(self, done=None, **constants):
+        self.names, self.values = tuple(constants), list(constants.values())
+        self.done = [] if done is None else done
+
+    def widen(self, n_columns):
+        self.done.append(("widen", self.names, n_columns))
+
+    def predict(self, event, p):
+        p[:] = self.values
+        self.done.append(("predict", self.names))
+
+    def learn(self, event, t, p):
+        self.done.append(("learn", self.names, t, p.tolist()))
+
+
+def nested(done=None):
+    """A mixture of a mixture and an expert of two predictions."""
+    inner = Mixture(
+        {"first": Constant(done, a=0.1), "second": Constant(done, b=-0.5, c=0.7)}, squared=True
+    )
+    return Mixture({"inner": inner, "third": Constant(done, d=0.4, e=0.0)}, squared=False)
+
+
+def taught(mixture, n, seed=0):
+    """Predict and learn n targets around .3; return the predictions."""
+    event, p, found = Observation(0, 1), np.zeros(1), []
+    for t in (0.3 + 0.1 * np.random.default_rng(seed).normal(size=n)).tolist():
+        mixture.predict(event, p)
+        found.append(p[0])
+        mixture.learn(event, t, p)
+    return found
+
+
+def test_experts_predict_and_learn_in_order():
+    """Each before the next, of a nested mixture too, with its own predictions; widening reaches
+
+    all.
+    """
+    done = []
+    mixture = nested(done)
+    mixture.widen(3)
+    assert done == [("widen", names, 3) for names in (("a",), ("b", "c"), ("d", "e"))]
+    done.clear()
+    event, p = Observation(0, 3), np.zeros(1)
+    mixture.predict(event, p)
+    assert done == [("predict", ("a",)), ("predict", ("b", "c")), ("predict", ("d", "e"))]
+    done.clear()
+    mixture.learn(event, 0.25, p)
+    own = {("a",): [0.1], ("b", "c"): [-0.5, 0.7], ("d", "e"): [0.4, 0.0]}
+    assert done == [("learn", names, 0.25, said) for names, said in own.items()]
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_mixes_by_the_rule(squared):
+    """Predictions and weights are those of `MLPoly` on the experts' predictions."""
+    mixture = Mixture({"all": Constant(a=0.1, b=0.9)}, squared=squared)
+    rule, values = MLPoly(2, squared=squared), np.array([0.1, 0.9])
+    event, p = Observation(0, 1), np.zeros(1)
+    for t in (0.3 + 0.1 * np.random.default_rng(0).normal(size=100)).tolist():
+        mixture.predict(event, p)
+        assert p[0] == mixture.value == rule.mixed(values)
+        rule.learn(values, rule.mixed(values), t)
+        mixture.learn(event, t, p)
+        assert list(mixture.weights().values()) == rule.weights.tolist()
+
+
+def test_weights_of_nested_mixtures_multiply():
+    """They are of predictions by name, sum to one, and give the prediction."""
+    mixture = nested()
+    prediction = taught(mixture, 51)[-1]
+    mixture = nested()
+    taught(mixture, 50)
+    weights = mixture.weights()
+    assert list(weights) == ["a", "b", "c", "d", "e"]
+    assert sum(weights.values()) == pytest.approx(1.0)
+    inner = mixture.experts["inner"]
+    share = mixture.rule.weights[0]
+    assert 0.0 < share < 1.0
+    for name, within in inner.weights().items():
+        assert weights[name] == pytest.approx(share * within)
+    values = np.array([0.1, -0.5, 0.7, 0.4, 0.0])
+    assert np.array(list(weights.values())) @ values == pytest.approx(prediction)
+
+
+def restored(mixture):
+    twin = nested()
+    taught(twin, 7, seed=5)
+    twin.restore(mixture.state())
+    return twin
+
+
+@pytest.mark.parametrize("made", [restored, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_restored_and_copied_go_on_bit_for_bit(made):
+    """A mixture made from another's state, or copied, predicts the same and leaves it alone."""
+    mixture = nested()
+    taught(mixture, 50)
+    before = mixture.state()
+    twin = made(mixture)
+    said = taught(twin, 50, seed=3)
+    assert same(mixture.state(), before)
+    assert taught(mixture, 50, seed=3) == said
+    assert same(mixture.state(), twin.state())
+
+
+class Season(Expert):
+    """An expert of a user's own: the target of three events ago."""
+
+    names = ("season",)
+    kept = ("last",)
+
+    def __init__(self):
+        self.last = np.zeros(3)
+
+    def predict(self, event, p):
+        p[0] = self.last[0]
+
+    def learn(self, event, t, p):
+        self.last = np.append(self.last[1:], t)
+
+
+def seasonal(n):
+    """A composition with that expert, which has learned n events with a season of three."""
+    mixture = Mixture(
+        {
+            "linear": RLSBank((RLSSpec("linear", None),), 0, n_lags=1),
+            "running-mean": RunningMean(),
+            "persistence": Persistence(),
+            "season": Season(),
+        },
+        squared=True,
+    )
+    engine = RegressionEngine(Inputs(2), Target(), Memory(1, 1), mixture)
+    for x, y in season(n):
+        engine.learn(x, y)
+    return engine
+
+
+def season(n, seed=0):
+    """Targets 10, 20, 90, 10.. with little noise, and an input without meaning."""
+    rng = np.random.default_rng(seed)
+    for i, noise in enumerate(rng.normal(size=n).tolist()):
+        yield {"noise": noise}, (10.0, 20.0, 90.0)[i % 3] + 0.1 * noise
+
+
+def test_an_expert_of_ones_own_is_one_class_and_one_line():
+    """It is mixed, weighed, reported, kept and restored with the others."""
+    engine = seasonal(300)
+    weights = engine.expert.weights()
+    assert list(weights) == ["linear", "running-mean", "persistence", "season"]
+    assert weights["season"] > 0.9
+    assert engine.predict({"noise": 0.0}) == pytest.approx(10.0, abs=2.0)
+    twin = seasonal(0)
+    twin.restore(from_bytes(to_bytes(engine.state())))
+    for x, y in season(60, seed=1):
+        assert twin.predict(x) == engine.predict(x)
+        twin.learn(x, y)
+        engine.learn(x, y)
+    assert twin.expert.weights() == engine.expert.weights()

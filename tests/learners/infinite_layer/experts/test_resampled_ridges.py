@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from compiled import plain
+
+from iln_stream.compiled.target import center_and_unit
+from iln_stream.learners.infinite_layer.engine.engine import random_key
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.feature_resampler import FIRST
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
+from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+
+N_LAGS, N_UNITS, SIZE = 2, 16, 300
+SPECS = (
+    RLSSpec("smooth", WeightDistribution("cos", 1.0, sparse=False)),
+    RLSSpec("recent", WeightDistribution("relu", 1.0, sparse=True, recent=True), recent=True),
+)
+
+
+class Stand:
+    """The experts, and the parts of a learner that they use."""
+
+    def __init__(self, *, resampled=True):
+        self.inputs, self.target, self.memory = Inputs(4), Target(), Memory(SIZE, N_LAGS)
+        self.bank = RLSBank(SPECS, N_UNITS, N_LAGS)
+        self.ridges = ResampledRidges(
+            self.bank, self.inputs, self.target, self.memory, random_key(1), resampled=resampled
+        )
+        self.p = np.zeros(len(SPECS))
+
+    def learn(self, x, y, lags=(0.0, 0.0)):
+        """Predict an event, whose last targets are given, and learn it."""
+        known = len(self.inputs)
+        row = self.inputs.admit(x)
+        if len(row) > known:
+            self.memory.widen(len(row) - known)
+            self.ridges.widen(len(row) - known)
+        self.event = event = Observation(N_LAGS, len(row))
+        event.center, event.unit = center_and_unit(self.target.stats)
+        event.v[:N_LAGS] = lags
+        self.inputs.standardise(row, event.row, event.z)
+        self.ridges.predict(event, self.p)
+        self.inputs.join(row)
+        self.target.join(y)
+        self.memory.put(row, y)
+        self.ridges.learn(event, self.target.scaled(y), self.p)
+
+
+def events(n, names="ab"):
+    """Targets that depend on the first input alone; and last targets."""
+    rng = np.random.default_rng(0)
+    for values in rng.normal(size=(n, len(names))).tolist():
+        yield dict(zip(names, values, strict=True)), np.sin(2.0 * values[0]), rng.normal(size=2)
+
+
+def test_agop_is_the_running_mean_of_the_gradients_outer_products():
+    """Recomputed in double precision, from the weights after each event."""
+    stand = Stand()
+    wanted = np.tile(np.eye(N_LAGS + 2), (len(SPECS), 1, 1))
+    for n, event in enumerate(events(FIRST - 1), start=1):
+        stand.learn(*event)
+        for k, spec in enumerate(SPECS):
+            linear, bank = np.r_[[float(spec.recent)] * N_LAGS, 1.0, 1.0], stand.bank
+            g = plain.gradient(
+                bank.omega[k], bank.b[k], spec.prior.activation == "cos", linear, bank.theta[k],
+                stand.event.v,
+            )  # fmt: skip
+            wanted[k] += (np.outer(g, g) - wanted[k]) / (1.0 + n / 4.0)
+        assert stand.ridges.agop == pytest.approx(wanted, rel=1e-3, abs=1e-4)
+    assert (stand.ridges.agop[0, :N_LAGS] == wanted[0, :N_LAGS]).all()  # dense is blind to lags
+
+
+def test_relevance_is_of_the_inputs_alone():
+    """It has an entry for each column, none for the last targets, and finds what matters."""
+    stand = Stand()
+    for event in events(60):
+        stand.learn(*event)
+    for k in range(len(SPECS)):
+        a, b = stand.ridges.relevance(k)
+        assert a > 3.0 * b
+    assert stand.ridges.relevance(1).tolist() == np.diag(stand.ridges.agop[1])[N_LAGS:].tolist()
+
+
+def test_predictions_are_kept_to_be_compared_with_a_candidates():
+    """In units of the target, as of the event, in the slot of the memory that the event is in."""
+    stand = Stand()
+    said = []
+    for i, (x, y, lags) in enumerate(events(SIZE + 30)):
+        stand.learn(x, 1000.0 + i + y, lags)
+        said.append(stand.event.center + stand.event.unit * stand.p)
+    slots = np.arange(30, SIZE + 30) % SIZE
+    assert stand.ridges.resampler.predictions[slots] == pytest.approx(np.array(said[30:]))
+
+
+def test_units_are_drawn_with_the_first_columns():
+    """They look at all of them, though events without inputs came before."""
+    stand = Stand()
+    stand.learn({}, 1.0)
+    assert not stand.bank.omega.any()
+    stand.learn({"a": 1.0, "b": 2.0}, 2.0)
+    assert stand.bank.omega[:, N_LAGS:].any(axis=2).all()
+    assert stand.bank.drawn_at.tolist() == [0, 0]
+
+
+def test_new_columns_are_used_after_the_next_redraw():
+    """Which comes sooner because of them; until then they enter linearly."""
+    stand = Stand()
+    for event in events(140):
+        stand.learn(*event)
+    for event in events(80, "abc"):
+        stand.learn(*event)
+        drawn = stand.bank.drawn_at > 140
+        assert (stand.bank.omega[:, -1].any(axis=1) == drawn).all()
+    assert (stand.bank.drawn_at >= 140 + FIRST).all()
+
+
+def test_new_columns_leave_what_was_learned_of_the_others():
+    """The gradients' products stay, and a new column is as relevant as all were at first."""
+    stand = Stand()
+    for event in events(20):
+        stand.learn(*event)
+    before = stand.ridges.agop.copy()
+    stand.ridges.widen(1)
+    assert (stand.ridges.agop[:, :-1, :-1] == before).all()
+    assert (stand.ridges.agop[:, -1] == np.eye(N_LAGS + 3)[-1]).all()
+
+
+@pytest.mark.parametrize("resampled", [True, False])
+def test_units_are_redrawn_unless_they_are_to_stay(resampled):
+    """Without redraws, the first units stay, though columns come, and no gradients are averaged."""
+    stand = Stand(resampled=resampled)
+    for i, event in enumerate([*events(100), *events(FIRST, "abc")]):
+        stand.learn(*event)
+        if i == 0:
+            first = stand.bank.omega.copy()
+    changed = (stand.bank.omega[:, : N_LAGS + 2] != first).any()
+    assert changed == resampled
+    assert (stand.bank.drawn_at > 0).all() == resampled
+    eye = np.eye(N_LAGS + 3)
+    assert (stand.ridges.agop != eye).any() == resampled

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from iln_stream import Pool, ShrinkingGradient
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
+
+N_UNITS, d = 16, 3
+
+
+def events(n, seed=0):
+    """Rows, and targets on the scale of the engine, within +-2."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return [(x, 2.0 * float(np.sin(3.0 * x[0]))) for x in X]
+
+
+class Steps:
+    """The expert, fed with rows."""
+
+    def __init__(self, seed=1):
+        self.expert = ShrinkingGradientExpert(N_UNITS, seed)
+        self.event, self.p = Observation(0, d), np.zeros(1)
+
+    def predict(self, x):
+        self.event.v[:] = x
+        self.expert.predict(self.event, self.p)
+        return self.p[0]
+
+    def learn(self, x, t):
+        p = self.predict(x)
+        self.expert.learn(self.event, t, self.p)
+        return p
+
+
+def test_is_algorithm_1_on_clipped_targets():
+    """Estimates and targets are those of `ShrinkingGradient`, clipped to +-1."""
+    steps = Steps()
+    learner = ShrinkingGradient(estimator=Pool(N_UNITS), step=0.6, seed=1)
+    estimates = []
+    for x, t in events(200):
+        estimates.append(learner.estimate_row(x).value)
+        assert steps.learn(x, t) == np.clip(estimates[-1], -1.0, 1.0)
+        learner.learn_row(x, float(np.clip(t, -1.0, 1.0)))
+    assert steps.expert.learner.alpha_l1 == learner.alpha_l1
+    assert max(np.abs(estimates)) > 1.0
+
+
+def test_another_seed_draws_other_units():
+    """The seed decides the estimates."""
+    one, same, other = Steps(1), Steps(1), Steps(2)
+    for x, t in events(20):
+        for each in (one, same, other):
+            each.learn(x, t)
+    x = np.ones(d)
+    assert one.predict(x) == same.predict(x) != other.predict(x)
+
+
+@pytest.mark.parametrize("n", [0, 50])
+def test_restored_goes_on_bit_for_bit(n):
+    """The units, too, are those of the state, not of the restored expert's seed."""
+    steps, twin = Steps(1), Steps(2)
+    for x, t in events(n):
+        steps.learn(x, t)
+    twin.expert.restore(steps.expert.state())
+    for x, t in events(50, seed=7):
+        assert twin.learn(x, t) == steps.learn(x, t)
