@@ -24,7 +24,7 @@ first entry is the number of events learned; that of `join_drift`; the last two 
 
 N_LAGS, N_EXPERTS = 2, 5
 
-ROW, INPUTS, FEATURES, SAID, GAINS = range(5)
+ROW, INPUTS, FEATURES, PREDICTIONS, GAINS = range(5)
 """Rows of `look`, shape (5, D), which a prediction fills for learning: the raw row, v = [last
 targets, deviations], phi, the experts' predictions; and scratch."""
 
@@ -48,7 +48,7 @@ def predict_event(x, stats, target, record, table, units, theta, look):  # type:
     """
     center, unit = center_and_unit(target)
     L, R = units.shape[0] - 1, units.shape[1]
-    row, v, phi, p = look[ROW, : x.shape[0]], look[INPUTS, :L], look[FEATURES], look[SAID]
+    row, v, phi, p = look[ROW, : x.shape[0]], look[INPUTS, :L], look[FEATURES], look[PREDICTIONS]
     for i in range(N_LAGS):
         v[i] = 3.0 * scaled(record[LAGS + i], center, unit) if record[EVENTS] > i else 0.0
     standardise(x, stats, row, v[N_LAGS:])
@@ -74,7 +74,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     Returns the number of events so far.
     """
     L = units.shape[0] - 1
-    phi, p = look[FEATURES], look[SAID, :N_EXPERTS]
+    phi, p = look[FEATURES], look[PREDICTIONS, :N_EXPERTS]
     kept = memory[int(record[EVENTS]) % memory.shape[0]]
     kept[:N_LAGS] = record[LAGS : LAGS + N_LAGS]
     kept[N_LAGS:L] = look[ROW, : L - N_LAGS]

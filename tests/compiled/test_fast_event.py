@@ -13,9 +13,9 @@ from iln_stream.compiled.fast_event import (
     LAGS,
     N_EXPERTS,
     N_LAGS,
+    PREDICTIONS,
     RIDGE,
     ROW,
-    SAID,
     learn_event,
     predict_event,
     replay_blocks,
@@ -130,7 +130,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         expected = reference.predict(x)
         events, unit = reference.events, reference.events.scale[1]
         assert fast.predict(x) == pytest.approx(expected, abs=2e-4 * unit)
-        assert fast.look[SAID, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
+        assert fast.look[PREDICTIONS, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
         assert fast.look[ROW, :d].tolist() == events.row
         assert fast.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
         assert fast.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)

@@ -12,7 +12,7 @@ class Part:
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
-    parts: ClassVar[tuple[str, ...]] = ()
+    parts: tuple[str, ...] = ()
 
     def state(self) -> dict[str, Any]:
         """Return copies of the kept attributes, and the states of the parts, by name."""

@@ -30,22 +30,22 @@ def test_probabilities_are_calibrated():
     model = InfiniteLayerClassifier(seed=1)
     rng = np.random.default_rng(3)
     xs, ys = quadrants(2_000, 0, classes=(0, 1))
-    said, came = [], []
+    predicted, observed = [], []
     for x, y in zip(xs, ys, strict=True):
         y = 1 - y if rng.random() < 0.2 else y
         p = model.predict_proba_one(x)
         assert sum(p.values()) == pytest.approx(1.0 if p else 0.0)
-        said.append(p.get(1, 0.5))
-        came.append(y)
+        predicted.append(p.get(1, 0.5))
+        observed.append(y)
         model.learn_one(x, y)
-    said, came = np.array(said[500:]), np.array(came[500:])
-    sure = said > 0.65
+    predicted, observed = np.array(predicted[500:]), np.array(observed[500:])
+    sure = predicted > 0.65
     assert sure.sum() > 400
     deviation = 5.0 * math.sqrt(0.25 / sure.sum())
-    assert came[sure].mean() == pytest.approx(said[sure].mean(), abs=deviation)
+    assert observed[sure].mean() == pytest.approx(predicted[sure].mean(), abs=deviation)
 
 
-def test_new_classes_may_come():
+def test_new_classes_may_appear():
     """A class first seen late is known from then on, and no other class's score has changed."""
     model = InfiniteLayerClassifier(seed=1)
     for x, y in zip(*quadrants(100, 0), strict=True):
@@ -59,7 +59,7 @@ def test_new_classes_may_come():
 
 
 @pytest.mark.parametrize("n", range(129, 135))
-def test_a_class_may_come_amid_a_redraw(n):
+def test_a_class_may_appear_amid_a_redraw(n):
     """A candidate in training when a class appears is restarted, and knows the class in the end."""
     model = InfiniteLayerClassifier(seed=1)
     xs, ys = quadrants(n, 0)
@@ -98,7 +98,7 @@ def test_state_goes_on_bit_for_bit(n):
         model.learn_one(x, y)
 
 
-def test_what_it_uses_can_be_read():
+def test_weights_and_relevance():
     """Weights and shares sum to one; a new learner has none."""
     model = InfiniteLayerClassifier(seed=1)
     assert (model.predict_proba_one({"a": 1.0}), model.relevance, model.n_learned) == ({}, {}, 0)

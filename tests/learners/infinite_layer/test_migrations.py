@@ -110,7 +110,6 @@ KINDS = [
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.old.__name__)
 def test_a_state_of_version_2_goes_on(kind, n):
     """Renamed and moved back into the form of 0.1.0, a state is migrated to what it was; it is left
-
     as it is, and a learner restored from it predicts the same: new, taught, and amid redraws.
     """
     learner = kind.taught(n)

@@ -125,7 +125,7 @@ def test_noise_is_not_learned(profile):
     )
 
 
-def test_outliers_do_not_carry_it_off():
+def test_outliers_do_little_harm():
     """0.5 % of inputs and targets at 100 deviations: the other events are still learned."""
     xs, ys = interaction(1_500, 0)
     rng = np.random.default_rng(4)
@@ -282,7 +282,7 @@ def test_targets_and_inputs_too_small_to_square(profile):
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_redraws_go_on_while_columns_come(profile):
-    """A stream that keeps bringing new names has its units redrawn all the same."""
+    """Units are redrawn also while a stream keeps bringing new names."""
     model = InfiniteLayerRegressor(profile, seed=1)
     rng = np.random.default_rng(0)
     for i in range(1_200):
@@ -292,7 +292,7 @@ def test_redraws_go_on_while_columns_come(profile):
 
 
 @pytest.mark.parametrize("bad", [None, "clear"])
-def test_what_is_no_number_is_refused_by_name(bad):
+def test_values_that_are_not_numbers_are_refused_by_name(bad):
     """River passes values through: a missing value or a string is reported, with the remedy."""
     model = InfiniteLayerRegressor(seed=1)
     with pytest.raises(ValueError, match=r"x\['sky'\] is .*not a number.*OneHotEncoder"):
@@ -320,7 +320,7 @@ def of_the_last_targets(n, phi_1, phi_2):
 
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_the_target_before_the_last_is_looked_at(profile):
+def test_the_target_before_the_last_is_an_input(profile):
     """Where the target follows the one two events ago, and not the last, that is learned."""
     xs, ys = of_the_last_targets(1_500, 0.0, 0.95)
     # Of all that varies the noise is sqrt(1 - 0.95^2) = 0.31.

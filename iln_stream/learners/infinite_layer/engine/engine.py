@@ -1,7 +1,7 @@
 """How an event passes from named inputs to the experts: the same for every learner here."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Engine(Part):
 
     """
 
-    parts: ClassVar[tuple[str, ...]] = ("inputs",)
+    parts: tuple[str, ...] = ("inputs",)
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs

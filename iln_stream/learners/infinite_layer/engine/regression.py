@@ -1,7 +1,7 @@
 """The engine of the regression learners."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class RegressionEngine(Engine):
     """
 
     kept = ("lags",)
-    parts: ClassVar[tuple[str, ...]] = ("inputs", "target", "memory", "expert", "drift_means")
+    parts: tuple[str, ...] = ("inputs", "target", "memory", "expert", "drift_means")
 
     def __init__(
         self,
@@ -46,6 +46,8 @@ class RegressionEngine(Engine):
         self.memory = memory
         self.expert = expert
         self.intervals = intervals
+        if intervals is not None:
+            self.parts = (*self.parts, "intervals")
         self.drift_means = Drift()
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)

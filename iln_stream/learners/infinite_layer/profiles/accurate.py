@@ -55,8 +55,6 @@ class Accurate(RegressionEngine):
 
     """
 
-    parts = (*RegressionEngine.parts, "intervals")
-
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         inputs, target, memory = Inputs(max_columns), Target(), Memory(MEMORY, N_LAGS)
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)

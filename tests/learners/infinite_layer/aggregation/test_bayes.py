@@ -4,7 +4,7 @@ import pytest
 from iln_stream.learners.infinite_layer.aggregation.bayes import BayesMixture
 
 
-def test_weighs_by_what_was_given_to_what_came():
+def test_weighs_by_the_probability_of_the_observed_class():
     """Of two experts that predicted 1/3 and 2/3 after the same past, one weighs twice the other."""
     mixture = BayesMixture(2)
     assert mixture.weights.tolist() == [0.5, 0.5]

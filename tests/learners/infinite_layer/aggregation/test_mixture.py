@@ -55,10 +55,7 @@ def taught(mixture, n, seed=0):
 
 
 def test_experts_predict_and_learn_in_order():
-    """Each before the next, of a nested mixture too, with its own predictions; widening reaches
-
-    all.
-    """
+    """Nested ones too, each with its own predictions; widening reaches all of them."""
     done = []
     mixture = nested(done)
     mixture.widen(3)
@@ -70,7 +67,7 @@ def test_experts_predict_and_learn_in_order():
     done.clear()
     mixture.learn(event, 0.25, p)
     own = {("a",): [0.1], ("b", "c"): [-0.5, 0.7], ("d", "e"): [0.4, 0.0]}
-    assert done == [("learn", names, 0.25, said) for names, said in own.items()]
+    assert done == [("learn", names, 0.25, p) for names, p in own.items()]
 
 
 @pytest.mark.parametrize("squared", [True, False])
@@ -119,9 +116,9 @@ def test_restored_and_copied_go_on_bit_for_bit(made):
     taught(mixture, 50)
     before = mixture.state()
     twin = made(mixture)
-    said = taught(twin, 50, seed=3)
+    predictions = taught(twin, 50, seed=3)
     assert same(mixture.state(), before)
-    assert taught(mixture, 50, seed=3) == said
+    assert taught(mixture, 50, seed=3) == predictions
     assert same(mixture.state(), twin.state())
 
 

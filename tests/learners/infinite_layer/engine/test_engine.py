@@ -174,8 +174,8 @@ def test_predicting_changes_nothing(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
 def test_what_is_predicted_in_between_does_not_matter(kind):
     """Whether an event, others, or both in any order are predicted before it is learned; at new
-
-    columns, redraws and events that come twice: the state is that of an engine that is only taught.
+    columns, redraws and repeated events: the state is that of an engine that is only
+    taught.
     """
     asked, silent = kind.new(), kind.new()
     rng = np.random.default_rng(5)
@@ -195,7 +195,6 @@ def test_what_is_predicted_in_between_does_not_matter(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
 def test_a_refused_event_changes_nothing(kind, bad):
     """Neither its new name nor its new class is known after it, and the next event is learned as if
-
     it had not been there.
     """
     engine, spared = kind.new(), kind.new()
@@ -232,10 +231,7 @@ MADE = [
 @pytest.mark.parametrize("made", MADE, ids=["restored", "copied", "pickled"])
 @pytest.mark.parametrize("n", [0, 30, 42, 66])
 def test_another_made_of_it_goes_on_bit_for_bit(kind, made, n):
-    """Before new columns, after the first of them, or amid a redraw; and neither changes the
-
-    other.
-    """
+    """Before new columns, after the first of them, or amid a redraw; neither changes the other."""
     engine = kind.new()
     events = list(kind.events(n + 40))
     for x, y in events[:n]:

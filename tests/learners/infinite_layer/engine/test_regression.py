@@ -137,7 +137,6 @@ def named(row):
 @pytest.mark.parametrize("kind", ["normal", "wild"])
 def test_the_whole_event_is_as_recomputed(kind):
     """From the first event on, and when the memory is full, each prediction, weight, interval and
-
     stored event is what all events so far imply.
     """
     parts, reference = Parts(), Plain()

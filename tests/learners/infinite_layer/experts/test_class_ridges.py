@@ -25,9 +25,8 @@ def drawn():
 
 
 def test_a_class_is_learned_as_if_it_had_always_been_known():
-    """Scores are ridge regressions on all events of 1 for the class and 0 otherwise, also those of
-
-    a class that first came after 40 events; each expert uses its own units.
+    """Scores are ridge regressions on all events of 1 for the class and 0 otherwise, also for
+    a class that first appears after 40 events; each expert uses its own units.
     """
     bank, event, rng = drawn(), Observation(0, d), np.random.default_rng(1)
     labels = [*rng.integers(2, size=40), *rng.integers(3, size=60)]
@@ -48,10 +47,7 @@ def test_a_class_is_learned_as_if_it_had_always_been_known():
 
 
 def test_new_classes_and_columns_leave_scores_alone():
-    """Right after a class and a column came, the known classes' scores are as before, and the new
-
-    class's are 0.
-    """
+    """Right after both are new, the known classes' scores are as before, the new class's 0."""
     bank, event, rng = drawn(), Observation(0, d), np.random.default_rng(1)
     for _ in range(2):
         bank.add_class()

@@ -115,7 +115,6 @@ def test_constant_input_does_not_wind_up():
 
 def test_outlives_its_forgetting():
     """60 / (1 - forgetting) events after it began, its covariance is symmetric and it still learns:
-
     rounding that 1 / forgetting multiplies would be e^60 times as large by then.
     """
     D, n = 70, 60_000

@@ -15,7 +15,7 @@ def predicted(expert, *last_targets):
 
 @pytest.mark.parametrize("last", [-2.0, 0.0, 0.7])
 def test_persistence_predicts_the_last_target(last):
-    """On the scaled target's own scale, whatever came before and whatever the inputs are."""
+    """On the target's scale, for any earlier target and any input."""
     assert predicted(Persistence(), last, 1.5) == pytest.approx(last)
 
 

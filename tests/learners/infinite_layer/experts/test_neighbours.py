@@ -22,7 +22,7 @@ class Seen(Neighbours):
 
     def predict(self, event, p):
         super().predict(event, p)
-        self.said = event.center + event.unit * p
+        self.predictions = event.center + event.unit * p
 
 
 def engine_of_neighbours():
@@ -49,16 +49,15 @@ def test_predicts_targets_of_the_events_that_resemble_the_new_one():
             last = np.arange(i - SIZE, i)
             # The mean was predicted to be the target before, and is clipped to the scale.
             similar = np.argsort(np.abs(y[last - 1] - y[i - 1]))[:N_SIMILAR]
-            assert near.said[0] == pytest.approx(np.median(y[last][similar]))
+            assert near.predictions[0] == pytest.approx(np.median(y[last][similar]))
             apart = ((X[last] - X[i]) * near.metric) ** 2
             nearest = np.argsort(apart.sum(axis=1))[:N_NEAR]
-            assert near.said[1] == pytest.approx(np.median(y[last][nearest]))
+            assert near.predictions[1] == pytest.approx(np.median(y[last][nearest]))
         engine.learn(x, float(y[i]))
 
 
 def test_a_difference_counts_by_relevance_and_scale():
     """The metric is updated every 16 events, with the root of the relevance over the sd; a little
-
     of it is uniform, and what is constant, or not measured yet, does not count.
     """
     engine, near = engine_of_neighbours()
@@ -84,7 +83,7 @@ def test_restored_goes_on_bit_for_bit():
     twin.restore(engine.state())
     for x, y in events[SIZE + 10 :]:
         assert twin.predict(x) == engine.predict(x)
-        assert near_twin.said.tolist() == near.said.tolist()
+        assert near_twin.predictions.tolist() == near.predictions.tolist()
         twin.learn(x, y)
         engine.learn(x, y)
 

@@ -84,19 +84,19 @@ def test_relevance_is_of_the_inputs_alone():
     assert stand.ridges.relevance(1).tolist() == np.diag(stand.ridges.agop[1])[N_LAGS:].tolist()
 
 
-def test_predictions_are_kept_to_be_compared_with_a_candidates():
+def test_predictions_are_kept_for_comparison_with_a_candidate():
     """In units of the target, as of the event, in the slot of the memory that the event is in."""
     stand = Stand()
-    said = []
+    wanted = []
     for i, (x, y, lags) in enumerate(events(SIZE + 30)):
         stand.learn(x, 1000.0 + i + y, lags)
-        said.append(stand.event.center + stand.event.unit * stand.p)
+        wanted.append(stand.event.center + stand.event.unit * stand.p)
     slots = np.arange(30, SIZE + 30) % SIZE
-    assert stand.ridges.resampler.predictions[slots] == pytest.approx(np.array(said[30:]))
+    assert stand.ridges.resampler.predictions[slots] == pytest.approx(np.array(wanted[30:]))
 
 
 def test_units_are_drawn_with_the_first_columns():
-    """They look at all of them, though events without inputs came before."""
+    """They use all of them, also if events without inputs precede."""
     stand = Stand()
     stand.learn({}, 1.0)
     assert not stand.bank.omega.any()
@@ -106,7 +106,7 @@ def test_units_are_drawn_with_the_first_columns():
 
 
 def test_new_columns_are_used_after_the_next_redraw():
-    """Which comes sooner because of them; until then they enter linearly."""
+    """The redraw is earlier because of them; until then they enter linearly."""
     stand = Stand()
     for event in events(140):
         stand.learn(*event)

@@ -107,7 +107,7 @@ def test_forgetting_does_not_wind_up():
 
 
 def test_aligned_copies_are_equal_and_aligned():
-    """A covariance begins at a line of the cache, whatever the memory it came from."""
+    """A covariance begins at a line of the cache, wherever the original lies in memory."""
     for values in (np.arange(7.0), np.arange(12.0).reshape(3, 4)[:, 1:]):
         copy = aligned(values)
         assert (copy == values).all()
@@ -115,7 +115,7 @@ def test_aligned_copies_are_equal_and_aligned():
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
-def test_what_is_new_has_the_prior_variance(forgetting):
+def test_new_columns_have_the_prior_variance(forgetting):
     """New columns begin with the penalty's covariance, for any number of pending updates."""
     ridges = RLSBank((RLSSpec("one", None, forgetting=forgetting),), 0, n_lags=0)
     ridges.widen(BLOCK - 1)  # no room is left

@@ -29,21 +29,21 @@ def test_dense_units_have_the_covariance_that_was_learned():
     assert np.cov(units.omega) == pytest.approx(wanted, abs=error)
 
 
-def test_sparse_units_look_at_few_inputs_by_their_relevance():
-    """Units look at 2 and 4 inputs in turn; an input that matters a hundred times more, at most."""
+def test_sparse_units_use_few_inputs_by_their_relevance():
+    """Units use 2 and 4 inputs in turn; an input that matters a hundred times more, at most."""
     agop = np.diag([100.0, *[1.0] * 9])
     units = WeightDistribution("cos", 3.0, sparse=True).draw(
         SIZE, agop, 0, np.random.default_rng(0)
     )
-    looks = units.omega != 0.0
-    assert set(looks[:, ::2].sum(axis=0)) == {2}
-    assert set(looks[:, 1::2].sum(axis=0)) == {4}
-    shares = looks.mean(axis=1)
+    used = units.omega != 0.0
+    assert set(used[:, ::2].sum(axis=0)) == {2}
+    assert set(used[:, 1::2].sum(axis=0)) == {4}
+    shares = used.mean(axis=1)
     assert shares[0] > 0.6 > 0.4 > shares[1:].max()
 
 
-def test_few_inputs_are_all_looked_at():
-    """With one input every unit looks at it."""
+def test_few_inputs_are_all_used():
+    """With one input every unit uses it."""
     units = WeightDistribution("cos", 3.0, sparse=True).draw(
         10, np.eye(1), 0, np.random.default_rng(0)
     )
@@ -51,7 +51,7 @@ def test_few_inputs_are_all_looked_at():
 
 
 @pytest.mark.parametrize("recent", [False, True])
-def test_only_a_recent_prior_looks_at_lags(recent):
+def test_only_a_recent_prior_uses_lags(recent):
     """The first entries of v are last targets, and only a prior with `recent` uses them."""
     prior = WeightDistribution("relu", 1.0, sparse=False, recent=recent)
     units = prior.draw(50, np.eye(5), 2, np.random.default_rng(0))

@@ -31,8 +31,8 @@ def test_each_expert_is_reported_by_its_name():
         assert list(engine.redrawn_at()) == [spec.name for spec in RANDOM]
 
 
-def test_units_look_at_inputs_that_come_after_an_event_without_any():
-    """A first event without inputs costs one event: units are drawn when columns come."""
+def test_units_use_inputs_that_follow_an_event_without_any():
+    """Units are drawn with the first columns, not with the first event."""
     engine = taught([({}, 1.0), ({"a": 1.0, "b": 2.0}, 1.0)])
     assert engine.ridges.bank.omega.any(axis=(1, 2)).all()
     assert set(engine.redrawn_at().values()) == {0}
@@ -70,7 +70,6 @@ def test_relevance_is_of_the_ridges_by_their_weights():
 
 def test_after_the_memory_is_full():
     """Only `sparse` is redrawn once the memory has lost history, if the stream turns over; and the
-
     state grows no more.
     """
     engine = taught(products(MEMORY + 200))

@@ -28,7 +28,7 @@ def test_each_expert_is_reported_by_its_name():
 
 
 def test_without_inputs_frequencies_are_predicted():
-    """Where nothing tells the classes apart, each has its share of the events, smoothed by one."""
+    """Each class has its share of the events, with one event added to each."""
     rng = np.random.default_rng(0)
     labels = rng.choice(["rare", "usual", "other"], p=[0.05, 0.75, 0.2], size=600).tolist()
     engine = taught([({}, label) for label in labels])

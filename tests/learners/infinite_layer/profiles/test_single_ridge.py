@@ -29,7 +29,6 @@ def waves(n, seed=0):
 @pytest.mark.parametrize(("forgetting", "huber"), [(1.0, 1e9), (1.0, 2.0), (0.98, 2.0)])
 def test_is_the_ridge_regression_of_its_description(forgetting, huber):
     """Each prediction is that of the normal equations of all events so far, with the penalty, the
-
     Huber weights and the forgetting asked for.
     """
     engine = ridge(resampled=False, forgetting=forgetting, huber=huber)
