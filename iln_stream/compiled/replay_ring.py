@@ -24,7 +24,12 @@ SAMPLE = 2048
 """The most values among which quantiles are taken."""
 
 FIRST_KNOTS = 64
-"""Quantiles are taken at this many events, and anew whenever the number has doubled."""
+"""Quantiles are taken at this many events, and anew whenever the number has doubled: then of a few
+columns in each of the next events, because sorting takes its time."""
+
+AT_ONCE = 1000
+"""The first quantiles, of few values, are taken of this many columns at once. Networks learn less
+if piecewise-linear functions of some columns start before others: up to 4 % in mean error."""
 
 CENTER, INVERSE, FILL, LEVELS = range(4)
 LOWER, SLOPE = 8, 24
@@ -109,9 +114,10 @@ def put(ring, encoding, row, y, stats, target):  # type: ignore[no-untyped-def]
     while 2 * first <= n:
         first *= 2
     if n >= FIRST_KNOTS:
-        # A few columns in each of the next events: sorting takes its time.
         L = encoding.shape[0]
         each = (L + first - 1) // first
+        if first == FIRST_KNOTS:
+            each = max(each, AT_ONCE)
         for j in range(min((n - first) * each, L), min((n - first + 1) * each, L)):
             _place_knots(ring, encoding, j)
     _scale(ring, encoding, stats, target)

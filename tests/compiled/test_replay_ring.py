@@ -61,7 +61,7 @@ def test_numbers_of_any_offset(offset):
         x, tolerance = rows[:, j], 1e-5 + 1e-14 * abs(offset)
         expected = deviations(x[events], x.mean(), x.std())
         assert inputs[Z, N_LAGS + j] == pytest.approx(expected, abs=tolerance)
-        knots = quantiles(x[: FIRST_KNOTS + N_LAGS + j])  # a column an event, from the 64th on
+        knots = quantiles(x[:FIRST_KNOTS])
         found = shares_of(inputs, N_LAGS + j)
         assert found == pytest.approx(shares(x[events], knots), abs=20 * tolerance)
 
@@ -126,7 +126,7 @@ def test_a_full_ring_keeps_the_last_events():
 
 
 def test_the_work_of_quantiles_is_spread():
-    """At most one column's are taken anew in an event, and all have been before the next turn."""
+    """All columns' first ones are taken at once, later ones of one column in an event."""
     r = np.random.default_rng(5)
     rows, y = r.normal(size=(512, 30)), r.normal(size=512)
     ring = ReplayRing(4096)
@@ -139,7 +139,8 @@ def test_the_work_of_quantiles_is_spread():
         join_target(y[n], target)
         ring.put(rows[n], y[n], stats, target)
         taken.append((before != ring.encoding[:, LOWER:]).any(axis=1).sum())
-    assert max(taken) == 1
-    assert sum(taken[64 - 1 : 128 - 1]) == ring.n_columns
-    assert sum(taken[128 - 1 : 256 - 1]) == ring.n_columns
+    assert taken[:64] == [0] * 63 + [ring.n_columns]
+    assert max(taken[64:]) == 1
+    assert sum(taken[64:127]) == 0
+    assert sum(taken[127:255]) == sum(taken[255:511]) == ring.n_columns
     assert (ring.encoding[:, LEVELS] == 16).all()

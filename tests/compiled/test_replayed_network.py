@@ -16,7 +16,7 @@ from iln_stream.compiled.network_layout import (
     scratch_of,
     weights_of,
 )
-from iln_stream.compiled.replay_ring import N_LAGS
+from iln_stream.compiled.replay_ring import FIRST_KNOTS, N_LAGS
 from iln_stream.compiled.replayed_network import (
     DECAY_STEPS,
     WARM_UP,
@@ -71,13 +71,9 @@ class Stream:
             mean, sd = self.stats[1, j], np.sqrt(self.stats[2, j] / N_EVENTS)
             z[:, N_LAGS + j] = deviations(x[events], 0.0 if j == 2 else mean, sd)
             if j < 2:
-                phi[:, N_LAGS + j] = shares(x[events], quantiles(x[: self.placed(N_LAGS + j)]))
+                phi[:, N_LAGS + j] = shares(x[events], quantiles(x[:FIRST_KNOTS]))
         mean, sd = self.target[1, 0], np.sqrt(self.target[2, 0] / N_EVENTS)
         return z, phi, np.clip((self.y[events] - mean) / sd, -6, 6)
-
-    def placed(self, column):
-        """Number of events after which the column's quantiles were taken."""
-        return 64 + column
 
 
 @pytest.fixture(scope="module")
