@@ -84,7 +84,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     def __init__(
         self,
-        profile: Literal["accurate", "fast"] = "accurate",
+        profile: Literal["accurate", "fast", "long"] = "accurate",
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
@@ -93,6 +93,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         from iln_stream.learners.infinite_layer.engine.engine import random_key
         from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
         from iln_stream.learners.infinite_layer.profiles.fast import Fast
+        from iln_stream.learners.infinite_layer.profiles.long import Long
 
         if profile not in ("accurate", "fast"):
             raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")

@@ -1,11 +1,13 @@
 """Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -14,8 +16,6 @@ from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
 from iln_stream.learners.infinite_layer.experts.neighbours import Neighbours
-from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
-from iln_stream.compiled.network_layout import Shape
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
@@ -36,11 +36,6 @@ LINEAR = (
     RLSSpec("linear-recent", None, recent=True, forgetting=0.995),
 )
 DENSE, SPARSE = 0, 1
-NETWORKS = {
-    "piecewise": Shape(192, 32, 64, 65_536, 4e-3, 3e4),
-    "smooth": Shape(128, 64, 0, 65_536, 3e-3, 3e4),
-    "recent-net": Shape(128, 64, 0, 4_000, 4e-3, 1e9),
-}
 
 
 class Accurate(RegressionEngine):
@@ -66,11 +61,9 @@ class Accurate(RegressionEngine):
                 "linear": RLSBank(LINEAR, 0, N_LAGS),
                 "forgetting-rls": ForgettingRLS(bank, DENSE, 0.999),
                 "first-order": self.shrinking_gradient,
-                "networks": ReplayedNetworks(
-                    NETWORKS, 65_536, inputs, target, memory, int(key[0]) >> 1
-                ),
                 "running-mean": RunningMean(),
                 "persistence": Persistence(),
+                **self._more_experts(inputs, target, memory, key),
             },
             squared=True,
         )
@@ -82,6 +75,12 @@ class Accurate(RegressionEngine):
             squared=False,
         )
         super().__init__(inputs, target, memory, self.mixture, Intervals())
+
+    def _more_experts(
+        self, inputs: Inputs, target: Target, memory: Memory, key: NDArray[np.uint64]
+    ) -> Mapping[str, Expert]:
+        """Return the experts that a profile adds to these."""
+        return {}
 
     @property
     def first_order(self) -> ShrinkingGradient:
