@@ -24,9 +24,8 @@ class Learner:
         self.widen(d)
 
     def widen(self, n_columns):
-        columns = n_columns + 2 * (self.ring.n == 0)
         self.ring.widen(n_columns)
-        self.network.widen(columns)
+        self.network.widen(n_columns)
         self.stats = np.concatenate([self.stats, no_statistics(n_columns)], axis=1)
 
     def predict(self, row):

@@ -46,7 +46,8 @@ class ReplayedNetwork(Part):
         self.shape = shape
         self._ring = ring
         self._key = np.array([key], np.uint64)
-        self.parameters = np.zeros((5, n_fixed(shape)), np.float32)
+        S = n_fixed(shape) + ring.n_columns * n_of_column(shape)
+        self.parameters = np.zeros((5, S), np.float32)
         self.record = np.zeros(1)
         self._make_scratch()
 
@@ -73,7 +74,7 @@ class ReplayedNetwork(Part):
         begin(self.shape, self._network, self._ring.n)
 
     def widen(self, n_columns: int) -> None:
-        """Append columns, which the ring has already."""
+        """Append columns of inputs; the ring gets them first."""
         more = n_columns * n_of_column(self.shape)
         self.parameters = np.pad(self.parameters, [(0, 0), (0, more)])
         self._make_scratch()
