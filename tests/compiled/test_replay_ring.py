@@ -18,8 +18,8 @@ from iln_stream.compiled.replay_ring import (
 )
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 
 
 def filled(rows, targets, size=4096):

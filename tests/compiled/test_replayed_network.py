@@ -27,8 +27,8 @@ from iln_stream.compiled.replayed_network import (
 )
 from iln_stream.compiled.standardise import join
 from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 
 SMALL = Shape(64, 32, 16, 4000, 4e-3, 3e4)
 PLAIN = SMALL._replace(piecewise=0)

@@ -16,8 +16,8 @@ from iln_stream.compiled.network_layout import (
     n_of_column,
     n_scratch,
 )
-from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.part import Part
 
 N_PREDICTIONS = 3
 

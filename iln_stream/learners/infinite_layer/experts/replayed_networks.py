@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.replay_ring import N_LAGS
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
@@ -87,10 +86,9 @@ class ReplayedNetworks(Expert):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
-        more = n_columns + (N_LAGS if self.ring.n_columns == N_LAGS else 0)
         self.ring.widen(n_columns)
         for network in self.networks.values():
-            network.widen(more)
+            network.widen(n_columns)
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write each network's predictions to p."""

@@ -6,9 +6,12 @@ import pytest
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
-from iln_stream.learners.infinite_layer.inputs import no_statistics
-from iln_stream.learners.infinite_layer.replay_ring import ReplayRing
-from iln_stream.learners.infinite_layer.replayed_network import N_PREDICTIONS, ReplayedNetwork
+from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.experts.replayed_network import (
+    N_PREDICTIONS,
+    ReplayedNetwork,
+)
 
 WIDE = Shape(128, 32, 64, 4000, 4e-3, 3e4)
 """Few units, but every kind of them."""
