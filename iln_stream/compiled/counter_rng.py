@@ -15,10 +15,10 @@ from iln_stream.compiled.wide import widest_vectors
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_24, _27, _30, _31, _32 = (np.uint64(n) for n in (24, 27, 30, 31, 32))
+_11, _24, _27, _30, _31, _32 = (np.uint64(n) for n in (11, 24, 27, 30, 31, 32))
 _LOW_24 = np.uint64(0xFFFFFF)
 _2_24, _2_31, _2_32 = (np.float32(2.0**-n) for n in (24, 31, 32))
-_2_40 = 2.0**-40
+_2_40, _2_53 = (2.0**-n for n in (40, 53))
 
 _SIGN = np.int32(-(2**31))
 _NOT_SIGN = np.int32(2**31 - 1)
@@ -76,6 +76,16 @@ def _finalise(z):  # type: ignore[no-untyped-def]
 def counter_of(t):  # type: ignore[no-untyped-def]
     """The counter before event t's first number."""
     return uint64(t) << _32
+
+
+@compiled
+def fill_uniforms(key, counter, n, r):  # type: ignore[no-untyped-def]
+    """r[:n] ~ U[0, 1) of 53 bits, from the n numbers after `counter`."""
+    widest_vectors()
+    state = key + _GOLDEN * counter
+    for k in range(n):
+        state += _GOLDEN
+        r[k] = float64(_finalise(state) >> _11) * _2_53
 
 
 @compiled

@@ -131,7 +131,8 @@ class Settings(BaseSettings):
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
-        description="Arguments of the learner: `profile` (`fast`) of `infinite-layer`, "
+        description="Arguments of the learner: `profile` (`fast` or `long`) of "
+        "`infinite-layer`, "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )
     seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")

@@ -51,10 +51,15 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
     one rule.
 
+    The profile `"long"` is for streams of tens of thousands of events and more. To the experts of
+    `"accurate"`, whose units settle after 2,048 events, it adds three networks whose units keep
+    moving: `net-piecewise`, `net-smooth` and `net-recent` learn from each event and from 15 past
+    ones. It takes about 60 us more an event and 7 MB more memory, at 10 inputs.
+
     Parameters
     ----------
     profile
-        "accurate", or "fast".
+        "accurate", "fast", or "long".
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
@@ -84,7 +89,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
 
     def __init__(
         self,
-        profile: Literal["accurate", "fast"] = "accurate",
+        profile: Literal["accurate", "fast", "long"] = "accurate",
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
@@ -93,18 +98,21 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         from iln_stream.learners.infinite_layer.engine.engine import random_key
         from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
         from iln_stream.learners.infinite_layer.profiles.fast import Fast
+        from iln_stream.learners.infinite_layer.profiles.long import Long
 
-        if profile not in ("accurate", "fast"):
-            raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
+        profiles: dict[str, type[Accurate | Fast]] = {
+            "accurate": Accurate,
+            "fast": Fast,
+            "long": Long,
+        }
+        if profile not in profiles:
+            raise ValueError(f"profile = {profile!r} must be one of {list(profiles)}")
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.profile = profile
         self.seed = seed
         self.max_columns = max_columns
-        key = random_key(seed)
-        self._engine: Accurate | Fast = (
-            Accurate(max_columns, key) if profile == "accurate" else Fast(max_columns, key)
-        )
+        self._engine: Accurate | Fast = profiles[profile](max_columns, random_key(seed))
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.
@@ -225,3 +233,4 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
         yield {"profile": "fast", "seed": 1}
+        yield {"profile": "long", "seed": 1}

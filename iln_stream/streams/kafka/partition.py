@@ -257,7 +257,9 @@ def no_topic(topic: str, bootstrap: str) -> NoStreamError:
 def require_start(topic: str, start: Start | None) -> Start:
     """Return the start; raise SourceError if it is None."""
     if start is None:
-        raise SourceError(f"start: choose where in topic {topic} to begin: earliest, latest or a time")
+        raise SourceError(
+            f"start: choose where in topic {topic} to begin: earliest, latest or a time"
+        )
     return start
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
@@ -55,7 +57,23 @@ class Mixture(Expert):
         """Write the mixture of the experts' predictions to p."""
         for expert, place in self._members:
             expert.predict(event, self._p[place])
-        self.value = p[0] = self.rule.mixed(self._p)
+        sleepers = [place for expert, place in self._members if expert.asleep]
+        if sleepers:
+            self._predict_without(sleepers)
+        else:
+            self.value = self.rule.mixed(self._p)
+        p[0] = self.value
+
+    def _predict_without(self, sleepers: list[slice]) -> None:
+        """Mix the others' predictions. Sleepers adopt the mixture, and so have no regret."""
+        awake = np.ones(len(self._p))
+        for place in sleepers:
+            awake[place] = 0.0
+        weights = self.rule.weights * awake
+        total = weights.sum()
+        weights = weights / total if total > 0.0 else awake / awake.sum()
+        self.value = float(weights @ self._p)
+        self._p[awake == 0.0] = self.value
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""

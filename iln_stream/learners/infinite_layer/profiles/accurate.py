@@ -1,11 +1,13 @@
 """Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -61,6 +63,7 @@ class Accurate(RegressionEngine):
                 "first-order": self.shrinking_gradient,
                 "running-mean": RunningMean(),
                 "persistence": Persistence(),
+                **self._more_experts(inputs, target, memory, key),
             },
             squared=True,
         )
@@ -72,6 +75,12 @@ class Accurate(RegressionEngine):
             squared=False,
         )
         super().__init__(inputs, target, memory, self.mixture, Intervals())
+
+    def _more_experts(
+        self, inputs: Inputs, target: Target, memory: Memory, key: NDArray[np.uint64]
+    ) -> Mapping[str, Expert]:
+        """Return the experts that a profile adds to these."""
+        return {}
 
     @property
     def first_order(self) -> ShrinkingGradient:

@@ -211,3 +211,32 @@ def test_an_expert_of_ones_own_is_one_class_and_one_line():
         twin.learn(x, y)
         engine.learn(x, y)
     assert twin.expert.weights() == engine.expert.weights()
+
+
+class Sleeper(Constant):
+    """A constant that sleeps until it is woken."""
+
+    asleep = True
+
+
+def test_sleepers_do_not_count():
+    """While an expert sleeps, the mixture is that of the others, and its weight doesn't move."""
+    sleeper = Sleeper(b=5.0)
+    mixture = Mixture({"awake": Constant(a=0.1, c=0.5), "asleep": sleeper}, squared=True)
+    alone = Mixture({"awake": Constant(a=0.1, c=0.5)}, squared=True)
+    assert taught(mixture, 50) == pytest.approx(taught(alone, 50))
+    weights = mixture.weights()
+    rest = {name: weights[name] / (weights["a"] + weights["c"]) for name in ("a", "c")}
+    assert rest == pytest.approx(alone.weights())
+    event, p = Observation(0, 1), np.zeros(1)
+    sleeper.asleep = False
+    mixture.predict(event, p)
+    assert p[0] == pytest.approx(mixture.rule.weights @ np.array([0.1, 0.5, 5.0]))
+
+
+def test_sleepers_learn():
+    """An expert that sleeps is taught every target."""
+    done = []
+    mixture = Mixture({"awake": Constant(a=0.1), "asleep": Sleeper(done, b=5.0)}, squared=True)
+    taught(mixture, 3)
+    assert [what for what, *_ in done] == 3 * ["predict", "learn"]

@@ -1,0 +1,200 @@
+"""Where a network's weights lie, and its scratch: views of a few flat arrays.
+
+o = b3 + w3.h2 + skip.z, h2 = sigma(W2'h1 + b2), h1 = sigma(W1'z + b1 + ..). z are the columns'
+deviations; sigma is tanh in the first half of a layer and SiLU in the second. The last `piecewise`
+units of the first layer also add a piecewise-linear function of each column, given by its
+increments over the segments between quantiles (Y. Gorishniy, I. Rubachev, A. Babenko. On Embeddings
+for Numerical Features in Tabular Deep Learning. NeurIPS 2022).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
+
+from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
+from iln_stream.compiled.counter_rng import counter_of, fill_normals
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.replay_ring import KNOTS
+from iln_stream.compiled.wide_lanes import LANES
+
+BATCH = 16
+"""Rows in a step: the event, and draws from the ring."""
+
+STEPS = 0
+"""Index into a network's record, (1,): steps taken."""
+
+SEGMENTS = KNOTS - 1
+PADDED = LANES
+"""Room for a scalar among the parameters, which go in sixteens."""
+
+
+class Shape(NamedTuple):
+    """Sizes and pace of a network.
+
+    Parameters
+    ----------
+    first
+        Units of the first layer, a multiple of 64.
+    second
+        Units of the second layer, a multiple of 32.
+    piecewise
+        How many of the first layer's units see piecewise-linear functions of the columns, a
+        multiple of 16; or 0.
+    window
+        Draws are from this many of the last events.
+    rate
+        Learning rate after the warm-up.
+    slowing
+        Number of steps that divides the rate by sqrt(2); the rate is that over sqrt(1 + s / this).
+
+    """
+
+    first: int
+    second: int
+    piecewise: int
+    window: int
+    rate: float
+    slowing: float
+
+
+class Network(NamedTuple):
+    """Parameters (5, S), as in `adam`; record (1,); the key of its draws (1,)."""
+
+    parameters: NDArray[np.float32]
+    record: NDArray[np.float64]
+    key: NDArray[np.uint64]
+
+
+class Weights(NamedTuple):
+    """Views of S weights or derivatives; scalars are the first entries of rows of 16.
+
+    W2 (first, second), b1 (1, first), b2, w3 (1, second), b3 (1, 16), and a row for each column:
+    its weights W1 to the first layer, its skip weight, and its increments, (15, piecewise).
+    """
+
+    W2: NDArray[np.float32]
+    b1: NDArray[np.float32]
+    b2: NDArray[np.float32]
+    w3: NDArray[np.float32]
+    b3: NDArray[np.float32]
+    columns: NDArray[np.float32]
+
+
+class Scratch(NamedTuple):
+    """What a step overwrites, for 16 rows.
+
+    Hidden units (16, n) and their derivatives d; the errors' derivatives by the first layer's
+    units, e1 (16, first); outputs, and targets or errors (1, 16); zeros, which stay so (1, n);
+    values (16, piecewise) at knots; W2's transpose; the gradient (1, S); inputs (3, L, 16) and
+    values (L, 16) of the columns.
+    """
+
+    h1: NDArray[np.float32]
+    d1: NDArray[np.float32]
+    e1: NDArray[np.float32]
+    h2: NDArray[np.float32]
+    d2: NDArray[np.float32]
+    outputs: NDArray[np.float32]
+    errors: NDArray[np.float32]
+    zeros: NDArray[np.float32]
+    knots: NDArray[np.float32]
+    transposed: NDArray[np.float32]
+    gradient: NDArray[np.float32]
+    inputs: NDArray[np.float32]
+    values: NDArray[np.float32]
+
+
+@compiled
+def n_fixed(shape):  # type: ignore[no-untyped-def]
+    """Number of weights that don't depend on the number of columns."""
+    return shape.first * shape.second + shape.first + 2 * shape.second + PADDED
+
+
+@compiled
+def n_of_column(shape):  # type: ignore[no-untyped-def]
+    """Number of weights of a column."""
+    return shape.first + PADDED + SEGMENTS * shape.piecewise
+
+
+@compiled
+def n_scratch(shape, L):  # type: ignore[no-untyped-def]
+    """Length of a scratch array."""
+    layers = BATCH * (3 * shape.first + 2 * shape.second + 2) + max(shape.first, shape.second)
+    weights = shape.first * shape.second + n_fixed(shape) + L * n_of_column(shape)
+    return layers + KNOTS * shape.piecewise + weights + 4 * L * BATCH
+
+
+@compiled
+def weights_of(w, shape):  # type: ignore[no-untyped-def]
+    """Views of w (S,)."""
+    n1, n2 = shape.first, shape.second
+    a = n1 * n2
+    b = a + n1
+    c = n_fixed(shape)
+    return Weights(
+        w[:a].reshape(n1, n2),
+        w[a:b].reshape(1, n1),
+        w[b : b + n2].reshape(1, n2),
+        w[b + n2 : b + 2 * n2].reshape(1, n2),
+        w[b + 2 * n2 : c].reshape(1, PADDED),
+        w[c:].reshape(-1, n_of_column(shape)),
+    )
+
+
+@compiled
+def scratch_of(array, shape, L):  # type: ignore[no-untyped-def]
+    """Views of a scratch array."""
+    n1, n2 = shape.first, shape.second
+    a, b, c = BATCH * n1, BATCH * n2, KNOTS * shape.piecewise
+    at_h2 = 3 * a
+    at_outputs = at_h2 + 2 * b
+    at_zeros = at_outputs + 2 * BATCH
+    at_knots = at_zeros + max(n1, n2)
+    at_transposed = at_knots + c
+    at_gradient = at_transposed + n1 * n2
+    at_inputs = at_gradient + n_fixed(shape) + L * n_of_column(shape)
+    at_values = at_inputs + 3 * L * BATCH
+    return Scratch(
+        array[:a].reshape(BATCH, n1),
+        array[a : 2 * a].reshape(BATCH, n1),
+        array[2 * a : 3 * a].reshape(BATCH, n1),
+        array[at_h2 : at_h2 + b].reshape(BATCH, n2),
+        array[at_h2 + b : at_h2 + 2 * b].reshape(BATCH, n2),
+        array[at_outputs : at_outputs + BATCH].reshape(1, BATCH),
+        array[at_outputs + BATCH : at_zeros].reshape(1, BATCH),
+        array[at_zeros:at_knots].reshape(1, at_knots - at_zeros),
+        array[at_knots:at_transposed].reshape(KNOTS, shape.piecewise),
+        array[at_transposed:at_gradient].reshape(n2, n1),
+        array[at_gradient:at_inputs].reshape(1, at_inputs - at_gradient),
+        array[at_inputs:at_values].reshape(3, L, BATCH),
+        array[at_values : at_values + L * BATCH].reshape(L, BATCH),
+    )
+
+
+@compiled
+def begin(shape, network, counter):  # type: ignore[no-untyped-def]
+    """Draw new weights; the same counter, an event's number, gives the same ones again.
+
+    W1, W2 ~ N(0, 1.5 / fan-in), b1 ~ N(0, 1/4); the others are 0.
+    """
+    parameters = network.parameters
+    parameters[:] = 0.0
+    w = weights_of(parameters[WEIGHTS], shape)
+    n1, n2, L = shape.first, shape.second, w.columns.shape[0]
+    pairs = (n1 * (n2 + L + 1) + 1) // 2
+    normals = np.empty(2 * pairs, np.float32)
+    start = counter_of(counter) + uint64(BATCH)  # the event's first numbers are its draws
+    fill_normals(network.key[0], start, pairs, np.empty(512, np.uint64), normals)
+    k = 0
+    for i in range(n1):
+        w.b1[0, i] = 0.5 * normals[k]
+        for j in range(n2):
+            w.W2[i, j] = np.sqrt(1.5 / n1) * normals[k + 1 + j]
+        for j in range(L):
+            w.columns[j, i] = np.sqrt(1.5 / L) * normals[k + 1 + n2 + j]
+        k += 1 + n2 + L
+    parameters[SHORT] = parameters[WEIGHTS]
+    parameters[LONG] = parameters[WEIGHTS]
+    network.record[STEPS] = 0.0

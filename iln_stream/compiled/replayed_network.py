@@ -1,0 +1,120 @@
+"""One event of a network that is trained by AdamW on the event and on past ones."""
+
+import numpy as np
+
+from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS, average, descend
+from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.network_gradient import backward, forward
+from iln_stream.compiled.network_layout import (
+    BATCH,
+    PADDED,
+    STEPS,
+    Network,
+    Shape,
+    n_fixed,
+    n_of_column,
+    scratch_of,
+    weights_of,
+)
+from iln_stream.compiled.replay_ring import EVENTS, LEVELS, N_LAGS, Ring, encode, fetch, gather
+from iln_stream.compiled.target import FENCE, WIDTH, center_and_unit, scaled
+from iln_stream.compiled.wide_lanes import LANES
+
+FIRST_STEP = 9
+"""Events before the first step."""
+
+WARM_UP = 100.0
+"""Steps during which the rate rises."""
+
+DECAY, DECAY_STEPS = 0.5, 1000.0
+"""Weight decay, as a multiple of the rate, and the number of steps that halves it."""
+
+SHORT_RATE, SHORT_LEAST = 0.02, 1e-4
+LONG_RATE, LONG_LEAST = 0.1, 1e-5
+"""The averages move by max(1 / (1 + rate s), least) in step s."""
+
+TURNS, EARLY = 8, 512
+"""From this step on, a step averages an eighth of the weights, at eight times the fraction."""
+
+
+@compiled
+def predict(shape, network, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
+    """p (3,): predictions by the weights and their averages, in the target's units.
+
+    Inputs (3, L, 16) have one event. `shape` and `network` are plain tuples, which numba recognises
+    faster than named ones; `array` is for scratch.
+    """
+    shape, network = Shape(*shape), Network(*network)
+    scratch = scratch_of(array, shape, encoding.shape[0])
+    for k in range(3):
+        row = WEIGHTS if k == 0 else (SHORT if k == 1 else LONG)
+        w = weights_of(network.parameters[row], shape)
+        forward(shape, w, inputs, encoding, scratch, 1)
+        o = scratch.outputs[0, 0] / WIDTH
+        p[k] = min(max(o, -FENCE), FENCE)
+
+
+@compiled
+def draw(shape, network, n, size, drawn):  # type: ignore[no-untyped-def]
+    """drawn (16,) = the newest of n events, and 15 uniform ones among the last in a ring."""
+    among = min(n, shape.window, size - N_LAGS)
+    uniforms = np.empty(BATCH - 1)
+    fill_uniforms(network.key[0], counter_of(n), BATCH - 1, uniforms)
+    drawn[0] = n - 1
+    for k in range(1, BATCH):
+        drawn[k] = n - 1 - int(uniforms[k - 1] * among)
+
+
+@compiled
+def learn(shape, network, ring, encoding, target, array):  # type: ignore[no-untyped-def]
+    """Take one step on the ring's newest event and on draws; plain tuples as in `predict`."""
+    shape, network, ring = Shape(*shape), Network(*network), Ring(*ring)
+    n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
+    if n < FIRST_STEP:
+        return
+    scratch = scratch_of(array, shape, encoding.shape[0])
+    drawn = np.empty(BATCH, np.int64)
+    draw(shape, network, n, N, drawn)
+    gather(ring, encoding, drawn, scratch.values)
+    encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
+    center, unit = center_and_unit(target)
+    for k in range(BATCH):
+        scratch.errors[0, k] = WIDTH * scaled(ring.targets[drawn[k] % N], center, unit)
+    w = weights_of(network.parameters[WEIGHTS], shape)
+    forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
+    backward(shape, w, encoding, scratch)
+    update(shape, network, encoding, scratch.gradient)
+    draw(shape, network, n + 1, N, drawn)
+    for k in range(1, BATCH):
+        fetch(ring, drawn[k])
+
+
+@compiled
+def learning_rate(shape, step):  # type: ignore[no-untyped-def]
+    """The rate of a step, counted from 1: it rises, and then falls slowly."""
+    return shape.rate * min(1.0, step / WARM_UP) / np.sqrt(1.0 + step / shape.slowing)
+
+
+@compiled
+def update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
+    """Move the weights by the gradient (1, S), and averages of some or all of them."""
+    network.record[STEPS] += 1.0
+    step = network.record[STEPS]
+    rate = learning_rate(shape, step)
+    decay = DECAY / (1.0 + step / DECAY_STEPS)
+    turns = 1 if step < EARLY else TURNS
+    short = min(1.0, turns * max(1.0 / (1.0 + SHORT_RATE * step), SHORT_LEAST))
+    long = min(1.0, turns * max(1.0 / (1.0 + LONG_RATE * step), LONG_LEAST))
+    parameters = network.parameters
+    fixed, each = n_fixed(shape), n_of_column(shape)
+    turn = int(step) % turns
+    share = (fixed // LANES + turns - 1) // turns * LANES
+    descend(parameters, gradient, 0, fixed, step, rate, decay)
+    average(parameters, turn * share, min((turn + 1) * share, fixed), short, long)
+    for f in range(encoding.shape[0]):
+        first = fixed + f * each
+        last = first + (each if encoding[f, LEVELS] >= 3.0 else shape.first + PADDED)
+        descend(parameters, gradient, first, last, step, rate, decay)
+        if f % turns == turn:
+            average(parameters, first, last, short, long)

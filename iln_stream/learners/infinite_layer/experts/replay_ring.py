@@ -1,0 +1,112 @@
+"""The past events that networks are trained on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled import replay_ring as kernels
+from iln_stream.compiled.replay_ring import EVENTS, FILL, LOWER, MISSING, N_LAGS, SLOPE
+from iln_stream.compiled.standardise import ABSENT
+from iln_stream.compiled.wide_lanes import LANES
+from iln_stream.learners.infinite_layer.part import Part
+
+GRAIN, GROWTH = 8, 1.25
+"""Room for columns comes in such groups, and grows by this factor: it moves all events."""
+
+
+class ReplayRing(Part):
+    """The last events, and how their columns are encoded for the networks that replay them.
+
+    Columns are the last two targets, then the inputs. Events are kept raw, and encoded by current
+    statistics whenever they are replayed. The last targets count only where successive targets
+    are correlated.
+
+    Parameters
+    ----------
+    size
+        N, the most events kept.
+
+    """
+
+    kept = ("encoding", "origins", "record")
+    own = ("events",)
+
+    def __init__(self, size: int) -> None:
+        self.encoding = _no_columns(N_LAGS)
+        self.origins = np.full(N_LAGS, ABSENT)
+        self.record = np.zeros(3)
+        self._rows = np.zeros((size, 0), np.float32)
+        self._targets = np.zeros(size)
+        self._make_views()
+
+    def _make_views(self) -> None:
+        L = self.n_columns
+        self.ring = tuple(kernels.Ring(self._rows, self._targets, self.origins, self.record))
+        self.inputs = np.zeros((3, L, LANES), np.float32)
+        self._values = np.zeros((L, LANES), np.float32)
+
+    def __len__(self) -> int:
+        """Number of events kept."""
+        return min(self.n, len(self._targets))
+
+    @property
+    def n(self) -> int:
+        """Number of events ever stored."""
+        return int(self.record[EVENTS])
+
+    @property
+    def n_columns(self) -> int:
+        """L, the number of columns."""
+        return len(self.encoding)
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new inputs, absent in earlier events."""
+        self.encoding = np.concatenate([self.encoding, _no_columns(n_columns)])
+        self.origins = np.pad(self.origins, (0, n_columns), constant_values=ABSENT)
+        d = self.n_columns - N_LAGS
+        if d > self._rows.shape[1]:
+            d = max(d, int(GROWTH * self._rows.shape[1]))
+            rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
+            rows[: len(self), : self._rows.shape[1]] = self._rows[: len(self)]
+            rows[: len(self), self._rows.shape[1] :] = MISSING
+            self._rows = rows
+        self._make_views()
+
+    def look(self, row: NDArray[np.float64]) -> None:
+        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, L, 16)."""
+        kernels.encode_next(self.ring, self.encoding, row, self._values, self.inputs)
+
+    def put(
+        self,
+        row: NDArray[np.float64],
+        y: float,
+        stats: NDArray[np.float64],
+        target: NDArray[np.float64],
+    ) -> None:
+        """Store an event that has joined the statistics of the inputs, (5, d), and the target."""
+        kernels.put_event(self.ring, self.encoding, row, y, stats, target)
+
+    def state(self) -> dict[str, Any]:
+        """Return the encoding, and the events kept: event i is row i mod N."""
+        events = {
+            "rows": self._rows[: len(self), : self.n_columns - N_LAGS].copy(),
+            "targets": self._targets[: len(self)].copy(),
+        }
+        return super().state() | {"events": events}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        n, d, events = len(self), self.n_columns - N_LAGS, state["events"]
+        self._targets[:n] = events["targets"]
+        self._rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
+        self._rows[:n, :d], self._rows[:n, d:] = events["rows"], MISSING
+        self._make_views()
+
+
+def _no_columns(n: int) -> NDArray[np.float32]:
+    encoding = np.zeros((n, kernels.WIDTH), np.float32)
+    encoding[:, FILL] = encoding[:, LOWER:SLOPE] = MISSING
+    return encoding

@@ -1,0 +1,137 @@
+"""Networks whose units move, as experts: they go on learning as long as the stream does."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled.network_layout import Shape
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.experts.replayed_network import (
+    N_PREDICTIONS,
+    ReplayedNetwork,
+)
+from iln_stream.learners.infinite_layer.part import require_fields
+
+ASLEEP = 64
+"""Events that the networks learn before their predictions count."""
+
+CHECK_EVERY = 1024
+"""Events from one search for weights that are not finite to the next."""
+
+
+class ReplayedNetworks(Expert):
+    """Networks trained by stochastic gradients on each event and on past ones.
+
+    The paper learns f for a fixed distribution mu of hidden units; redraws reshape mu. Here the
+    units move: a network of R units is a sample of mu, and gradient descent on its weights is a
+    gradient flow of mu [^1]. Each network predicts by its weights and by two running averages of
+    them, under `NAME`, `NAME-short` and `NAME-long`.
+
+    Parameters
+    ----------
+    shapes
+        Sizes and pace of each network, by name.
+    size
+        Events in the ring that the networks replay.
+    inputs, target, memory
+        Of the learner that they belong to.
+    key
+        Two words that seed weights and draws.
+
+    References
+    ----------
+    [^1]: L. Chizat, F. Bach. On the global convergence of gradient descent for over-parameterized
+    models using optimal transport. NeurIPS 2018.
+
+    """
+
+    kept = ("n_reset",)
+    parts = ("ring",)
+    own = ("networks",)
+
+    def __init__(
+        self,
+        shapes: Mapping[str, Shape],
+        size: int,
+        inputs: Inputs,
+        target: Target,
+        memory: Memory,
+        key: NDArray[np.uint64],
+    ) -> None:
+        self.inputs = inputs
+        self.target = target
+        self.memory = memory
+        self.ring = ReplayRing(size)
+        seeds = np.random.SeedSequence([int(word) for word in key]).generate_state(
+            len(shapes), np.uint64
+        )
+        self.networks = {
+            name: ReplayedNetwork(shape, self.ring, int(seed))
+            for (name, shape), seed in zip(shapes.items(), seeds, strict=True)
+        }
+        self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
+        self.n_reset = 0
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the networks have learned too little for their predictions to count."""
+        return self.ring.n < ASLEEP
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns, with weights 0 unless they are the first."""
+        self.ring.widen(n_columns)
+        for network in self.networks.values():
+            network.widen(n_columns)
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write each network's predictions to p."""
+        if self.ring.n == 0:
+            p[:] = 0.0
+            return
+        self.ring.look(event.row)
+        for i, network in enumerate(self.networks.values()):
+            network.predict(p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Store the event, whose target is already in the memory, and take a step."""
+        memory = self.memory
+        y = float(memory.y[(memory.n - 1) % len(memory.y)])
+        self.ring.put(event.row, y, self.inputs.stats, self.target.stats)
+        for network in self.networks.values():
+            network.learn(self.target.stats)
+        if self.ring.n % CHECK_EVERY == 0:
+            self._reset_broken()
+
+    def _reset_broken(self) -> None:
+        """Draw new weights for networks that have diverged; the ring trains them again."""
+        for name, network in self.networks.items():
+            if not network.finite:
+                network.begin()
+                self.n_reset += 1
+                warnings.warn(
+                    f"the weights of {name} were not finite after {self.ring.n} events, and were "
+                    "drawn anew: the other experts predict until it has learned again",
+                    IlnWarning,
+                    stacklevel=2,
+                )
+
+    def state(self) -> dict[str, Any]:
+        """Return the states of the ring and of the networks, by name."""
+        networks = {name: network.state() for name, network in self.networks.items()}
+        return super().state() | {"networks": networks}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        require_fields(self, state["networks"], self.networks)
+        for name, network in self.networks.items():
+            network.restore(state["networks"][name])

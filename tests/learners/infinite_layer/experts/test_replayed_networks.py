@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from support.states import same
+
+from iln_stream.compiled.network_layout import Shape
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.engine.engine import random_key
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.replayed_networks import (
+    ASLEEP,
+    CHECK_EVERY,
+    ReplayedNetworks,
+)
+
+SHAPES = {
+    "bent": Shape(64, 32, 16, 2_000, 4e-3, 3e4),
+    "smooth": Shape(64, 32, 0, 500, 3e-3, 3e4),
+}
+N = len(SHAPES) * 3
+
+
+class Nets(RegressionEngine):
+    """A learner of the networks alone, which predicts by one of the first network's averages."""
+
+    def __init__(self, seed=1):
+        inputs, target, memory = Inputs(256), Target(), Memory(64, 2)
+        self.networks = ReplayedNetworks(SHAPES, 2_000, inputs, target, memory, random_key(seed))
+        super().__init__(inputs, target, memory, self.networks)
+        self._p = np.zeros(N)
+
+    @property
+    def predictions(self):
+        """Of the event last predicted, on the target's scale."""
+        return self._p.copy()
+
+
+def products(n, seed=0):
+    """Events whose target is a product of two of three inputs."""
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    return [(dict(zip("abc", x, strict=True)), x[0] * x[1]) for x in X.tolist()]
+
+
+def taught(events, seed=1):
+    engine = Nets(seed)
+    for x, y in events:
+        engine.learn(x, y)
+    return engine
+
+
+def test_predictions_have_the_networks_names():
+    """Each network predicts by its weights and by two averages of them."""
+    assert Nets().networks.names == (
+        "bent", "bent-short", "bent-long", "smooth", "smooth-short", "smooth-long",
+    )  # fmt: skip
+
+
+def test_learns_a_product():
+    """After 4,000 events each network's averages err by less than half of what the mean does."""
+    engine, errors, scale = taught(products(4_000)), [], []
+    for x, y in products(500, seed=1):
+        engine.predict(x)
+        errors.append(np.abs(engine.predictions - engine.target.scaled(y)))
+        scale.append(abs(engine.target.scaled(y)))
+    averages = np.mean(errors, axis=0)[[1, 2, 4, 5]]
+    assert (averages < 0.5 * np.mean(scale)).all()
+
+
+def test_wakes_after_its_first_events():
+    """What it predicts counts only after 64 events."""
+    events = products(ASLEEP)
+    assert taught(events[:-1]).networks.asleep
+    assert not taught(events).networks.asleep
+
+
+def test_networks_differ_by_key_and_from_each_other():
+    """Another key draws other weights, and two networks of a learner don't draw the same ones."""
+    events = products(100)
+    one, again, other = taught(events), taught(events), taught(events, seed=2)
+    for engine in (one, again, other):
+        engine.predict({"a": 0.3, "b": -0.2, "c": 1.0})
+    assert (one.predictions == again.predictions).all()
+    assert (one.predictions != other.predictions).all()
+    assert len(set(one.predictions.tolist())) == N
+
+
+def test_predicting_changes_nothing():
+    """The state is the same before and after a prediction."""
+    engine = taught(products(200))
+    before = engine.state()
+    engine.predict({"a": 5.0, "z": 1.0})
+    assert same(engine.state(), before)
+
+
+def test_restored_networks_go_on_bit_for_bit():
+    """With columns that come, values that are missing, and a full ring."""
+    events = products(2_300)
+    events[1_000:] = [({**x, "late": x["a"] - x["c"]}, y) for x, y in events[1_000:]]
+    for x, _ in events[::7]:
+        del x["c"]
+    engine, twin = taught(events[:2_100]), Nets()
+    twin.restore(engine.state())
+    for x, y in events[2_100:]:
+        assert engine.predict(x) == twin.predict(x)
+        assert (engine.predictions == twin.predictions).all()
+        engine.learn(x, y)
+        twin.learn(x, y)
+    assert same(engine.state(), twin.state())
+
+
+def test_a_network_that_is_not_finite_is_drawn_anew():
+    """It is found within 1,024 events, counted and warned of, and then learns again."""
+    events = products(4 * CHECK_EVERY)
+    engine = taught(events[: CHECK_EVERY + 10])
+    engine.networks.networks["smooth"].parameters[:] = np.nan
+    with pytest.warns(IlnWarning, match=r"weights of smooth were not finite after 2048 events"):
+        for x, y in events[CHECK_EVERY + 10 : 2 * CHECK_EVERY]:
+            engine.learn(x, y)
+    assert engine.networks.n_reset == 1
+    assert engine.networks.networks["smooth"].finite
+    steps = engine.networks.networks["bent"].steps
+    for x, y in events[2 * CHECK_EVERY :]:
+        engine.learn(x, y)
+    assert engine.networks.networks["bent"].steps == steps + 2 * CHECK_EVERY
+    engine.predict({"a": 1.5, "b": 1.5, "c": 0.0})
+    assert engine.predictions[3:] == pytest.approx(engine.target.scaled(2.25), abs=0.3)
