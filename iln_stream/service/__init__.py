@@ -14,6 +14,7 @@ Modules, from the whole to its parts:
 
 - `service.py`: runs one worker per learner, and serves HTTP;
 - `worker.py`: one learner with its source, outputs, checkpoint and listeners;
+- `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
 - `prediction.py`: predicts a stream with a learner that does not learn;
 - `rebuild.py`: learns the log again to replace snapshots;
 - `readers.py`: which partitions each learner reads, and its seed;

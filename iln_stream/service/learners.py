@@ -1,7 +1,7 @@
 """Builds the learner that the settings name."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from river import base
@@ -68,10 +68,29 @@ def build_learner(settings: Settings, seed: int | None = None) -> base.Regressor
         raise SettingsError(f"learner, learner_options: {error}") from error
 
 
+class PredictOnly:
+    """Wraps a learner for the loop, and ignores `learn_one`."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Return the learner's prediction."""
+        return self.learner.predict_one(x)
+
+    def predict_proba_one(self, x: Mapping[Any, float]) -> Any:
+        """Return the learner's probabilities."""
+        return self.learner.predict_proba_one(x)
+
+    def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
+        """Learn nothing."""
+
+
 def task_of(learner: Any) -> Task:
     """Return the task of a learner: classification or regression."""
+    model = learner.learner if isinstance(learner, PredictOnly) else learner
     # River makes a pipeline an instance of its last step's class, so this works for pipelines.
-    return Classification() if isinstance(learner, base.Classifier) else Regression()
+    return Classification() if isinstance(model, base.Classifier) else Regression()
 
 
 def _load_learner(path: str, options: dict[str, Any]) -> base.Regressor:

@@ -10,9 +10,10 @@ from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.errors import SnapshotError
 from iln_stream.listeners import Metrics
-from iln_stream.prequential import PendingEvents, PrequentialLoop, RecentIds
+from iln_stream.prequential import PrequentialLoop
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.learners import task_of
+from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings, SettingsError
@@ -104,22 +105,14 @@ def _rebuild_one(
         source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
         learner = recovery.learner()
         task = task_of(learner)
-        ids = RecentIds(settings.recent_ids) if settings.recent_ids else None
-        waiting = (
-            PendingEvents(learner, settings.pending_events) if settings.pending_events else None
-        )
         watched = Metrics(CollectorRegistry(), settings.window).watch(
             learner, source, "rebuilt", task
         )
-        parts = {
-            "counts": watched.state,
-            "recent_ids": lambda: None if ids is None else ids.state(),
-            "pending": lambda: None if waiting is None else waiting.state(),
-        }
-        checkpoint = recovery.checkpoint(source, learner, parts, flushes=[])
+        state = LoopState(settings, learner, watched)
+        checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
         PrequentialLoop(
-            source, learner, [watched], recent_ids=ids, task=task, pending=waiting,
-            checkpoint=checkpoint,
+            source, learner, [watched], recent_ids=state.recent_ids, task=task,
+            pending=state.pending, checkpoint=checkpoint,
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

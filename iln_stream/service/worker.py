@@ -3,25 +3,19 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import cast
+from typing import Any, cast
 
 from rich.console import Console
 
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
-from iln_stream.prequential import (
-    Listener,
-    NothingLearnedError,
-    PendingEvents,
-    PrequentialLoop,
-    RecentIds,
-)
-from iln_stream.service.learners import build_learner, task_of
+from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
+from iln_stream.service.learners import PredictOnly, build_learner, task_of
+from iln_stream.service.loop_state import LoopState
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import Reader
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
 from iln_stream.snapshots import Checkpoint
-from iln_stream.state import StateDict
 from iln_stream.streams import Log, Scheme, Sequencer, Source
 
 log = logging.getLogger(__name__)
@@ -46,6 +40,8 @@ class Worker:
         The user's listeners, called last.
     console
         Draws progress if it is a terminal; None: no progress.
+    learner
+        A loaded learner that learns nothing more; None: restored from snapshots, or new.
 
     """
 
@@ -58,6 +54,7 @@ class Worker:
         outputs: Outputs,
         listeners: Sequence[Listener] = (),
         console: Console | None = None,
+        learner: PredictOnly | None = None,
     ) -> None:
         self.reader = reader
         self._checkpoint: Checkpoint | None = None
@@ -69,44 +66,31 @@ class Worker:
                 _log_resumed(recovery, reader)
             self.source = _open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
-            self.learner = recovery.learner() if recovery else build_learner(settings, reader.seed)
+            self.learner = learner or _restored_or_new(settings, reader, recovery)
             task = task_of(self.learner)
-            recent_ids = RecentIds(settings.recent_ids) if settings.recent_ids else None
-            pending = (
-                PendingEvents(self.learner, settings.pending_events)
-                if settings.pending_events
-                else None
-            )
             model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
+            state = LoopState(settings, self.learner, self.watched)
+            if state.pending is not None:
+                metrics.export(self.watched.labels, state.pending.metrics())
             writers = outputs.writers(self.source, reader.name)
+            if recovery is not None:
+                flushes = [each.flush for each in writers]
+                self._checkpoint = self._resume(recovery, state, flushes)
+                metrics.export(self.watched.labels, self._checkpoint.metrics())
             observers: list[Listener] = [self.watched]
             if console is not None and console.is_terminal:
                 observers.append(Progress(settings.source, self.source.lag, console, task))
-            if pending is not None:
-                metrics.export(self.watched.labels, pending.metrics())
-            if recovery is not None:
-                kept = {"counts": self.watched, "recent_ids": recent_ids, "pending": pending}
-                parts: dict[str, Callable[[], StateDict | None]] = {}
-                for name, part in kept.items():
-                    if part is not None and (state := recovery.part(name)) is not None:
-                        part.restore(state)
-                    parts[name] = _no_state if part is None else part.state
-                self._checkpoint = recovery.checkpoint(
-                    cast(Log, self.source), self.learner, parts, [each.flush for each in writers]
-                )
-                recovery.warn_of_new_partitions(cast(Log, self.source).n_partitions)
-                metrics.export(self.watched.labels, self._checkpoint.metrics())
             self.loop = PrequentialLoop(
                 self.source,
                 self.learner,
                 # The connection log comes first: a writer may wait for the same broker.
                 [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
-                recent_ids=recent_ids,
+                recent_ids=state.recent_ids,
                 task=task,
-                pending=pending,
+                pending=state.pending,
                 checkpoint=self._checkpoint,
-                never_learned=self.watched.scores.n_events == 0,
+                never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()
@@ -129,6 +113,16 @@ class Worker:
         """Close the listeners and the source, and unlock the snapshots."""
         self._opened.close()
 
+    def _resume(
+        self, recovery: Recovery, state: LoopState, flushes: Sequence[Callable[[], None]]
+    ) -> Checkpoint:
+        """Restore the loop's state, and return the checkpoint that saves it."""
+        state.restore(recovery.part)
+        source = cast(Log, self.source)
+        checkpoint = recovery.checkpoint(source, self.learner, state.parts, flushes)
+        recovery.warn_of_new_partitions(source.n_partitions)
+        return checkpoint
+
     def _finish(self) -> None:
         if self._checkpoint is not None:
             self._checkpoint.finish()
@@ -139,8 +133,8 @@ class Worker:
                 all_of_them.callback(listener.close)
 
 
-def _no_state() -> None:
-    """Return None, the state of a part that is not used."""
+def _restored_or_new(settings: Settings, reader: Reader, recovery: Recovery | None) -> Any:
+    return build_learner(settings, reader.seed) if recovery is None else recovery.learner()
 
 
 def _open_source(

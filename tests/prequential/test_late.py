@@ -165,7 +165,7 @@ def test_a_label_that_the_learner_fails_on_can_come_again():
     [(linear_model.LinearRegression, Regression()), (naive_bayes.GaussianNB, Classification())],
 )
 def test_state(make, task):
-    """Waiting events survive a checkpoint, with their predictions."""
+    """Waiting events survive a restart, with their predictions."""
     first, second = make(), make()
     for learner in (first, second):
         for n in range(5):

@@ -75,6 +75,19 @@ def test_nothing_is_learned(tmp_path):
     assert model.statistic.n == 1
 
 
+def test_many_dead_letters(tmp_path):
+    """A stream of malformed records only becomes dead letters, however many; it is no error."""
+    (tmp_path / "e.jsonl").write_text("nonsense\n" * 150)
+    assert predict(Settings(source="e.jsonl"), learner()).n_dead_letters == 150
+
+
+def test_snapshots_are_ignored(tmp_path):
+    """Predicting neither reads nor writes the snapshots that the settings name."""
+    (tmp_path / "e.jsonl").write_text('{"x": {"a": 1}}')
+    assert predict(Settings(source="e.jsonl", snapshots="s"), learner()).scores.n_events == 1
+    assert not (tmp_path / "s").exists()
+
+
 def test_an_outage_is_logged(source_with_an_outage, caplog):
     """A prediction logs the outage of its broker, and the end of it, as a run does."""
     done = predict(Settings(source="outage:any"), learner())

@@ -179,7 +179,9 @@ def test_a_learner_with_parts_of_ones_own(
     run += (f"--predictions=kafka:{topic}-p",)
     refused = iln(*run, "--learner=own:unknown", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "error: snapshots: features is a Unknown, of which a state tells" in refused.stderr
+    assert (
+        "error: snapshots: features is a Unknown, which a state does not describe" in refused.stderr
+    )
     assert read_topic(broker.bootstrap, f"{topic}-p") == []
     assert iln(*run, "--learner=own:known", cwd=tmp_path).returncode == 0
     produce(broker.bootstrap, topic, events(50, first=50))
