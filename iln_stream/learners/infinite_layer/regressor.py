@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from river import base
 
-from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -16,7 +16,7 @@ from iln_stream.state import Migration
 
 
 @restorable
-class InfiniteLayerRegressor(Engined, base.Regressor):
+class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
@@ -91,8 +91,8 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine.engine import random_key
-        from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
-        from iln_stream.learners.infinite_layer.profiles.fast import Fast
+        from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+        from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
 
         if profile not in ("accurate", "fast"):
             raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
@@ -102,8 +102,10 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         self.seed = seed
         self.max_columns = max_columns
         key = random_key(seed)
-        self._engine: Accurate | Fast = (
-            Accurate(max_columns, key) if profile == "accurate" else Fast(max_columns, key)
+        self._engine: AccurateEngine | FastEngine = (
+            AccurateEngine(max_columns, key)
+            if profile == "accurate"
+            else FastEngine(max_columns, key)
         )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:

@@ -5,7 +5,7 @@ from iln_stream.learners.restoring import RestorableLearner
 from iln_stream.state import StateDict
 
 
-class Engined(RestorableLearner):
+class EngineLearner(RestorableLearner):
     """A learner that consists of its constructor's parameters and an engine built from them.
 
     Attributes
