@@ -28,5 +28,6 @@ class EngineLearner(RestorableLearner):
         """Go on from a state; see `RestorableLearner.restore`."""
         (learned,) = self._read_state(state, "learned")
         with self._turn:
-            self._engine = self.clone()._engine  # parts are restored when they are new
-            self._engine.restore(learned)
+            engine = self.clone()._engine  # parts are restored when they are new
+            engine.restore(learned)
+            self._engine = engine
