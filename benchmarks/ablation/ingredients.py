@@ -9,21 +9,21 @@ from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.experts.feature_resampler import NEVER
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
-from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
 
 class Lacking(InfiniteLayerRegressor):
     """The accurate profile without one ingredient of its engine."""
 
-    def __init__(self, seed: int, spoil: Callable[[Accurate], None]) -> None:
+    def __init__(self, seed: int, spoil: Callable[[AccurateEngine], None]) -> None:
         super().__init__(seed=seed)
         self.spoil = spoil
-        assert isinstance(self._engine, Accurate)
+        assert isinstance(self._engine, AccurateEngine)
         spoil(self._engine)
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         super().learn_one(x, y)
-        assert isinstance(self._engine, Accurate)
+        assert isinstance(self._engine, AccurateEngine)
         self.spoil(self._engine)
 
 
@@ -38,44 +38,44 @@ def _silence(mixture: Mixture, left_out: tuple[str, ...]) -> None:
         weights[places] = 0.0
 
 
-def experts(*left_out: str) -> Callable[[Accurate], None]:
+def experts(*left_out: str) -> Callable[[AccurateEngine], None]:
     """Return a function that silences experts, of either rule."""
 
-    def spoil(engine: Accurate) -> None:
+    def spoil(engine: AccurateEngine) -> None:
         _silence(engine.mean, left_out)
         _silence(engine.mixture, left_out)
 
     return spoil
 
 
-def redraws(engine: Accurate) -> None:
+def redraws(engine: AccurateEngine) -> None:
     """Never redraw units."""
     engine.ridges.resampler.next_at = NEVER
 
 
-def relevance(engine: Accurate) -> None:
+def relevance(engine: AccurateEngine) -> None:
     """Draw units from the first prior and one gradient; weigh inputs about alike in distances."""
     engine.ridges.agop[:] = np.eye(engine.ridges.agop.shape[1])
 
 
-def late_redraws(engine: Accurate) -> None:
+def late_redraws(engine: AccurateEngine) -> None:
     """Draw no units once the memory has lost history."""
     bank = engine.ridges.bank
     bank.specs = tuple(spec._replace(renewed=False) for spec in bank.specs)
 
 
-def huber(engine: Accurate) -> None:
+def huber(engine: AccurateEngine) -> None:
     """Let large errors of the exact ridges, but not of forgetting-rls, count by their squares."""
     linear = engine.mean.experts["linear"]
     assert isinstance(linear, RLSBank)
     engine.ridges.bank.huber = linear.huber = 1e12
 
 
-def nothing(engine: Accurate) -> None:
+def nothing(engine: AccurateEngine) -> None:
     """Leave the learner as it is."""
 
 
-INGREDIENTS: dict[str, Callable[[Accurate], None]] = {
+INGREDIENTS: dict[str, Callable[[AccurateEngine], None]] = {
     "nothing": nothing,
     "redraws": redraws,
     "relevance": relevance,

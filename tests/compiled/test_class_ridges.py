@@ -15,8 +15,8 @@ from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
-    covariance,
-    nothing_learned,
+    initial_covariance,
+    untrained_record,
 )
 
 d, R, D = 3, 9, 16
@@ -56,8 +56,8 @@ def test_scores_and_agop_are_those_of_all_classes(C):
 def test_all_classes_solve_their_normal_equations():
     """The targets are 1 for the observed class and 0 for the others, on each expert's features."""
     C, rng = 3, np.random.default_rng(1)
-    P, pending = np.tile(covariance(D), (K, 1)), np.zeros((K, WAITING, D))
-    theta, record = np.zeros((K, C, D)), np.tile(nothing_learned(), (K, 1))
+    P, pending = np.tile(initial_covariance(D), (K, 1)), np.zeros((K, WAITING, D))
+    theta, record = np.zeros((K, C, D)), np.tile(untrained_record(), (K, 1))
     experts = [plain.Normal(D, n_targets=C) for _ in range(K)]
     for n in range(100):
         phi, label = rng.normal(size=(K, D)), int(rng.integers(C))
@@ -85,7 +85,9 @@ def test_replay_learns_the_stored_events(k, first, last):
     omega, b, _ = some(C)
     theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)
     stored = StoredEvents(columns, np.zeros((size, 0)), labels)
-    new = RLSState(omega[k], b[k], covariance(D), np.zeros((WAITING, D)), theta, nothing_learned())
+    new = RLSState(
+        omega[k], b[k], initial_covariance(D), np.zeros((WAITING, D)), theta, untrained_record()
+    )
     replay_classes(stored, first, last, stats, new, ACTIVATION[k], LINEAR[k])
     for i in range(first, last):
         row = columns[:, i % size]

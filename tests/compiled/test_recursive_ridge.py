@@ -24,7 +24,7 @@ from iln_stream.compiled.recursive_ridge import (
     row_start,
     subtract,
 )
-from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import initial_covariance, untrained_record
 
 RIDGE, NEVER = 0.1, 1e9
 """The penalty, and a Huber bound that no error reaches."""
@@ -67,7 +67,7 @@ def test_updates_that_wait_are_not_overlooked(n, forgetting):
     """A covariance with pending updates equals the one with all updates made at once."""
     D = 32
     C, P = symmetric(D), laid_out(symmetric(D))
-    pending, record, rng = np.zeros((WAITING, D)), nothing_learned(), np.random.default_rng(2)
+    pending, record, rng = np.zeros((WAITING, D)), untrained_record(), np.random.default_rng(2)
     for _ in range(n):
         phi, k = rng.normal(size=D), np.empty(D)
         gain(P, pending, record, phi, k)
@@ -82,7 +82,7 @@ def test_updates_that_wait_are_not_overlooked(n, forgetting):
 def test_settling_leaves_the_scale_at_one():
     """The common factor can't overflow: it returns to 1 when pending updates are made."""
     D = 16
-    P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
+    P, pending, record = initial_covariance(D), np.zeros((WAITING, D)), untrained_record()
     for n in range(1, 2 * WAITING + 1):
         subtract(P, pending, record, np.zeros(D), 1.0, 0.9)
         assert record[SCALE] == pytest.approx(0.9 ** -(n % WAITING))
@@ -96,7 +96,7 @@ def test_settling_leaves_the_scale_at_one():
 )
 def test_huber_weights(errors, huber):
     """Large errors are down-weighted; in the mean they count as three times it at most."""
-    record, reference = nothing_learned(), Huber(huber)
+    record, reference = untrained_record(), Huber(huber)
     for error in errors:
         assert huber_weight(record, error, huber) == pytest.approx(reference.weight(error))
         assert record[MEAN_ERROR] == pytest.approx(reference.mean)
@@ -106,7 +106,7 @@ def test_huber_weights(errors, huber):
 @pytest.mark.parametrize(("n", "weight"), [(0, 1.0), (19, 1.0), (20, 0.2), (40, 0.2)])
 def test_no_error_is_an_outlier_before_there_are_twenty(n, weight):
     """An error ten times the mean error has weight 1 among the first, and later 0.2."""
-    record = nothing_learned()
+    record = untrained_record()
     for i in range(n):
         huber_weight(record, 0.5 * (-1.0) ** i, 2.0)
     assert huber_weight(record, -5.0, 2.0) == pytest.approx(weight)
@@ -117,7 +117,7 @@ def test_a_renewed_penalty_is_a_row(n):
     """Renewing the penalty is learning, with the given weight, that the next coefficient is 0."""
     D = 32
     C, theta = symmetric(D), np.random.default_rng(3).normal(size=D)
-    P, pending, record = laid_out(C), np.zeros((WAITING, D)), nothing_learned()
+    P, pending, record = laid_out(C), np.zeros((WAITING, D)), untrained_record()
     record[STEPS] = D + n
     b = np.linalg.solve(C, theta)
     renew_penalty(P, pending, theta, record, np.empty(D), 0.25)
@@ -154,7 +154,7 @@ def test_outlives_its_forgetting(kind, forgetting):
     """
     D, n = 32, WAITING * int(60 / (1 - forgetting) / WAITING + 1)  # so that no update waits
     rng = np.random.default_rng(4)
-    P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
+    P, pending, record = initial_covariance(D), np.zeros((WAITING, D)), untrained_record()
     theta, k, normal = np.zeros(D), np.empty(D), Normal(D, forgetting, RIDGE, huber=2.0)
     for step, phi in enumerate(rows(kind, n, D, rng)):
         t, p = phi[:5].sum() + rng.normal(), rng.normal()
@@ -172,7 +172,7 @@ def test_outlives_its_forgetting(kind, forgetting):
 def test_nothing_is_renewed_where_nothing_is_forgotten():
     """Without forgetting no penalty is put back: a first row is one update, and exact."""
     D = 16
-    P, pending, record = covariance(D), np.zeros((WAITING, D)), nothing_learned()
+    P, pending, record = initial_covariance(D), np.zeros((WAITING, D)), untrained_record()
     theta, phi = np.zeros(D), np.arange(16.0)
     learn(P, pending, theta, record, phi, np.empty(D), 3.0, 0.0, 1.0, RIDGE, 2.0)
     assert theta == pytest.approx(3.0 * phi / (RIDGE + phi @ phi))

@@ -10,8 +10,8 @@ from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
-    covariance,
-    nothing_learned,
+    initial_covariance,
+    untrained_record,
 )
 
 SIZE, d, LAGS, R, D = 50, 3, 2, 11, 32
@@ -62,8 +62,8 @@ def test_replay_solves_the_normal_equations_of_the_events(activation, first, las
     rng = np.random.default_rng(1)
     omega = rng.normal(size=(LAGS + d, R)).astype(np.float32)
     b, linear = rng.normal(size=R).astype(np.float32), np.array([0.0, 0.0, 1.0, 1.0, 1.0])
-    theta, record = np.zeros(D), nothing_learned()
-    new = RLSState(omega, b, covariance(D), np.zeros((WAITING, D)), theta, record)
+    theta, record = np.zeros(D), untrained_record()
+    new = RLSState(omega, b, initial_covariance(D), np.zeros((WAITING, D)), theta, record)
     lost = replay(stored, first, last, frame, new, activation, linear, forgetting, 0.1, 2.0)
     normal, expected = plain.Normal(D, forgetting, 0.1, huber=2.0), 0.0
     for i in range(first, last):

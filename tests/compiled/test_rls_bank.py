@@ -5,7 +5,7 @@ from compiled import plain
 from iln_stream.compiled.activations import COS, RELU
 from iln_stream.compiled.recursive_ridge import WAITING
 from iln_stream.compiled.rls_bank import learn_all, predict_all, update_agop
-from iln_stream.learners.infinite_layer.experts.rls_bank import covariance, nothing_learned
+from iln_stream.learners.infinite_layer.experts.rls_bank import initial_covariance, untrained_record
 
 d, R, D = 3, 9, 16
 ACTIVATION = np.array([COS, RELU, COS])
@@ -47,8 +47,8 @@ def test_predictions_are_those_of_each_expert(bank):
 def test_each_expert_solves_its_own_normal_equations():
     """All learn one target, each with its features, its forgetting and its Huber weights."""
     rng = np.random.default_rng(2)
-    P, pending = np.tile(covariance(D), (K, 1)), np.zeros((K, WAITING, D))
-    theta, record = np.zeros((K, D)), np.tile(nothing_learned(), (K, 1))
+    P, pending = np.tile(initial_covariance(D), (K, 1)), np.zeros((K, WAITING, D))
+    theta, record = np.zeros((K, D)), np.tile(untrained_record(), (K, 1))
     experts = [plain.Normal(D, forgetting, 0.1, huber=1.5) for forgetting in FORGETTING]
     for n in range(300):
         phi, p = rng.normal(size=(K, D)), rng.normal(size=K)

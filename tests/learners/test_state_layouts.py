@@ -11,29 +11,30 @@ from iln_stream.learners import state_of
 
 MAKE = runpy.run_path(str(Path(__file__).parents[1] / "snapshots" / "golden" / "make.py"))
 
-N_EVENTS = 129
+N_EVENTS = 128
 """The first number of events at which every learner that redraws units trains a candidate."""
 
 LAYOUTS = {
-    "iln_stream.AveragedIterate": (1, "f5a2f3718695b408"),
+    "iln_stream.AveragedIterate": (1, "cc6164a5271c466e"),
     "iln_stream.Columns": (1, "a9121946b7e72ba6"),
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
-    "iln_stream.InfiniteLayerClassifier": (3, "0e17c76b92ffa235"),
-    "iln_stream.InfiniteLayerRegressor": (3, "99db4926d365cb3c"),
+    "iln_stream.InfiniteLayerClassifier": (3, "8c7cb96ccf4af992"),
+    "iln_stream.InfiniteLayerRegressor": (3, "61501125c38f36f7"),
     "iln_stream.Moments": (1, "81543012ef61e8a2"),
     "iln_stream.Pool": (1, "05d25d63e4f53d2d"),
     "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),
-    "iln_stream.RandomFeatureRidge": (3, "abe556d25529e10c"),
+    "iln_stream.RandomFeatureRidge": (3, "d21e0ec02c03d5af"),
     "iln_stream.ScaledTarget": (2, "3f2a18b87f59ef5c"),
     "iln_stream.ShrinkingGradient": (1, "8829849938730f1e"),
-    "iln_stream.Support": (1, "3fbccb2ef275eaba"),
+    "iln_stream.Support": (1, "bde221a982676845"),
     "iln_stream.Supported": (1, "46cd7a520576265a"),
     "iln_stream.Watch": (1, "973dc7abb5cfa5a1"),
     "iln_stream.WinsorisedScaler": (2, "7ca4809ed86e648b"),
     "river.compose.Pipeline": (1, "0179d0ca26b243af"),
 }
-"""By class: the version of its states, and a digest of their layouts."""
+"""By class: the version of its states, and a digest of their layouts in the learners of make.py. A
+learner added there changes the digests of its classes without a new version."""
 
 
 def layout(state, found):

@@ -7,7 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
 from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
@@ -16,7 +16,7 @@ from iln_stream.state import Migration, encode_name
 
 
 @restorable
-class InfiniteLayerClassifier(Engined, base.Classifier):
+class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts like those of `InfiniteLayerRegressor`, on 256 units (`dense`, `sparse`, `sharp`,
@@ -57,13 +57,13 @@ class InfiniteLayerClassifier(Engined, base.Classifier):
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine.engine import random_key
-        from iln_stream.learners.infinite_layer.profiles.classes import Classes
+        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: Classes = Classes(max_columns, random_key(seed))
+        self._engine: ClassificationEngine = ClassificationEngine(max_columns, random_key(seed))
 
     @property
     def _multiclass(self) -> bool:

@@ -95,6 +95,7 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "scored_from": redraws.pop("judged_from"),
         "losses": redraws.pop("lost"),
         "candidate": redraws.pop("newborn"),
+        "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
         **redraws,
     }

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Part:
             When the state has missing or extra fields, or an array of another shape.
 
         """
-        require_fields(self, state, {*self.kept, *self.parts, *self.own})
+        require_fields(type(self).__name__, state, {*self.kept, *self.parts, *self.own})
         for name in self.fixed:
             found, wanted = np.shape(state[name]), np.shape(getattr(self, name))
             if found != wanted:
@@ -68,11 +68,26 @@ class Part:
             getattr(self, name).restore(state[name])
 
 
-def require_fields(owner: object, state: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Raise an error unless a state, or a part of it, has exactly these fields."""
-    odd = state.keys() ^ set(names)
+T = TypeVar("T")
+
+
+def to_state(arrays: Any) -> dict[str, Any] | None:
+    """Return copies of the arrays of a named tuple, by name; None for None."""
+    return None if arrays is None else {k: v.copy() for k, v in arrays._asdict().items()}
+
+
+def from_state(cls: type[T], state: Mapping[str, Any] | None) -> T | None:
+    """Return the named tuple of class `cls` from what `to_state` returned."""
+    if state is None:
+        return None
+    require_fields(cls.__name__, state, cls.__annotations__)
+    return cls(**{k: v.copy() for k, v in state.items()})
+
+
+def require_fields(name: str, state: Mapping[str, Any], fields: Iterable[str]) -> None:
+    """Raise an error unless the state of the class of this name has exactly these fields."""
+    odd = state.keys() ^ set(fields)
     if odd:
         raise StateError(
-            f"the state of {type(owner).__name__} has missing or extra fields: "
-            f"{', '.join(sorted(odd))}: {REMEDY}"
+            f"the state of {name} has missing or extra fields: {', '.join(sorted(odd))}: {REMEDY}"
         )

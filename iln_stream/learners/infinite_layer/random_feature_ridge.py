@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from river import base
 
-from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import columns_metrics
@@ -31,7 +31,7 @@ def features_wanted(n_events: int) -> int:
 
 
 @restorable
-class RandomFeatureRidge(Engined, base.Regressor):
+class RandomFeatureRidge(EngineLearner, base.Regressor):
     r"""Ridge regression on random features [^1], by exact recursive least squares.
 
     Learns $f(x) = \theta \cdot \phi(z)$, z the standardised inputs and $\phi$ consisting of
@@ -113,7 +113,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
             ACTIVATIONS,
             WeightDistribution,
         )
-        from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidge
+        from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
 
         _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
         if n_features < 1:
@@ -136,7 +136,7 @@ class RandomFeatureRidge(Engined, base.Regressor):
         self.seed = seed
         self.max_columns = max_columns
         prior = WeightDistribution(activation, bandwidth, sparse=False)
-        self._engine: SingleRidge = SingleRidge(
+        self._engine: SingleRidgeEngine = SingleRidgeEngine(
             RLSSpec("ridge", prior, forgetting=forgetting),
             n_features,
             regularization,

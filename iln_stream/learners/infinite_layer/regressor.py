@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from river import base
 
-from iln_stream.learners.infinite_layer.engined import Engined
+from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -16,7 +16,7 @@ from iln_stream.state import Migration
 
 
 @restorable
-class InfiniteLayerRegressor(Engined, base.Regressor):
+class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
@@ -96,14 +96,14 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.engine.engine import random_key
-        from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
-        from iln_stream.learners.infinite_layer.profiles.fast import Fast
-        from iln_stream.learners.infinite_layer.profiles.long import Long
+        from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+        from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+        from iln_stream.learners.infinite_layer.profiles.long import LongEngine
 
-        profiles: dict[str, type[Accurate | Fast]] = {
-            "accurate": Accurate,
-            "fast": Fast,
-            "long": Long,
+        profiles: dict[str, type[AccurateEngine | FastEngine]] = {
+            "accurate": AccurateEngine,
+            "fast": FastEngine,
+            "long": LongEngine,
         }
         if profile not in profiles:
             raise ValueError(f"profile = {profile!r} must be one of {list(profiles)}")
@@ -112,7 +112,7 @@ class InfiniteLayerRegressor(Engined, base.Regressor):
         self.profile = profile
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: Accurate | Fast = profiles[profile](max_columns, random_key(seed))
+        self._engine: AccurateEngine | FastEngine = profiles[profile](max_columns, random_key(seed))
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.

@@ -154,7 +154,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
 
         self._columns = Columns(max_columns)
         self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
-        self._f = estimator_of(estimator).start(self._given())
+        self._f = estimator_of(estimator).start(self._estimator_context())
         self._n_seen = 0
         self._n_shrinks = 0
         self._watch = Watch(norm_bound, variance, max_draws)
@@ -236,7 +236,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         with self._turn:
             self._key = key.copy()
             self._columns.restore(columns)
-            self._f = estimator_of(self.estimator).start(self._given())
+            self._f = estimator_of(self.estimator).start(self._estimator_context())
             self._f.restore(f)
             self._n_seen, self._n_shrinks = n_seen, n_shrinks
             self._watch.restore(watch)
@@ -268,7 +268,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
             return self.norm_bound / math.sqrt(self.horizon)
         return min(self.norm_bound / math.sqrt(self._n_seen + 1), LARGEST_STEP)
 
-    def _given(self) -> EstimatorContext:
+    def _estimator_context(self) -> EstimatorContext:
         family = GaussianFourier() if self.features is None else self.features
         draws = DrawPolicy(self.draws, self.variance, self.min_draws, self.max_draws)
         return EstimatorContext(family, draws, self.budget, self.policy, self._key)

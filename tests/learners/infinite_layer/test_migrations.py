@@ -21,7 +21,7 @@ def resampled(new):
     redraws = dict(new["resampler"])
     predictions = redraws.pop("predictions")
     for old_name, name in (("judged_from", "scored_from"), ("lost", "losses"),
-                           ("newborn", "candidate")):  # fmt: skip
+                           ("newborn", "candidate"), ("expert", "candidate_of")):  # fmt: skip
         redraws[old_name] = redraws.pop(name)
     redraws["replaced_at"] = new["bank"]["drawn_at"]
     return bank(new["bank"]) | {"outer": new["agop"]}, redraws, predictions

@@ -1,8 +1,10 @@
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.part import Part, from_state, to_state
 
 
 class Leaf(Part):
@@ -52,3 +54,23 @@ def test_a_state_in_another_form_is_refused(leaf, message):
     """A field too few or too many, at any depth, or an array of another shape is an error."""
     with pytest.raises(StateError, match=message):
         Whole("whole", 3).restore({"name": "whole", "leaf": leaf})
+
+
+class Pair(NamedTuple):
+    """Two arrays."""
+
+    a: Any
+    b: Any
+
+
+def test_a_named_tuple_goes_through_a_state():
+    """Its arrays are copied both ways, and None is None."""
+    pair = Pair(np.zeros(2), np.ones(3))
+    state = to_state(pair)
+    pair.a[:] = 5.0
+    twin = from_state(Pair, state)
+    twin.b[:] = 6.0
+    assert (twin.a.tolist(), state["b"].tolist()) == ([0.0, 0.0], [1.0, 1.0, 1.0])
+    assert to_state(None) is from_state(Pair, None) is None
+    with pytest.raises(StateError, match="Pair has missing or extra fields: b"):
+        from_state(Pair, {"a": np.zeros(2)})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from iln_stream import InfiniteLayerRegressor
+from iln_stream.errors import StateError
 
 
 def interaction(n, seed, d=4, noise=0.1):
@@ -340,3 +341,16 @@ def test_the_last_target_is_an_expert(profile):
         last = y
     assert model.expert_weights["persistence"] > 0.5
     assert lost < 1.1 * sum_of_steps
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_a_refused_state_leaves_the_learner_as_it_is(profile):
+    """A state without one of its fields is an error, and what was learned before it stays."""
+    model = InfiniteLayerRegressor(profile, seed=1)
+    for a in range(40):
+        model.learn_one({"a": a % 7.0}, a % 5.0)
+    state, prediction = model.state(), model.predict_one({"a": 2.0})
+    del state["learned"]["intervals"]["record"]
+    with pytest.raises(StateError, match="Intervals has missing or extra fields: record"):
+        model.restore(state)
+    assert (model.predict_one({"a": 2.0}), model.n_learned) == (prediction, 40)

@@ -7,7 +7,7 @@ import numpy as np
 
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
-from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
+from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.part import REMEDY, require_fields
 
@@ -39,7 +39,7 @@ class Mixture(Expert):
         members = list(self.experts.values())
         self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
         self.value = 0.0  # the last prediction
-        self._p, places = no_predictions(members)
+        self._p, places = allocate_predictions(members)
         self._members = list(zip(members, places, strict=True))
         self._places = dict(zip(self.experts, places, strict=True))
 
@@ -118,7 +118,7 @@ class Mixture(Expert):
             When the state is of other experts.
 
         """
-        require_fields(self, state, ("rule", "experts"))
+        require_fields(type(self).__name__, state, ("rule", "experts"))
         found, wanted = list(state["experts"]), list(self.experts)
         if found != wanted:  # the rule's table has a column for each, in order
             raise StateError(f"the state's experts are {found}, not {wanted}: {REMEDY}")

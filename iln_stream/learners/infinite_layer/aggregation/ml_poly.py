@@ -37,7 +37,7 @@ class MLPoly(Part):
         self.squared = squared
         self.table = np.zeros((4, n_experts))
         self.table[WEIGHT] = 1.0 / n_experts
-        self.record = np.zeros(2)
+        self.record = np.zeros(2)  # events scored, mean |error| of the mixture over about 1000
 
     @property
     def weights(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ class Drift(Part):
     kept = fixed = ("record",)
 
     def __init__(self) -> None:
-        self.record = np.zeros(3)
+        self.record = np.zeros(3)  # events, mean |error| over about 50 and over about 1000
 
     @property
     def signal(self) -> float:

@@ -37,7 +37,7 @@ class Expert(Part):
         """Learn that the event's scaled target was t; p are the predictions for it."""
 
 
-def no_predictions(experts: list[Expert]) -> tuple[Vector, list[slice]]:
+def allocate_predictions(experts: list[Expert]) -> tuple[Vector, list[slice]]:
     """Return an array for the predictions of all experts, and the place of each in it."""
     sizes = [len(expert.names) for expert in experts]
     ends = np.cumsum(sizes).tolist()

@@ -44,7 +44,7 @@ class Intervals(Part):
         self.errors = np.zeros((1 + kernels.N_EXPERTS, max(kernels.WINDOWS)))
         self.rules = np.zeros((4, kernels.N_RULES))
         self.tallies = np.zeros((len(kernels.LEVELS), 4))
-        self.record = np.zeros(3)
+        self.record = np.zeros(3)  # events learned, the smallest and the largest target
 
     def around(self, prediction: float, level: float) -> tuple[float, float]:
         """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.

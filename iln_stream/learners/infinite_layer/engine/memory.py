@@ -32,30 +32,36 @@ class Memory(Part):
         self.y = np.zeros(size)
         self.n = 0  # number of events ever stored
         self.evicted = 0.0  # target of the event that the last one replaced
-        self._group()
+        self._make_tables()
 
     @property
     def filled(self) -> int:
         """Number of events kept."""
         return min(self.n, len(self.y))
 
-    def _group(self) -> None:
+    def _make_tables(self) -> None:
         # For compiled code; see `StoredEvents`.
         self.stored = tuple(StoredEvents(self.columns, self.lags, self.y))
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, absent in earlier events."""
         self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
-        self._group()
+        self._make_tables()
 
     def put(self, row: Vector, y: float) -> None:
         """Store an event without earlier targets, replacing the oldest if full."""
-        i = self.n % len(self.y)
+        i = self.count_event() % len(self.y)
         self.columns[:, i] = row
         self.y[i] = y
-        self.n += 1
+
+    def count_event(self) -> int:
+        """Count an event that is about to be stored; return the number of those before it."""
+        n = self.n
+        self.evicted = self.y[n % len(self.y)]
+        self.n = n + 1
+        return n
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self._group()
+        self._make_tables()

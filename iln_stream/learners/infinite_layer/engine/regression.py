@@ -86,12 +86,11 @@ class RegressionEngine(Engine):
         prediction = self._prediction
         if self.intervals is not None:
             self.intervals.learn(prediction, y)
-        memory.evicted = memory.y[memory.n % len(memory.y)]
+        n = memory.count_event()
         t = observe(
             row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,
-            memory.n, self.drift_means.record, memory.stored,
+            n, self.drift_means.record, memory.stored,
         )  # fmt: skip
-        memory.n += 1
         self.expert.learn(event, t, self._p)
 
     @property

@@ -1,9 +1,8 @@
 """The target's scale."""
 
-from iln_stream.compiled.target import FENCE, center_and_unit, join_target
+from iln_stream.compiled.target import center_and_unit
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.learners.preprocessing.clipping import clipped
 
 
 class Target(Part):
@@ -23,17 +22,3 @@ class Target(Part):
     def unit(self) -> float:
         """The unit of t in y's units; 1 while all targets agree."""
         return float(center_and_unit(self.stats)[1])
-
-    def join(self, y: float) -> None:
-        """Add y to the statistics."""
-        join_target(y, self.stats)
-
-    def scaled(self, y: float) -> float:
-        """Return y as t."""
-        center, unit = center_and_unit(self.stats)
-        return clipped(float((y - center) / unit), FENCE)
-
-    def raw(self, t: float) -> float:
-        """Return t as y."""
-        center, unit = center_and_unit(self.stats)
-        return float(center + unit * t)

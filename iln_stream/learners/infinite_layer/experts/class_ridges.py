@@ -45,7 +45,7 @@ class ClassRidges(RLSBank):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the class of the row last predicted has the index t."""
         kernels.learn_class_all(
-            self.P, self.pending, self.theta, self.record, self.phi, int(t), self._k
+            self.P, self.pending, self.theta, self.record, self.phi, int(t), self._gain
         )
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:

@@ -12,7 +12,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statisti
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSState
-from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.part import Part, from_state, to_state
 
 FIRST = 64
 """Number of events before the first redraw."""
@@ -49,7 +49,7 @@ class FeatureResampler(Part):
     """
 
     kept = (
-        "key", "next_at", "began_at", "waiting", "expert", "cursor", "scored_from", "losses",
+        "key", "next_at", "began_at", "waiting", "candidate_of", "cursor", "scored_from", "losses",
         "stats", "scale", "predictions",
     )  # fmt: skip
     own = ("candidate",)
@@ -71,7 +71,7 @@ class FeatureResampler(Part):
         self.next_at = FIRST
         self.began_at = 0  # number of events at which the last round of redraws began
         self.waiting: list[int] = []
-        self.expert = -1  # index of the expert being redrawn; -1: none
+        self.candidate_of = -1  # index of the expert being redrawn; -1: none
         self.cursor = 0  # the candidate's next event
         self.scored_from = 0  # the first event on which it is scored
         self.losses = np.zeros(2)  # sums of |errors| from there on: old expert, candidate
@@ -94,7 +94,7 @@ class FeatureResampler(Part):
         assert prior is not None
         return self.bank.untrained(prior.draw(self.bank.n_units, agop[k], self.bank.n_lags, rng))
 
-    def columns_came(self) -> None:
+    def schedule_redraw_for_new_columns(self) -> None:
         """Schedule a redraw to use new columns, but not so soon that redrawing never ends."""
         memory = self.memory
         soon = max(memory.n + FIRST, self.began_at + memory.filled // 4)
@@ -108,10 +108,10 @@ class FeatureResampler(Part):
         """Discard the candidate, which now lacks a class, and put its expert first in the queue."""
         if self._candidate is not None:
             self._candidate = None
-            self.waiting.insert(0, self.expert)
+            self.waiting.insert(0, self.candidate_of)
 
-    def work(self, agop: NDArray[np.float64]) -> None:
-        """Do an event's share of work, given the experts' gradients (K, d, d)."""
+    def advance(self, agop: NDArray[np.float64]) -> None:
+        """Do an event's share of a redraw, given the experts' gradients (K, d, d)."""
         n, memory = self.memory.n, self.memory
         if n >= self.next_at and not self.waiting and self._candidate is None:
             whole = n <= len(memory.y)
@@ -122,11 +122,11 @@ class FeatureResampler(Part):
             if not self.waiting:
                 return
             self._begin(self.waiting.pop(0), agop)
-        self._go_on()
+        self._train_candidate()
 
     def _begin(self, k: int, agop: NDArray[np.float64]) -> None:
         memory = self.memory
-        self.expert = k
+        self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
         self.cursor = memory.n - memory.filled
         # While the memory holds all history, the candidate sees as much as the old expert.
@@ -136,8 +136,8 @@ class FeatureResampler(Part):
         self.stats = self.inputs.stats.copy()
         self.scale = np.array([self.target.center, self.target.unit])
 
-    def _go_on(self) -> None:
-        k, new, memory = self.expert, self._candidate, self.memory
+    def _train_candidate(self) -> None:
+        k, new, memory = self.candidate_of, self._candidate, self.memory
         assert new is not None
         first, last = self.cursor, min(self.cursor + SLICE, memory.n)
         error = self.bank.replay(k, new, memory, first, last, Frame(self.stats, self.scale))
@@ -159,12 +159,9 @@ class FeatureResampler(Part):
 
     def state(self) -> dict[str, Any]:
         """Return the state, including the candidate."""
-        new = self._candidate
-        candidate = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
-        return super().state() | {"candidate": candidate}
+        return super().state() | {"candidate": to_state(self._candidate)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        new = state["candidate"]
-        self._candidate = None if new is None else RLSState(**{k: v.copy() for k, v in new.items()})
+        self._candidate = from_state(RLSState, state["candidate"])

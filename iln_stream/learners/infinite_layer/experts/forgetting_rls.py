@@ -37,13 +37,13 @@ class ForgettingRLS(Expert):
 
     def __init__(self, bank: RLSBank, k: int, forgetting: float) -> None:
         self.bank = bank
-        self.k = k
+        self.followed = k
         self.forgetting = forgetting
         self.n_features = 0
         self.followed_at = 0  # number of events when the units that it uses were drawn
         self.P = np.zeros((0, BLOCK, BLOCK))
         self.theta = np.zeros(0)
-        self.record = np.zeros(2)
+        self.record = np.zeros(2)  # events learned, running mean |error|
         self.widen(bank.n_units + 1 + bank.n_lags)
 
     def widen(self, n_columns: int) -> None:
@@ -56,13 +56,13 @@ class ForgettingRLS(Expert):
 
     def _make_scratch(self) -> None:
         self._phi = np.zeros(len(self.theta))
-        self._k = np.zeros(len(self.theta))
+        self._gain = np.zeros(len(self.theta))
 
     def _follow(self) -> None:
         """Restart from the weights and the covariance of the expert on its new units."""
-        D, covariance = self.n_features, self.bank.covariance(self.k)
-        self.followed_at = int(self.bank.drawn_at[self.k])
-        self.theta[:D] = self.bank.theta[self.k, :D]
+        D, covariance = self.n_features, self.bank.covariance(self.followed)
+        self.followed_at = int(self.bank.drawn_at[self.followed])
+        self.theta[:D] = self.bank.theta[self.followed, :D]
         full = np.eye(len(self.theta)) / RIDGE
         full[:D, :D] = covariance[:D, :D]
         for u in range(len(self.P)):
@@ -70,16 +70,16 @@ class ForgettingRLS(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction from the features of the expert that it follows."""
-        self._phi[: self.n_features] = self.bank.phi[self.k, : self.n_features]
+        self._phi[: self.n_features] = self.bank.phi[self.followed, : self.n_features]
         p[0] = clipped(float(dot(self.theta, self._phi)), FENCE)
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the features of the last prediction; the bank has already learned it."""
         kernels.learn_blocks(
-            self.P, self.theta, self.record, self._phi, self._k, t, p[0],
+            self.P, self.theta, self.record, self._phi, self._gain, t, p[0],
             self.forgetting, RIDGE, HUBER,
         )  # fmt: skip
-        if self.bank.drawn_at[self.k] != self.followed_at:
+        if self.bank.drawn_at[self.followed] != self.followed_at:
             self._follow()
 
     def restore(self, state: Mapping[str, Any]) -> None:

@@ -1,12 +1,11 @@
 """Predictions from stored events that resemble a new one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from iln_stream.compiled import neighbours as kernels
-from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -16,6 +15,12 @@ from iln_stream.learners.infinite_layer.experts.weight_distribution import blend
 
 METRIC_EVERY = 16
 """Number of events from one update of the metric to the next."""
+
+
+class HasValue(Protocol):
+    """An expert, such as a `Mixture`, that has its last prediction."""
+
+    value: float
 
 
 class Neighbours(Expert):
@@ -43,7 +48,7 @@ class Neighbours(Expert):
     fixed = ("means", "ordered", "carried", "scaled")
 
     def __init__(
-        self, mean: Mixture, ridges: ResampledRidges, k: int, inputs: Inputs, memory: Memory
+        self, mean: HasValue, ridges: ResampledRidges, k: int, inputs: Inputs, memory: Memory
     ) -> None:
         size = len(memory.y)
         self.mean = mean
@@ -57,9 +62,9 @@ class Neighbours(Expert):
         self.deviations = np.zeros((0, size), np.float32)
         self.scaled = np.zeros(size)
         self.metric = np.zeros(0)  # the weight of a difference in each column
-        self._group()
+        self._make_tables()
 
-    def _group(self) -> None:
+    def _make_tables(self) -> None:
         self._tables = tuple(
             kernels.NeighbourTables(
                 self.means, self.ordered, self.carried, self.deviations, self.scaled
@@ -70,7 +75,7 @@ class Neighbours(Expert):
         """Make room for new columns, with deviation 0 in earlier events."""
         self.deviations = np.pad(self.deviations, [(0, n_columns), (0, 0)])
         self.metric = np.pad(self.metric, (0, n_columns))
-        self._group()
+        self._make_tables()
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the three predictions to p."""
@@ -101,4 +106,4 @@ class Neighbours(Expert):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self._group()
+        self._make_tables()

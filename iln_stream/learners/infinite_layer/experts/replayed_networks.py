@@ -132,6 +132,6 @@ class ReplayedNetworks(Expert):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        require_fields(self, state["networks"], self.networks)
+        require_fields(type(self).__name__, state["networks"], self.networks)
         for name, network in self.networks.items():
             network.restore(state["networks"][name])

@@ -62,7 +62,7 @@ class ResampledRidges(Expert):
         if not self.bank.omega.any():  # these are the first columns
             self.resampler.draw_first(self.agop)
         elif self.resampled:
-            self.resampler.columns_came()
+            self.resampler.schedule_redraw_for_new_columns()
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the experts' predictions to p."""
@@ -71,13 +71,13 @@ class ResampledRidges(Expert):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Train the experts, update their gradients, and do a share of a redraw."""
         if self.bank.scored:
-            said = self.resampler.predictions[(self.memory.n - 1) % len(self.memory.y)]
-            unscale(p, event.center, event.unit, said)
+            stored = self.resampler.predictions[(self.memory.n - 1) % len(self.memory.y)]
+            unscale(p, event.center, event.unit, stored)
         self.bank.learn(event, t, p)
         if self.resampled:
             rate = 1.0 / min(1.0 + self.memory.n / 4.0, GRADIENTS)
             self.bank.update_agop(rate, self.agop)
-            self.resampler.work(self.agop)
+            self.resampler.advance(self.agop)
 
     def relevance(self, k: int) -> Vector:
         """Return the mean square, (d,), of the gradient of expert k along each input."""

@@ -58,11 +58,11 @@ class RLSState(NamedTuple):
         """Return it for d inputs and D weights; new ones have weight 0, and no unit uses them."""
         more = D - self.theta.shape[-1]
         # The covariance is the scale times P; for a new weight it is 1 / ridge.
-        fresh = covariance(D, ridge)[len(self.P) :] / self.record[SCALE]
+        fresh = initial_covariance(D, ridge)[len(self.P) :] / self.record[SCALE]
         return RLSState(
             np.pad(self.omega, [(0, d - len(self.omega)), (0, 0)]),
             self.b,
-            aligned(np.concatenate([self.P, fresh])),
+            cache_aligned_copy(np.concatenate([self.P, fresh])),
             np.pad(self.pending, [(0, 0), (0, more)]),
             np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, more)]),
             self.record,
@@ -109,16 +109,18 @@ class RLSBank(Expert):
         self.n_lags = n_lags
         self.ridge = ridge
         self.huber = huber
-        K, d, D = len(specs), n_lags, room(n_units + 1 + n_lags)
+        K, d, D = len(specs), n_lags, padded_size(n_units + 1 + n_lags)
         self.activation = np.array([CODES[e.prior.activation] if e.prior else COS for e in specs])
         self.forgetting = np.array([e.forgetting for e in specs])
         self.linear = np.array([[float(e.recent)] * n_lags for e in specs]).reshape(K, d)
         self.omega = np.zeros((K, d, n_units), np.float32)
         self.b = np.zeros((K, n_units), np.float32)
-        self.P = aligned(np.tile(covariance(D, self.ridge), (K, 1)))
+        self.P = cache_aligned_copy(np.tile(initial_covariance(D, self.ridge), (K, 1)))
         self.pending = np.zeros((K, WAITING, D))
         self.theta = np.zeros((K, D))
-        self.record = np.tile(nothing_learned(), (K, 1))
+        # Of each predictor: rows learned, mean |error|, and the scale, number and factors of the
+        # updates that P still lacks.
+        self.record = np.tile(untrained_record(), (K, 1))
         self.drawn_at = np.zeros(K, np.int64)  # number of events when the units were drawn
         self._make_scratch()
 
@@ -126,18 +128,18 @@ class RLSBank(Expert):
         K, D = len(self.theta), self.theta.shape[-1]
         self._u = np.zeros((K, self.n_units), np.float32)
         self.phi = np.zeros((K, D))
-        self._k = np.zeros(D)
+        self._gain = np.zeros(D)
 
     def widen(self, n_columns: int) -> None:
         """Append columns to v; new ones have weight 0, and no unit uses them yet."""
         K, d = self.omega.shape[:2]
-        D = room(self.n_units + 1 + d + n_columns)
+        D = padded_size(self.n_units + 1 + d + n_columns)
         solutions = (RLSState(*(getattr(self, name)[k] for name in RLSState._fields))
                      for k in range(K))  # fmt: skip
         wider = [solution.widened(d + n_columns, D, self.ridge) for solution in solutions]
         for name, arrays in zip(RLSState._fields, zip(*wider, strict=True), strict=True):
             setattr(self, name, np.stack(arrays))
-        self.P = aligned(self.P)
+        self.P = cache_aligned_copy(self.P)
         self.linear = np.pad(self.linear, [(0, 0), (0, n_columns)], constant_values=1.0)
         self._make_scratch()
 
@@ -156,7 +158,7 @@ class RLSBank(Expert):
         """Learn t at the row last predicted."""
         kernels.learn_all(
             self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
-            self.ridge, self.huber, self._k,
+            self.ridge, self.huber, self._gain,
         )  # fmt: skip
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
@@ -168,8 +170,8 @@ class RLSBank(Expert):
     def untrained(self, units: Units) -> RLSState:
         """Return an untrained predictor with these units."""
         D = self.theta.shape[-1]
-        P, pending = aligned(covariance(D, self.ridge)), np.zeros((WAITING, D))
-        return RLSState(*units, P, pending, np.zeros(self.theta.shape[1:]), nothing_learned())
+        P, pending = cache_aligned_copy(initial_covariance(D, self.ridge)), np.zeros((WAITING, D))
+        return RLSState(*units, P, pending, np.zeros(self.theta.shape[1:]), untrained_record())
 
     def replay(
         self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
@@ -185,7 +187,7 @@ class RLSBank(Expert):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self.P = aligned(self.P)
+        self.P = cache_aligned_copy(self.P)
         self._make_scratch()
 
     def covariance(self, k: int) -> NDArray[np.float64]:
@@ -202,12 +204,12 @@ class RLSBank(Expert):
         self.drawn_at[k] = n
 
 
-def room(n_features: int) -> int:
+def padded_size(n_features: int) -> int:
     """Return n_features rounded up to whole blocks; the padding features are always 0."""
     return -(-n_features // BLOCK) * BLOCK
 
 
-def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
+def initial_covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
     """Return the inverse of the penalty on D weights, as `row_start` lays it out."""
     P = np.zeros(row_start(D))
     for i in range(D):
@@ -215,7 +217,7 @@ def covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
     return P
 
 
-def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def cache_aligned_copy(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a copy aligned to a cache line, so that a wide vector load touches only one line."""
     buffer = np.empty(values.nbytes + 64, np.uint8)
     first = -buffer.ctypes.data % 64
@@ -224,7 +226,7 @@ def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return copy
 
 
-def nothing_learned() -> NDArray[np.float64]:
+def untrained_record() -> NDArray[np.float64]:
     """Return the record of an untrained expert."""
     record = np.zeros(FACTORS + WAITING)
     record[SCALE] = 1.0

@@ -38,7 +38,7 @@ LINEAR = (
 DENSE, SPARSE = 0, 1
 
 
-class Accurate(RegressionEngine):
+class AccurateEngine(RegressionEngine):
     """Random-feature ridges and others under a rule for squared errors; then one for absolute ones.
 
     Parameters

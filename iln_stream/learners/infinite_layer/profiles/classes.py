@@ -31,7 +31,7 @@ LEAST = 1e-4
 """Share of a prediction that is spread evenly, so that no class is impossible."""
 
 
-class Classes(Engine):
+class ClassificationEngine(Engine):
     """Experts that score each class, and the mixture that makes probabilities of the scores.
 
     Each expert's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:

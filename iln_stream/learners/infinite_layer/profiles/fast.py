@@ -16,6 +16,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statisti
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.infinite_layer.part import from_state, to_state
 
 N_UNITS = 64
 BLOCK = 16
@@ -51,7 +52,7 @@ def _blocks(d: int) -> int:
     return -(-(N_UNITS + 1 + d) // BLOCK)
 
 
-class Fast(Engine):
+class FastEngine(Engine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
     The cosines see the last two targets too. They are redrawn from the gradients after 64, 128,
@@ -80,6 +81,8 @@ class Fast(Engine):
         super().__init__(Inputs(max_columns))
         self.key = key
         self.target = no_statistics(1)
+        # Events learned and the mixture's mean |error|; drift's record; the last two targets; and
+        # the ridge's record: see compiled/fast_event.py.
         self.record = np.zeros(9)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
@@ -111,7 +114,7 @@ class Fast(Engine):
         return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
     def _make_scratch(self) -> None:
-        self._look = np.zeros((5, len(self.theta)))  # the last prediction and its row
+        self._last_prediction = np.zeros((5, len(self.theta)))  # the last prediction and its row
         self._row: Vector | None = None  # that row; comparing its bytes would cost more
 
     def predict(self, x: Mapping[Any, float]) -> float:
@@ -127,7 +130,7 @@ class Fast(Engine):
         self._row = x
         self._prediction: float = kernels.predict_event(
             x, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self._look,
+            self._last_prediction,
         )  # fmt: skip
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
@@ -137,11 +140,11 @@ class Fast(Engine):
         if row is not last and (last is None or row.tobytes() != last.tobytes()):
             self._predict_row(row)
         self._row = None  # the state behind the prediction is about to change
-        said = self.intervals
+        intervals = self.intervals
         n = kernels.learn_event(
             row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.agop, self.memory, self._look,
-            said.errors, said.rules, said.tallies, said.record,
+            self.P, self.agop, self.memory, self._last_prediction,
+            intervals.errors, intervals.rules, intervals.tallies, intervals.record,
         )  # fmt: skip
         if self._candidate is not None or n >= self.next_at:
             self._redraw()
@@ -211,15 +214,10 @@ class Fast(Engine):
 
     def state(self) -> dict[str, Any]:
         """Return the state, including the ridge being trained."""
-        new = self._candidate
-        candidate = None if new is None else {k: v.copy() for k, v in new._asdict().items()}
-        return super().state() | {"candidate": candidate}
+        return super().state() | {"candidate": to_state(self._candidate)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        new = state["candidate"]
-        self._candidate = (
-            None if new is None else Candidate(**{k: v.copy() for k, v in new.items()})
-        )
+        self._candidate = from_state(Candidate, state["candidate"])
         self._make_scratch()

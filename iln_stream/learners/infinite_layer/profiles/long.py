@@ -11,7 +11,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
-from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
 RING = 65_536
 """Events that the networks replay."""
@@ -25,7 +25,7 @@ NETWORKS = {
 events only, at a constant rate, and so follows drift."""
 
 
-class Long(Accurate):
+class LongEngine(AccurateEngine):
     """Profile accurate, whose first rule also mixes networks trained by replay."""
 
     def _more_experts(

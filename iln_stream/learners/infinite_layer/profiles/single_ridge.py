@@ -15,7 +15,7 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 MEMORY = 2048
 
 
-class SingleRidge(RegressionEngine):
+class SingleRidgeEngine(RegressionEngine):
     """One random-feature ridge expert; see `RandomFeatureRidge`.
 
     Parameters

@@ -13,10 +13,10 @@ from iln_stream.learners.infinite_layer.engine.engine import Engine, random_key
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
-from iln_stream.learners.infinite_layer.profiles.classes import Classes
-from iln_stream.learners.infinite_layer.profiles.fast import Fast
-from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidge
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
 
 
 class Recording(Engine):
@@ -137,10 +137,10 @@ class Kind(NamedTuple):
 
     def new(self):
         key = random_key(1)
-        if self.engine is not SingleRidge:
+        if self.engine is not SingleRidgeEngine:
             return self.engine(256, key)
         spec = RLSSpec("ridge", WeightDistribution("cos", 0.7, sparse=False))
-        return SingleRidge(spec, 16, 0.1, 2.0, resampled=True, max_columns=256, key=key)
+        return SingleRidgeEngine(spec, 16, 0.1, 2.0, resampled=True, max_columns=256, key=key)
 
     def events(self, n):
         """Events of which some lack a name, and from the 40th and 45th on have one more."""
@@ -154,7 +154,12 @@ class Kind(NamedTuple):
             yield x, number if self.label is float else f"class {number > 0} {i > 30}"
 
 
-KINDS = [Kind(Accurate), Kind(Fast), Kind(SingleRidge), Kind(Classes, str)]
+KINDS = [
+    Kind(AccurateEngine),
+    Kind(FastEngine),
+    Kind(SingleRidgeEngine),
+    Kind(ClassificationEngine, str),
+]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
@@ -165,7 +170,7 @@ def test_predicting_changes_nothing(kind):
         before = engine.state()
         engine.predict(x)
         engine.predict({"never learned": 1.0, "a": -1.0})
-        if kind.engine in (Accurate, Fast):
+        if kind.engine in (AccurateEngine, FastEngine):
             engine.interval({"b": 2.0}, 0.9)
         assert same(engine.state(), before)
         engine.learn(x, y)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from iln_stream.learners.infinite_layer.engine.expert import Expert, no_predictions
+from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 
 
@@ -23,7 +23,7 @@ class One(Expert):
 def test_each_expert_has_its_place_among_the_predictions():
     """The places follow the experts' order and sizes, and cover the array."""
     experts, event = [One(), Two(), One()], Observation(0, 1)
-    p, places = no_predictions(experts)
+    p, places = allocate_predictions(experts)
     for expert, place in zip(experts, places, strict=True):
         expert.predict(event, p[place])
     assert p.tolist() == [1.0, 2.0, 3.0, 1.0]

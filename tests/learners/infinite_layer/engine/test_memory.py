@@ -42,6 +42,15 @@ def test_new_columns_are_absent_in_earlier_events():
     assert (memory.columns[d:] == ABSENT).all()
 
 
+def test_the_target_that_the_last_event_replaced():
+    """That of the event `size` before it; 0 while the memory fills."""
+    memory, _, ys = filled(SIZE - 1)
+    memory.put(np.ones(d), 1.0)
+    assert memory.evicted == 0.0
+    memory.put(np.ones(d), 2.0)
+    assert memory.evicted == ys[0]
+
+
 def restored(memory):
     twin = Memory(SIZE, N_LAGS)
     twin.restore(memory.state())

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from iln_stream.compiled.target import join_target
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.target import Target
@@ -34,10 +35,10 @@ class Stand:
         """An event whose prediction, by the expert in place, is given."""
         row = self.inputs.admit({"a": a, "b": 1.0, **more})
         self.inputs.join(row)
-        self.target.join(y)
+        join_target(y, self.target.stats)
         self.resampler.predictions[self.memory.n % SIZE] = predicted
         self.memory.put(row, y)
-        self.resampler.work(self.agop)
+        self.resampler.advance(self.agop)
         if self.bank.drawn_at[0] == self.memory.n:
             self.replaced.append(self.memory.n)
 
@@ -105,7 +106,7 @@ def test_a_new_column_widens_the_candidate():
     stand.bank.widen(1)
     stand.memory.widen(1)
     stand.agop = np.eye(3)[np.newaxis]
-    stand.resampler.columns_came()
+    stand.resampler.schedule_redraw_for_new_columns()
     assert len(stand.resampler.state()["candidate"]["omega"]) == 3
     assert stand.resampler.next_at <= 3 * FIRST
     n_replaced = len(stand.replaced)
@@ -119,7 +120,7 @@ def test_redrawing_ends_while_columns_keep_coming():
     stand = Stand(renewed=False)
     for a in np.random.default_rng(0).normal(size=SIZE + 10).tolist():
         stand.learn(a, a, a)
-    stand.resampler.columns_came()
+    stand.resampler.schedule_redraw_for_new_columns()
     soon = max(stand.memory.n + FIRST, stand.resampler.began_at + SIZE // 4)
     assert stand.resampler.next_at == soon
 

@@ -10,8 +10,8 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RIDGE,
     RLSBank,
     RLSSpec,
-    covariance,
-    nothing_learned,
+    initial_covariance,
+    untrained_record,
 )
 
 
@@ -55,7 +55,7 @@ def test_one_block_is_exact():
     weights = np.random.default_rng(9).normal(size=D) / 10
     follower = Follower(D, forgetting=1.0)
     P, pending, theta, record = (
-        covariance(D), np.zeros((WAITING, D)), np.zeros(D), nothing_learned()
+        initial_covariance(D), np.zeros((WAITING, D)), np.zeros(D), untrained_record()
     )  # fmt: skip
     for phi, t in zip(*stream(300, D, 0, weights), strict=True):
         p = follower.predict(phi)

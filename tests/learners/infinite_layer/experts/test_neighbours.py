@@ -12,7 +12,7 @@ from iln_stream.learners.infinite_layer.experts.naive import Persistence
 from iln_stream.learners.infinite_layer.experts.neighbours import METRIC_EVERY, Neighbours
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
 N_LAGS, SIZE = 1, 50
 
@@ -99,7 +99,7 @@ def growing(seed):
 
 def test_nearest_as_of_knows_who_was_large_before():
     """In a growing population `nearest-as-of` gets weight, and lowers the error."""
-    engine, without = (Accurate(256, random_key(1)) for _ in range(2))
+    engine, without = (AccurateEngine(256, random_key(1)) for _ in range(2))
     errors = np.zeros(2)
     for n, (x, y) in enumerate(growing(0)):
         without.mixture.experts["neighbours"].scaled[:] = 0.0  # all were average for their time

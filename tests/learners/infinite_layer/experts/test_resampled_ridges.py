@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.target import center_and_unit
+from iln_stream.compiled.target import center_and_unit, join_target, scaled
 from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -44,9 +44,9 @@ class Stand:
         self.inputs.standardise(row, event.row, event.z)
         self.ridges.predict(event, self.p)
         self.inputs.join(row)
-        self.target.join(y)
+        join_target(y, self.target.stats)
         self.memory.put(row, y)
-        self.ridges.learn(event, self.target.scaled(y), self.p)
+        self.ridges.learn(event, scaled(y, *center_and_unit(self.target.stats)), self.p)
 
 
 def events(n, names="ab"):

@@ -8,10 +8,10 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RIDGE,
     RLSBank,
     RLSSpec,
-    aligned,
-    covariance,
-    nothing_learned,
-    room,
+    cache_aligned_copy,
+    initial_covariance,
+    padded_size,
+    untrained_record,
 )
 
 
@@ -19,8 +19,12 @@ class Recursion:
     """Untrained recursive least squares on D features."""
 
     def __init__(self, D, forgetting=1.0, huber=HUBER):
-        D = room(D)
-        self.P, self.pending, self.record = covariance(D), np.zeros((8, D)), nothing_learned()
+        D = padded_size(D)
+        self.P, self.pending, self.record = (
+            initial_covariance(D),
+            np.zeros((8, D)),
+            untrained_record(),
+        )
         self.theta, self.k = np.zeros(D), np.zeros(D)
         self.forgetting, self.huber = forgetting, huber
 
@@ -109,7 +113,7 @@ def test_forgetting_does_not_wind_up():
 def test_aligned_copies_are_equal_and_aligned():
     """A covariance begins at a line of the cache, wherever the original lies in memory."""
     for values in (np.arange(7.0), np.arange(12.0).reshape(3, 4)[:, 1:]):
-        copy = aligned(values)
+        copy = cache_aligned_copy(values)
         assert (copy == values).all()
         assert copy.ctypes.data % 64 == 0
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.learners.infinite_layer.engine.engine import random_key
-from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, Accurate
+from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, AccurateEngine
 from iln_stream.state import from_bytes, to_bytes
 
 EXPERTS = [
@@ -18,7 +18,7 @@ def products(n, seed=0, sign=1.0):
 
 
 def taught(events):
-    engine = Accurate(256, random_key(1))
+    engine = AccurateEngine(256, random_key(1))
     for x, y in events:
         engine.learn(x, y)
     return engine

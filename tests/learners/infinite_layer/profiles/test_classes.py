@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.learners.infinite_layer.engine.engine import random_key
-from iln_stream.learners.infinite_layer.profiles.classes import LEAST, Classes
+from iln_stream.learners.infinite_layer.profiles.classes import LEAST, ClassificationEngine
 from iln_stream.state import from_bytes, to_bytes
 
 
@@ -13,7 +13,7 @@ def signs(n, seed=0, classes=(False, True)):
 
 
 def taught(events):
-    engine = Classes(256, random_key(1))
+    engine = ClassificationEngine(256, random_key(1))
     for x, y in events:
         engine.learn(x, y)
     return engine

@@ -3,7 +3,7 @@ import pytest
 
 from iln_stream.compiled.fast_event import N_LAGS
 from iln_stream.learners.infinite_layer.engine.engine import random_key
-from iln_stream.learners.infinite_layer.profiles.fast import FIRST, MEMORY, Fast
+from iln_stream.learners.infinite_layer.profiles.fast import FIRST, MEMORY, FastEngine
 from iln_stream.state import from_bytes, to_bytes
 
 
@@ -14,7 +14,7 @@ def products(n, seed=0):
 
 
 def taught(events):
-    engine = Fast(256, random_key(1))
+    engine = FastEngine(256, random_key(1))
     for x, y in events:
         engine.learn(x, y)
     return engine

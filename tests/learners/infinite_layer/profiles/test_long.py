@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from iln_stream.learners.infinite_layer.engine.engine import random_key
-from iln_stream.learners.infinite_layer.profiles.accurate import Accurate
-from iln_stream.learners.infinite_layer.profiles.long import NETWORKS, Long
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.profiles.long import NETWORKS, LongEngine
 from iln_stream.state import from_bytes, to_bytes
 
 
@@ -28,10 +28,12 @@ def errors(engine, events):
 
 def test_networks_are_experts_of_the_first_rule():
     """Their nine predictions are weighed beside the others', and all weights sum to one."""
-    engine = Long(256, random_key(1))
+    engine = LongEngine(256, random_key(1))
     errors(engine, teacher(150))
     weights = engine.expert_weights()
-    added = [name for name in weights if name not in Accurate(256, random_key(1)).expert_weights()]
+    added = [
+        name for name in weights if name not in AccurateEngine(256, random_key(1)).expert_weights()
+    ]
     assert added == [f"{name}{end}" for name in NETWORKS for end in ("", "-short", "-long")]
     assert sum(weights.values()) == pytest.approx(1.0)
 
@@ -39,7 +41,7 @@ def test_networks_are_experts_of_the_first_rule():
 def test_it_is_accurate_while_the_networks_sleep():
     """The first 64 predictions are those of profile accurate."""
     events = teacher(65)
-    long, accurate = Long(256, random_key(1)), Accurate(256, random_key(1))
+    long, accurate = LongEngine(256, random_key(1)), AccurateEngine(256, random_key(1))
     assert errors(long, events[:64]) == pytest.approx(errors(accurate, events[:64]), rel=1e-9)
     assert set(long.expert_weights()) > set(accurate.expert_weights())
 
@@ -47,15 +49,15 @@ def test_it_is_accurate_while_the_networks_sleep():
 def test_goes_on_learning_after_the_last_redraw():
     """Between 4,000 and 6,000 events it errs by less than two thirds of what accurate does."""
     events = teacher(6_000)
-    long = errors(Long(256, random_key(1)), events)[4_000:].mean()
-    accurate = errors(Accurate(256, random_key(1)), events)[4_000:].mean()
+    long = errors(LongEngine(256, random_key(1)), events)[4_000:].mean()
+    accurate = errors(AccurateEngine(256, random_key(1)), events)[4_000:].mean()
     assert long < 2 / 3 * accurate
 
 
 def test_goes_on_from_its_bytes():
     """A restored engine predicts and learns as the original does, bit for bit."""
     events = teacher(1_100)
-    engine, twin = Long(256, random_key(1)), Long(256, random_key(1))
+    engine, twin = LongEngine(256, random_key(1)), LongEngine(256, random_key(1))
     errors(engine, events[:1_000])
     twin.restore(from_bytes(to_bytes(engine.state())))
     assert errors(engine, events[1_000:]).tolist() == errors(twin, events[1_000:]).tolist()

@@ -5,7 +5,7 @@ from compiled import plain
 from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidge
+from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
 
 d, N_UNITS, PENALTY = 2, 16, 0.5
 
@@ -13,7 +13,7 @@ d, N_UNITS, PENALTY = 2, 16, 0.5
 def ridge(*, resampled, forgetting=1.0, huber=2.0):
     prior = WeightDistribution("cos", 0.7, sparse=False)
     spec = RLSSpec("ridge", prior, forgetting=forgetting)
-    return SingleRidge(
+    return SingleRidgeEngine(
         spec, N_UNITS, PENALTY, huber, resampled=resampled, max_columns=8, key=random_key(1)
     )
 

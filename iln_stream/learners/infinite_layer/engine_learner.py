@@ -5,7 +5,7 @@ from iln_stream.learners.restoring import RestorableLearner
 from iln_stream.state import StateDict
 
 
-class Engined(RestorableLearner):
+class EngineLearner(RestorableLearner):
     """A learner that consists of its constructor's parameters and an engine built from them.
 
     Attributes
@@ -28,5 +28,6 @@ class Engined(RestorableLearner):
         """Go on from a state; see `RestorableLearner.restore`."""
         (learned,) = self._read_state(state, "learned")
         with self._turn:
-            self._engine = self.clone()._engine  # parts are restored when they are new
-            self._engine.restore(learned)
+            engine = self.clone()._engine  # parts are restored when they are new
+            engine.restore(learned)
+            self._engine = engine
