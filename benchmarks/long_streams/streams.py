@@ -1,7 +1,7 @@
 """Long streams, made anew from a seed: the networks' settings were chosen on `DESIGN` streams."""
 
-import itertools
 from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,11 +42,10 @@ class LongStream(NamedTuple):
         center, sd = sample.mean(), sample.std()
         names = [f"x{j}" for j in range(self.d)]
         for first in range(0, n, AT_ONCE):
-            size = min(AT_ONCE, n - first)
-            X = draw(size)
-            y = (function(X, np.arange(first, first + size)) - center) / sd
-            y += NOISE * rng.normal(size=size)
-            for row, y_t in zip(X.tolist(), y.tolist(), strict=True):
+            X = draw(AT_ONCE)
+            y = (function(X, np.arange(first, first + AT_ONCE)) - center) / sd
+            y += NOISE * rng.normal(size=AT_ONCE)
+            for row, y_t in islice(zip(X.tolist(), y.tolist(), strict=True), n - first):
                 yield dict(zip(names, row, strict=True)), y_t
 
 
@@ -67,7 +66,7 @@ def _deep(rng: np.random.Generator) -> tuple[Function, Callable[[int], Array]]:
     sizes = [30, 40, 40, 40]
     layers = [
         (rng.normal(size=(m, n)) / np.sqrt(m) * 1.6, 0.3 * rng.normal(size=n))
-        for m, n in itertools.pairwise(sizes)
+        for m, n in pairwise(sizes)
     ]
     a = rng.normal(size=40)
 
