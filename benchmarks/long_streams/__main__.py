@@ -68,7 +68,7 @@ def run(learner: str, stream: str, seed: int, n: int) -> dict[str, Any]:
 def main() -> None:
     """Run, store and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.long_streams")
-    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--events", type=int, default=100_000, choices=ENDS[1:])
     parser.add_argument("--stream", nargs="*", default=list(STREAMS), choices=STREAMS)
     parser.add_argument("--learner", nargs="*", default=list(LEARNERS), choices=LEARNERS)
     parser.add_argument("--seeds", type=int, default=3)

@@ -158,6 +158,6 @@ HELD_BACK = {
     "skewed": LongStream("ratios, logarithms and roots of log-normal inputs", 9, _skewed),
     "seasons": LongStream("hours, weekdays, a rush hour, four numbers", 6, _seasons),
 }
-"""Kinds that nobody looked at before the settings were final."""
+"""Kinds made after the settings were final, and looked at once."""
 
 STREAMS = DESIGN | HELD_BACK

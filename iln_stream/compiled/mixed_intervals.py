@@ -119,7 +119,7 @@ def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def judge_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
+def score_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
     """Score level j's coverage and range by y; fill r with the regrets to its experts.
 
     Returns the ends of its interval.
@@ -154,7 +154,7 @@ def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[n
         inner = (center, center)
         offsets(errors, min(n, size), low, high)
         for j in range(LEVELS.shape[0]):
-            inner = judge_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
+            inner = score_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
         for k in range(N_RULES):
             regret(rules, k, r[k], DISCOUNT)
     if n >= 0:

@@ -99,12 +99,13 @@ def median_where(keys, carried, n, key, found):  # type: ignore[no-untyped-def]
 def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ignore[no-untyped-def]
     """Insert an entry into the first n, in ascending order of keys; if full, replace the old one.
 
-    The old entry is found by its key and value; of equal entries any will do.
+    The old entry is found by its key and value; of equal entries any will do. If none is found, as
+    with a key that is not a number, the one nearest to its place is replaced.
     """
     i = n
     if n == keys.shape[0]:
-        i = np.searchsorted(keys, old_key)
-        while carried[i] != old_value:
+        i = min(np.searchsorted(keys, old_key), n - 1)
+        while i + 1 < n and carried[i] != old_value:
             i += 1
         while i + 1 < n and keys[i + 1] < key:
             keys[i] = keys[i + 1]

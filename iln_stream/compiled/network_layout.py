@@ -47,7 +47,7 @@ class Shape(NamedTuple):
     rate
         Learning rate after the warm-up.
     slowing
-        Number of steps that divides the rate by sqrt(2); the rate is that over sqrt(1 + s / this).
+        After s steps the rate is `rate` / sqrt(1 + s / slowing).
 
     """
 

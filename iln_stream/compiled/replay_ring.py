@@ -42,11 +42,11 @@ WIDTH = SLOPE + KNOTS
 
 EVENTS, AUTOCORRELATION, LAST = range(3)
 """Indices into the ring's record: events ever stored; the mean product of successive targets, in
-standard deviations; the last target so."""
+standard deviations; the last target, also in standard deviations."""
 
 Z, SEGMENT, FRACTION = range(3)
 """Inputs (3, L, 16) of up to 16 events: their deviations; the segments that the values lie in, or
--1; the parts of these below them."""
+-1; how far along its segment each value lies, 0 to 1."""
 
 MISSING = np.float32(3e38)
 """Marks an absent value in the ring, and a segment that doesn't exist."""

@@ -22,13 +22,13 @@ from iln_stream.compiled.target import FENCE, WIDTH, center_and_unit, scaled
 from iln_stream.compiled.wide_lanes import LANES
 
 FIRST_STEP = 9
-"""Events before the first step."""
+"""The event with which the first step is taken."""
 
 WARM_UP = 100.0
 """Steps during which the rate rises."""
 
 DECAY, DECAY_STEPS = 0.5, 1000.0
-"""Weight decay, as a multiple of the rate, and the number of steps that halves it."""
+"""Weight decay, which the rate multiplies, and the number of steps that halves it."""
 
 SHORT_RATE, SHORT_LEAST = 0.02, 1e-4
 LONG_RATE, LONG_LEAST = 0.1, 1e-5
@@ -40,7 +40,7 @@ TURNS, EARLY = 8, 512
 
 @compiled
 def predict(shape, network, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
-    """p (3,): predictions by the weights and their averages, in the target's units.
+    """p (3,): predictions by the weights and their averages, as scaled targets.
 
     Inputs (3, L, 16) have one event. `shape` and `network` are plain tuples, which numba recognises
     faster than named ones; `array` is for scratch.

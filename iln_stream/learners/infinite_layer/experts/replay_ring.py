@@ -13,7 +13,8 @@ from iln_stream.compiled.wide_lanes import LANES
 from iln_stream.learners.infinite_layer.part import Part
 
 GRAIN, GROWTH = 8, 1.25
-"""Room for columns comes in such groups, and grows by this factor: it moves all events."""
+"""Columns are allocated in multiples of GRAIN, GROWTH times as many as before: growing copies all
+events."""
 
 
 class ReplayRing(Part):

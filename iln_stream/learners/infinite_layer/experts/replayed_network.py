@@ -82,7 +82,7 @@ class ReplayedNetwork(Part):
             self.begin()
 
     def predict(self, p: NDArray[np.float64]) -> None:
-        """Write the predictions at the ring's inputs into p (3,), in the target's units."""
+        """Write the predictions at the ring's inputs into p (3,), as scaled targets."""
         kernels.predict(*self._plain, self._ring.encoding, self._ring.inputs, self._scratch, p)
 
     def learn(self, target: NDArray[np.float64]) -> None:

@@ -1,5 +1,6 @@
 """Networks whose units move, as experts: they go on learning as long as the stream does."""
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -21,11 +22,11 @@ from iln_stream.learners.infinite_layer.experts.replayed_network import (
 )
 from iln_stream.learners.infinite_layer.part import require_fields
 
-ASLEEP = 64
+WAKES_AT = 64
 """Events that the networks learn before their predictions count."""
 
-CHECK_EVERY = 1024
-"""Events from one search for weights that are not finite to the next."""
+RECOVERY = 1024
+"""Events that all networks learn, after one was drawn anew, before their predictions count."""
 
 
 class ReplayedNetworks(Expert):
@@ -54,7 +55,7 @@ class ReplayedNetworks(Expert):
 
     """
 
-    kept = ("n_reset",)
+    kept = ("n_reset", "wakes_at")
     parts = ("ring",)
     own = ("networks",)
 
@@ -80,11 +81,13 @@ class ReplayedNetworks(Expert):
         }
         self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
         self.n_reset = 0
+        self.wakes_at = WAKES_AT
+        self._broken: list[ReplayedNetwork] = []  # those whose last prediction was not finite
 
     @property
     def asleep(self) -> bool:
         """Whether the networks have learned too little for their predictions to count."""
-        return self.ring.n < ASLEEP
+        return self.ring.n < self.wakes_at
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
@@ -93,36 +96,42 @@ class ReplayedNetworks(Expert):
             network.widen(n_columns)
 
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write each network's predictions to p."""
+        """Write each network's predictions to p; those of a broken network are 0."""
+        self._broken = []
         if self.ring.n == 0:
             p[:] = 0.0
             return
         self.ring.look(event.row)
         for i, network in enumerate(self.networks.values()):
-            network.predict(p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
+            own = p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)]
+            network.predict(own)
+            if not math.isfinite(own[0] + own[1] + own[2]):
+                own[:] = 0.0
+                self._broken.append(network)
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Store the event, whose target is already in the memory, and take a step."""
         memory = self.memory
         y = float(memory.y[(memory.n - 1) % len(memory.y)])
         self.ring.put(event.row, y, self.inputs.stats, self.target.stats)
+        for network in self._broken:
+            self._reset(network)
         for network in self.networks.values():
+            if network.steps == 0 and not network.parameters.any():
+                network.begin()  # no input came with the first event
             network.learn(self.target.stats)
-        if self.ring.n % CHECK_EVERY == 0:
-            self._reset_broken()
 
-    def _reset_broken(self) -> None:
-        """Draw new weights for networks that have diverged; the ring trains them again."""
-        for name, network in self.networks.items():
-            if not network.finite:
-                network.begin()
-                self.n_reset += 1
-                warnings.warn(
-                    f"the weights of {name} were not finite after {self.ring.n} events, and were "
-                    "drawn anew: the other experts predict until it has learned again",
-                    IlnWarning,
-                    stacklevel=2,
-                )
+    def _reset(self, network: ReplayedNetwork) -> None:
+        """Draw new weights for a network that has diverged; the ring trains them again."""
+        network.begin()
+        self.n_reset += 1
+        self.wakes_at = self.ring.n + RECOVERY
+        warnings.warn(
+            f"a prediction of a network was not finite at event {self.ring.n}: its weights are "
+            f"drawn anew, and for {RECOVERY} events only the other experts predict",
+            IlnWarning,
+            stacklevel=2,
+        )
 
     def state(self) -> dict[str, Any]:
         """Return the states of the ring and of the networks, by name."""

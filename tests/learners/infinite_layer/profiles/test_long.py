@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 from iln_stream.learners.infinite_layer.profiles.long import NETWORKS, LongEngine
@@ -61,3 +62,17 @@ def test_goes_on_from_its_bytes():
     errors(engine, events[:1_000])
     twin.restore(from_bytes(to_bytes(engine.state())))
     assert errors(engine, events[1_000:]).tolist() == errors(twin, events[1_000:]).tolist()
+
+
+def test_survives_a_network_that_is_not_finite():
+    """Predictions stay finite and useful, also when what was stored meanwhile leaves the memory."""
+    events = teacher(5_000)
+    engine = LongEngine(256, random_key(1))
+    errors(engine, events[:1_000])
+    networks = engine.mean.experts["networks"]
+    networks.networks["net-smooth"].parameters[:] = np.nan
+    with pytest.warns(IlnWarning, match="not finite at event 1001"):
+        found = errors(engine, events[1_000:])
+    assert networks.n_reset == 1
+    assert np.isfinite(found).all()
+    assert found[-1_000:].mean() < 0.5
