@@ -36,12 +36,26 @@ class Mixture(Expert):
                 f"the names of predictions must differ, as weights are reported by them; repeated: "
                 f"{', '.join(sorted(repeated))}"
             )
-        members = list(self.experts.values())
-        self.rule = MLPoly(sum(len(each.names) for each in members), squared=squared)
+        self.rule = MLPoly(
+            sum(len(expert.names) for expert in self.experts.values()), squared=squared
+        )
         self.value = 0.0  # the last prediction
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
+        members = list(self.experts.values())
         self._p, places = allocate_predictions(members)
-        self._members = list(zip(members, places, strict=True))
         self._places = dict(zip(self.experts, places, strict=True))
+        # Each expert with a view of its predictions: slicing anew would cost 2 us an event.
+        self._members = [(each, self._p[at]) for each, at in zip(members, places, strict=True)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets: all but the views, which it makes anew."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_p", "_places", "_members")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_scratch()
 
     def _reported(self) -> Iterator[str]:
         """Yield the names of the predictions, within nested mixtures too."""
@@ -55,20 +69,21 @@ class Mixture(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the mixture of the experts' predictions to p."""
-        for expert, place in self._members:
-            expert.predict(event, self._p[place])
-        sleepers = [place for expert, place in self._members if expert.asleep]
-        if sleepers:
-            self._predict_without(sleepers)
+        anyone_asleep = False
+        for expert, own in self._members:
+            expert.predict(event, own)
+            anyone_asleep |= expert.asleep
+        if anyone_asleep:
+            self._predict_without_sleepers()
         else:
             self.value = self.rule.mixed(self._p)
         p[0] = self.value
 
-    def _predict_without(self, sleepers: list[slice]) -> None:
+    def _predict_without_sleepers(self) -> None:
         """Mix the others' predictions. Sleepers adopt the mixture, and so have no regret."""
         awake = np.ones(len(self._p))
-        for place in sleepers:
-            awake[place] = 0.0
+        for name, expert in self.experts.items():
+            awake[self._places[name]] = not expert.asleep
         weights = self.rule.weights * awake
         total = weights.sum()
         weights = weights / total if total > 0.0 else awake / awake.sum()
@@ -78,8 +93,8 @@ class Mixture(Expert):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
         self.rule.learn(self._p, self.value, t)
-        for expert, place in self._members:
-            expert.learn(event, t, self._p[place])
+        for expert, own in self._members:
+            expert.learn(event, t, own)
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each prediction, within nested mixtures too, in this one."""

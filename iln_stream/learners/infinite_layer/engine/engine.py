@@ -66,6 +66,10 @@ class Engine(Part):
             self._predict_row(row)
         self._predicted = None  # the state behind the prediction is about to change
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets: it predicts again, as views of scratch arrays would not be copied."""
+        return {**self.__dict__, "_predicted": None}
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)

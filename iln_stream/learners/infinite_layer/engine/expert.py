@@ -21,10 +21,8 @@ class Expert(Part):
     names: tuple[str, ...]
     """Of its predictions, as users see them."""
 
-    @property
-    def asleep(self) -> bool:
-        """Whether its predictions don't count now; it learns all the same."""
-        return False
+    asleep: bool = False
+    """Whether its predictions don't count now; it learns all the same."""
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns; by default there is nothing to do."""

@@ -1,5 +1,7 @@
 """One event on its way through the experts."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,21 +24,22 @@ class Observation:
         Values (d,), with `ABSENT` where a value is missing.
     v
         Last targets and `z`, (n_lags + d,).
+    z
+        The values' deviations, (d,): a view of v.
     center, unit
         The target's scale at the time of the prediction.
 
     """
 
-    __slots__ = ("center", "n_lags", "row", "unit", "v")
+    __slots__ = ("center", "row", "unit", "v", "z")
 
     def __init__(self, n_lags: int, d: int) -> None:
         self.row: Vector = np.zeros(d)
         self.v: Vector = np.zeros(n_lags + d)
-        self.n_lags = n_lags
+        self.z = self.v[n_lags:]
         self.center = 0.0
         self.unit = 1.0
 
-    @property
-    def z(self) -> Vector:
-        """The values' deviations, (d,): a view of v, which a copy of a stored view would not be."""
-        return self.v[self.n_lags :]
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is empty, with a view of its own: an engine's copy predicts again."""
+        return Observation, (len(self.v) - len(self.z), len(self.row))

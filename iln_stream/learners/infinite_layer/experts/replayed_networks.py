@@ -82,12 +82,8 @@ class ReplayedNetworks(Expert):
         self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
         self.n_reset = 0
         self.wakes_at = WAKES_AT
+        self.asleep = True
         self._broken: list[ReplayedNetwork] = []  # those whose last prediction was not finite
-
-    @property
-    def asleep(self) -> bool:
-        """Whether the networks have learned too little for their predictions to count."""
-        return self.ring.n < self.wakes_at
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
@@ -120,6 +116,7 @@ class ReplayedNetworks(Expert):
             if network.steps == 0 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
+        self.asleep = self.ring.n < self.wakes_at
 
     def _reset(self, network: ReplayedNetwork) -> None:
         """Draw new weights for a network that has diverged; the ring trains them again."""
@@ -144,3 +141,4 @@ class ReplayedNetworks(Expert):
         require_fields(type(self).__name__, state["networks"], self.networks)
         for name, network in self.networks.items():
             network.restore(state["networks"][name])
+        self.asleep = self.ring.n < self.wakes_at
