@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from river import linear_model, preprocessing, tree
 
+from benchmarks.long_streams.plot import draw
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, STREAMS
 from iln_stream import InfiniteLayerRegressor, __version__
 
@@ -72,6 +73,7 @@ def main() -> None:
     parser.add_argument("--stream", nargs="*", default=list(STREAMS), choices=STREAMS)
     parser.add_argument("--learner", nargs="*", default=list(LEARNERS), choices=LEARNERS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--plot", type=Path, help="file of a picture of the stored curves")
     given = parser.parse_args()
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for seed in range(1, given.seeds + 1):
@@ -82,6 +84,8 @@ def main() -> None:
                     stored[key] = run(learner, stream, seed, given.events)
                     RESULTS.write_text(json.dumps(stored, indent=0, sort_keys=True) + "\n")
                     print(key, stored[key]["errors"], stored[key]["us"], flush=True)
+    if given.plot is not None:
+        draw(stored, given.events, ENDS, given.plot)
     for title, group in (("design", DESIGN), ("held back", HELD_BACK)):
         print("\n".join(table(title, group, given.events, stored)))
 

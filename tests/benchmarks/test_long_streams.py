@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.long_streams.__main__ import ENDS, LEARNERS, RESULTS, run, table
+from benchmarks.long_streams.plot import draw
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE, STREAMS
 
 
@@ -43,6 +44,13 @@ def test_the_table_has_medians_and_means():
     assert lines[2] == "| bumps | long | .500 | .200 | 100 |"
     assert lines[-1] == "| gm | long | .500 | .200 |  |"
     assert len(table("design", DESIGN, 1_000, stored)) == 2
+
+
+def test_a_picture_of_what_is_stored(tmp_path):
+    """The stored curves are drawn, whichever learners there are."""
+    stored = {f"1000 {stream} long 1": {"errors": [0.5, 0.3]} for stream in STREAMS}
+    draw(stored, 1_000, ENDS, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_stored_results_are_of_these_streams_and_learners():
