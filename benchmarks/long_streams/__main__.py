@@ -73,6 +73,7 @@ def main() -> None:
     parser.add_argument("--stream", nargs="*", default=list(STREAMS), choices=STREAMS)
     parser.add_argument("--learner", nargs="*", default=list(LEARNERS), choices=LEARNERS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--again", action="store_true", help="run cells that are stored, too")
     parser.add_argument("--plot", type=Path, help="file of a picture of the stored curves")
     given = parser.parse_args()
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
@@ -80,7 +81,7 @@ def main() -> None:
         for stream in given.stream:
             for learner in given.learner:
                 key = f"{given.events} {stream} {learner} {seed}"
-                if key not in stored:
+                if given.again or key not in stored:
                     stored[key] = run(learner, stream, seed, given.events)
                     RESULTS.write_text(json.dumps(stored, indent=0, sort_keys=True) + "\n")
                     print(key, stored[key]["errors"], stored[key]["us"], flush=True)

@@ -38,13 +38,13 @@ def _singles(*values: float) -> tuple[np.float32, ...]:
 _S0, _S1, _S2, _S3, _S4 = _singles(6.28318516, -41.34165503, 81.60100404, -76.54978145, 39.53669948)
 
 # tanh(z) / z as a ratio of polynomials in z^2 on |z| <= 9: error 2e-8.
-_T0, _T1, _T2, _T3, _T4 = _singles(
+T0, T1, T2, T3, T4 = _singles(
     0.9999998807907104, 0.13373197615146637, 3.486581845209e-3, 2.0471828975e-5, 1.318422083e-8
 )
-_U1, _U2, _U3, _U4 = _singles(
+U1, U2, U3, U4 = _singles(
     0.4670649468898773, 0.025841979309916496, 3.271385212429e-4, 7.702662401e-7
 )
-_TANH_ENDS = np.float32(9.0)
+TANH_ENDS = np.float32(9.0)
 
 # erf(z) / z likewise on |z| <= 3.95: error 2e-8.
 _E0, _E1, _E2, _E3, _E4, _E5 = _singles(
@@ -74,10 +74,10 @@ def cos_turns(u):  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def tanh(z):  # type: ignore[no-untyped-def]
     """tanh(z)."""
-    c = float32(min(max(z, -_TANH_ENDS), _TANH_ENDS))
+    c = float32(min(max(z, -TANH_ENDS), TANH_ENDS))
     s = c * c
-    p = _T0 + s * (_T1 + s * (_T2 + s * (_T3 + s * _T4)))
-    q = _ONE + s * (_U1 + s * (_U2 + s * (_U3 + s * _U4)))
+    p = T0 + s * (T1 + s * (T2 + s * (T3 + s * T4)))
+    q = _ONE + s * (U1 + s * (U2 + s * (U3 + s * U4)))
     return min(max(c * p / q, -_ONE), _ONE)
 
 

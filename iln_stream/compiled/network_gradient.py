@@ -80,15 +80,16 @@ def _add_piecewise_of_one(shape, columns, inputs, f, h1):  # type: ignore[no-unt
 def backward(shape, w, encoding, scratch):  # type: ignore[no-untyped-def]
     """Fill the gradient of the Huber loss's mean over 16 rows, after `forward`.
 
-    Targets are replaced by derivatives by the outputs, and the layers' derivatives by those of the
-    loss by preactivations.
+    Overwrites `errors` with the loss's derivatives by the outputs, and `d1` and `d2` with those by
+    the preactivations.
     """
     n1, n2 = shape.first, shape.second
     g = weights_of(scratch.gradient[0], shape)
     h2, d1, d2, errors = scratch.h2, scratch.d1, scratch.d2, scratch.errors
     huber, z = spread(float32(HUBER)), scratch.inputs[Z]
     e = load(scratch.outputs, 0, 0) - load(errors, 0, 0)
-    e = smaller(larger(e, spread(0.0) - huber), huber) * spread(float32(1.0 / BATCH))
+    # In this order nan stays nan: it spreads to all weights, and so to the next prediction.
+    e = smaller(huber, larger(spread(0.0) - huber, e)) * spread(float32(1.0 / BATCH))
     store(errors, 0, 0, e)
     g.b3[0, 0] = total(e)
     for f in range(encoding.shape[0]):

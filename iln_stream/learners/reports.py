@@ -119,6 +119,12 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
             lambda: learner.redrawn_at,
             "expert",
         ),
+        MetricSpec(
+            "iln_parts_reset_total",
+            "counter",
+            "Parts of the learner that were drawn anew, as they predicted no finite number.",
+            lambda: learner.n_reset,
+        ),
         *columns_metrics(learner),
     )
 

@@ -138,6 +138,14 @@ MIXTURE = (
         (Query(selected("iln_units_redrawn_at"), f"{LEARNER} {{{{expert}}}}"),),
     ),
     Graph(
+        "Parts drawn anew",
+        "Parts of the learner that predicted no finite number and were drawn anew, per second.\n\n"
+        "Healthy: 0. Above: the other experts predict for 1,024 events; report it, with the inputs "
+        "of that time.",
+        CountsPerSecond,
+        (Query(rate("iln_parts_reset_total")),),
+    ),
+    Graph(
         "Ignored inputs",
         "Inputs per second that were ignored, as all max_columns columns were taken.\n\n"
         "Healthy: 0. Above: ids or free text among the inputs use up the columns; remove them, or "

@@ -26,7 +26,7 @@ FOUR_SCRAPES = "2s"
 """What Grafana makes of $__rate_interval at the fixture's scrape interval."""
 
 OF_SOME = {
-    **{key: {"healthy"} for key in ("iln_drift", "iln_units_redrawn_at")},
+    **{key: {"healthy"} for key in ("iln_drift", "iln_parts_reset_total", "iln_units_redrawn_at")},
     **{key: {"healthy", "classifier"} for key in ("iln_expert_weight", "iln_input_relevance")},
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **dict.fromkeys(
@@ -48,6 +48,7 @@ TYPES = {
     "iln_expert_weight": "gauge",
     "iln_input_relevance": "gauge",
     "iln_inputs_overflowed_total": "counter",
+    "iln_parts_reset_total": "counter",
     "iln_pending_events": "gauge",
     "iln_pending_expired_total": "counter",
     "iln_running_accuracy": "gauge",
@@ -132,6 +133,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnShrinking", "model", {"shrinking"}),
         ("IlnDeadLetters", "model", REGRESSORS),
         ("IlnInputsIgnored", "model", set()),
+        ("IlnPartsReset", "model", set()),
         ("IlnEventsExpire", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
     ],

@@ -9,6 +9,7 @@ from river import base
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
+from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, expert_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
@@ -56,7 +57,6 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.engine.engine import random_key
         from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 
         if not isinstance(max_columns, int) or max_columns < 1:

@@ -10,6 +10,7 @@ from river import base
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
+from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
@@ -107,7 +108,6 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     ) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.engine.engine import random_key
         from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
         from iln_stream.learners.infinite_layer.experts.weight_distribution import (
             ACTIVATIONS,

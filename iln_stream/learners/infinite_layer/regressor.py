@@ -8,6 +8,7 @@ from river import base
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
+from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -95,7 +96,6 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     ) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.engine.engine import random_key
         from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
         from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
         from iln_stream.learners.infinite_layer.profiles.long import LongEngine
@@ -169,6 +169,12 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         """Number of inputs of learned events that got no column."""
         with self._turn:
             return self._engine.n_overflowed
+
+    @property
+    def n_reset(self) -> int:
+        """How often a part was drawn anew because it predicted no finite number; see "long"."""
+        with self._turn:
+            return self._engine.n_reset
 
     @property
     def expert_weights(self) -> dict[str, float]:

@@ -23,6 +23,7 @@ from iln_stream.learners.estimators import (
     estimator_of,
 )
 from iln_stream.learners.preprocessing.columns import Columns
+from iln_stream.learners.random_key import random_key
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.learners.shrinking_gradient.learned_function import LearnedFunction
 from iln_stream.learners.shrinking_gradient.run_statistics import RunStatistics
@@ -153,7 +154,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         self.seed = seed
 
         self._columns = Columns(max_columns)
-        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
+        self._key = random_key(seed)
         self._f = estimator_of(estimator).start(self._estimator_context())
         self._n_seen = 0
         self._n_shrinks = 0

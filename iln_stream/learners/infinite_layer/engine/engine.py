@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.part import Part
@@ -80,8 +77,3 @@ class Engine(Part):
         total = relevance.sum()
         shares = relevance / total if total > 0.0 else relevance
         return dict(zip(self.inputs.columns.place, shares.tolist(), strict=True))
-
-
-def random_key(seed: int | None) -> NDArray[np.uint64]:
-    """Return the two words from which a learner's randomness is generated."""
-    return np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)

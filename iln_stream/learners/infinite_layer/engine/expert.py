@@ -24,6 +24,9 @@ class Expert(Part):
     asleep: bool = False
     """Whether its predictions don't count now; it learns all the same."""
 
+    n_reset: int = 0
+    """How often a part of it was drawn anew because it had broken."""
+
     def widen(self, n_columns: int) -> None:
         """Make room for new columns; by default there is nothing to do."""
 

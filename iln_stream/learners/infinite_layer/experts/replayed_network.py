@@ -64,11 +64,6 @@ class ReplayedNetwork(Part):
         """Steps taken since the weights were drawn."""
         return int(self.record[STEPS])
 
-    @property
-    def finite(self) -> bool:
-        """Whether no number of the state is infinite or nan."""
-        return bool(np.isfinite(self.parameters).all() and np.isfinite(self.record).all())
-
     def begin(self) -> None:
         """Draw new weights and forget what was learned; the ring's events stay."""
         begin(self.shape, self._network, self._ring.n)

@@ -113,7 +113,7 @@ class ReplayedNetworks(Expert):
         for network in self._broken:
             self._reset(network)
         for network in self.networks.values():
-            if network.steps == 0 and not network.parameters.any():
+            if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
         self.asleep = self.ring.n < self.wakes_at

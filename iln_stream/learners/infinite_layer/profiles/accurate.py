@@ -87,6 +87,12 @@ class AccurateEngine(RegressionEngine):
         """The expert that is Algorithm 1."""
         return self.shrinking_gradient.learner
 
+    @property
+    def n_reset(self) -> int:
+        """How often a part of an expert was drawn anew because it had broken."""
+        experts = (*self.mean.experts.values(), *self.mixture.experts.values())
+        return sum(expert.n_reset for expert in experts)
+
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
         return self.mixture.weights()

@@ -15,16 +15,15 @@ from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.observation import Vector
+from iln_stream.learners.infinite_layer.experts.feature_resampler import FIRST, NEVER, SLICE
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
 from iln_stream.learners.infinite_layer.part import from_state, to_state
 
 N_UNITS = 64
 BLOCK = 16
 MEMORY = 1024
-FIRST, SLICE = 64, 64
 PRIOR = WeightDistribution("cos", 1.5, sparse=True)
 EXPERTS = ("ridge", "running-mean", "persistence", "stretched-2", "stretched-4")
-NEVER = 2**62
 
 
 class Candidate(NamedTuple):
@@ -68,6 +67,7 @@ class FastEngine(Engine):
     """
 
     first_order = None
+    n_reset = 0
 
     kept = (
         "key", "target", "record", "table", "units", "theta", "P", "agop", "memory", "next_at",

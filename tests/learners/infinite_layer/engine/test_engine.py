@@ -9,7 +9,7 @@ import pytest
 from support.states import same
 
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.engine import Engine, random_key
+from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
@@ -17,6 +17,7 @@ from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
 from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
+from iln_stream.learners.random_key import random_key
 
 
 class Recording(Engine):
@@ -119,14 +120,6 @@ def test_names_beyond_the_limit_are_counted():
     engine.predict({"a": 1.0, "c": 2.0})
     assert engine.n_overflowed == 1
     assert engine.took()[-1] == ("predict", [1.0])
-
-
-def test_a_seed_gives_a_key():
-    """The same seed gives the same two words; another, or none, gives others."""
-    assert random_key(1).tolist() == random_key(1).tolist()
-    assert random_key(1).shape == (2,)
-    keys = [tuple(random_key(seed).tolist()) for seed in (1, 2, None, None)]
-    assert len(set(keys)) == 4
 
 
 class Kind(NamedTuple):

@@ -5,7 +5,6 @@ from compiled import plain
 from iln_stream.compiled.neighbours import N_NEAR, N_SIMILAR
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
@@ -17,6 +16,7 @@ from iln_stream.learners.infinite_layer.experts.neighbours import METRIC_EVERY, 
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import blended
+from iln_stream.learners.random_key import random_key
 
 d, K, N_LAGS, SIZE, N = 3, 4, 2, 60, 150
 """Columns, experts of the mean, last targets, slots of the memory, events."""

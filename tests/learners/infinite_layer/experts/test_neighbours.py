@@ -3,7 +3,6 @@ import pytest
 
 from iln_stream.compiled.neighbours import N_NEAR, N_SIMILAR
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
@@ -13,6 +12,7 @@ from iln_stream.learners.infinite_layer.experts.neighbours import METRIC_EVERY, 
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.random_key import random_key
 
 N_LAGS, SIZE = 1, 50
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from iln_stream.compiled.adam import LONG, MOMENTS, SHORT, WEIGHTS
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.standardise import ABSENT, join
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
@@ -208,19 +209,34 @@ def test_stays_finite(kind):
     predictions = learner.run(rows, y)
     assert np.isfinite(predictions).all()
     assert abs(predictions).max() <= FENCE
-    assert learner.network.finite
+    assert np.isfinite(learner.network.parameters).all()
     assert np.isfinite(learner.ring.encoding).all()
 
 
+# In WIDE: W2 (128, 32), b1 (128,), b2 (32,), w3 (32,), the first and last unit of each.
+@pytest.mark.parametrize(
+    "place", [0, 5, 4_095, 4_096, 4_096 + 127, 4_224, 4_224 + 31, 4_256, 4_256 + 31]
+)
+@pytest.mark.parametrize("row", [WEIGHTS, MOMENTS, SHORT, LONG])
+def test_a_broken_weight_shows_in_the_next_prediction(row, place):
+    """No activation or clip hides a weight that is not a number, nor a moment after a step."""
+    rows, y = bent(100)
+    learner = Learner(4)
+    learner.run(rows[:99], y[:99])
+    learner.network.parameters[row, place] = np.nan
+    if row == MOMENTS:
+        learner.learn(rows[99], y[99])
+    assert not np.isfinite(learner.predict(np.ones(4))).all()
+
+
 def test_heals():
-    """A broken network says so, and after `begin` it learns again from the events of the ring."""
+    """After `begin` a broken network learns again from the events of the ring."""
     rows, y = bent(4_000)
     learner = Learner(4)
     learner.run(rows[:2_000], y[:2_000])
     learner.network.parameters[0, 5] = np.nan
-    assert not learner.network.finite
     learner.network.begin()
-    assert learner.network.finite
+    assert np.isfinite(learner.network.parameters).all()
     assert learner.network.steps == 0
     healed = errors(learner.run(rows[2_000:], y[2_000:])[1_000:], y[3_000:], learner)
     assert healed.max() < 0.5

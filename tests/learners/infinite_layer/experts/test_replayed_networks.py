@@ -4,7 +4,6 @@ from support.states import same
 
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
@@ -14,6 +13,7 @@ from iln_stream.learners.infinite_layer.experts.replayed_networks import (
     WAKES_AT,
     ReplayedNetworks,
 )
+from iln_stream.learners.random_key import random_key
 
 SHAPES = {
     "bent": Shape(64, 32, 16, 2_000, 4e-3, 3e4),

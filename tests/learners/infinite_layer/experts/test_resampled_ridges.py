@@ -3,7 +3,6 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.target import center_and_unit, join_target, scaled
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation
@@ -12,6 +11,7 @@ from iln_stream.learners.infinite_layer.experts.feature_resampler import FIRST
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.random_key import random_key
 
 N_LAGS, N_UNITS, SIZE = 2, 16, 300
 SPECS = (

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, AccurateEngine
+from iln_stream.learners.random_key import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 EXPERTS = [

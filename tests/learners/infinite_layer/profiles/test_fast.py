@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.fast_event import N_LAGS
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.profiles.fast import FIRST, MEMORY, FastEngine
+from iln_stream.learners.random_key import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 

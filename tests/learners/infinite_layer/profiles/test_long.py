@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.engine import random_key
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 from iln_stream.learners.infinite_layer.profiles.long import NETWORKS, LongEngine
+from iln_stream.learners.random_key import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 
