@@ -9,7 +9,7 @@ from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.experts.feature_resampler import NEVER
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
-from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.profiles.accurate import NETWORKS, AccurateEngine
 
 
 class Lacking(InfiniteLayerRegressor):
@@ -81,6 +81,7 @@ INGREDIENTS: dict[str, Callable[[AccurateEngine], None]] = {
     "relevance": relevance,
     "redraws after 2,048 events": late_redraws,
     "Huber weights": huber,
+    "networks": experts(*(f"{net}{end}" for net in NETWORKS for end in ("", "-short", "-long"))),
     "dense, forgetting-rls": experts("dense", "forgetting-rls"),
     "forgetting-rls": experts("forgetting-rls"),
     "sparse": experts("sparse"),

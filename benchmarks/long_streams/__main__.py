@@ -1,6 +1,6 @@
 """Runs the cells that are not stored, and prints tables.
 
-    python -m benchmarks.long_streams [--events 100000] [--stream bumps ...] [--learner long ...]
+    python -m benchmarks.long_streams [--events 100000] [--stream bumps ...] [--learner fast ...]
 
 A cell is one learner on one stream with one seed. Errors are ratios: the mean absolute error over
 that of the running mean, by segments of the stream.
@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from river import linear_model, preprocessing, tree
 
+from benchmarks.ablation.ingredients import INGREDIENTS, Lacking
 from benchmarks.long_streams.plot import draw
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, STREAMS
 from iln_stream import InfiniteLayerRegressor, __version__
@@ -30,8 +31,8 @@ WARM_UP = 200
 """Events that are not timed: functions are compiled meanwhile."""
 
 LEARNERS: dict[str, Callable[[int], Any]] = {
-    "long": lambda seed: InfiniteLayerRegressor("long", seed=seed),
-    "accurate": lambda seed: InfiniteLayerRegressor("accurate", seed=seed),
+    "accurate": lambda seed: InfiniteLayerRegressor(seed=seed),
+    "no-networks": lambda seed: Lacking(seed, INGREDIENTS["networks"]),
     "fast": lambda seed: InfiniteLayerRegressor("fast", seed=seed),
     "river-linear": lambda _: preprocessing.StandardScaler() | linear_model.LinearRegression(),
     "river-hatr": lambda seed: (

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE, STREAMS
 
 COLOURS = {
-    "long": "#7f0000",
-    "accurate": "#d62728",
+    "accurate": "#7f0000",
+    "no-networks": "#d62728",
     "fast": "#ff7f0e",
     "river-hatr": "#1f77b4",
     "river-linear": "#888888",

@@ -15,7 +15,6 @@ RIGHT_END = 1.6
 
 NAMED = {
     "iln-accurate": ("#d62728", "o", 75),
-    "iln-long": ("#7f0000", "o", 60),
     "iln-fast": ("#ff7f0e", "o", 45),
     "iln-pool": ("#9467bd", "o", 28),
     "iln-shrinking-gradient": ("#8c564b", "o", 28),

@@ -131,7 +131,7 @@ class Settings(BaseSettings):
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
-        description="Arguments of the learner: `profile` (`fast` or `long`) of "
+        description="Arguments of the learner: `profile` (`accurate` or `fast`) of "
         "`infinite-layer`, "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )

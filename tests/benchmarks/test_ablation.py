@@ -4,6 +4,12 @@ from ablation.ingredients import INGREDIENTS, Lacking
 from ablation.streams import STREAMS
 
 EXPERTS = Lacking(1, INGREDIENTS["nothing"]).expert_weights.keys()
+NETWORKS = [name for name in EXPERTS if name.startswith("net-")]
+
+
+def experts_in(ingredient):
+    """The names of the experts that an ingredient names."""
+    return NETWORKS if ingredient == "networks" else ingredient.split(", ")
 
 
 def taught(ingredient, n=200):
@@ -18,7 +24,7 @@ def taught(ingredient, n=200):
 
 def test_each_expert_can_be_left_out():
     """Ingredients name the experts of the accurate profile; only the running mean always stays."""
-    named = {name for ingredient in INGREDIENTS for name in ingredient.split(", ")}
+    named = {name for ingredient in INGREDIENTS for name in experts_in(ingredient)}
     assert EXPERTS - named == {"running-mean"}
     assert named - EXPERTS == {
         "nothing", "redraws", "relevance", "redraws after 2,048 events", "Huber weights"
@@ -26,13 +32,13 @@ def test_each_expert_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    "ingredient", [name for name in INGREDIENTS if set(name.split(", ")) <= EXPERTS]
+    "ingredient", [name for name in INGREDIENTS if set(experts_in(name)) <= EXPERTS]
 )
 def test_an_expert_that_is_left_out_has_no_weight(ingredient):
     """At the start, and after events that would have given it some."""
     for learner in (taught(ingredient, 0), taught(ingredient)):
         weights = learner.expert_weights
-        assert not any(weights[name] for name in ingredient.split(", "))
+        assert not any(weights[name] for name in experts_in(ingredient))
         assert sum(weights.values()) > 0.0
 
 

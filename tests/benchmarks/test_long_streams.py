@@ -36,19 +36,19 @@ def test_errors_are_ratios_by_segment():
 def test_the_table_has_medians_and_means():
     """Medians over seeds, and a line of geometric means where all streams of a group are stored."""
     stored = {
-        f"1000 {stream} long {seed}": {"errors": [0.5, 0.1 * seed], "us": 100.0}
+        f"1000 {stream} accurate {seed}": {"errors": [0.5, 0.1 * seed], "us": 100.0}
         for stream in HELD_BACK
         for seed in (1, 2, 3)
     }
     lines = table("held back", HELD_BACK, 1_000, stored)
-    assert lines[2] == "| bumps | long | .500 | .200 | 100 |"
-    assert lines[-1] == "| gm | long | .500 | .200 |  |"
+    assert lines[2] == "| bumps | accurate | .500 | .200 | 100 |"
+    assert lines[-1] == "| gm | accurate | .500 | .200 |  |"
     assert len(table("design", DESIGN, 1_000, stored)) == 2
 
 
 def test_a_picture_of_what_is_stored(tmp_path):
     """The stored curves are drawn, whichever learners there are."""
-    stored = {f"1000 {stream} long 1": {"errors": [0.5, 0.3]} for stream in STREAMS}
+    stored = {f"1000 {stream} accurate 1": {"errors": [0.5, 0.3]} for stream in STREAMS}
     draw(stored, 1_000, ENDS, tmp_path / "curves.png")
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
@@ -58,5 +58,5 @@ def test_stored_results_are_of_these_streams_and_learners():
     stored = json.loads(RESULTS.read_text())
     for stream in STREAMS:
         for learner in LEARNERS:
-            seeds = (1, 2, 3) if learner in ("long", "accurate", "fast") else (1,)
+            seeds = (1, 2, 3) if learner in ("accurate", "no-networks", "fast") else (1,)
             assert all(f"100000 {stream} {learner} {seed}" in stored for seed in seeds)

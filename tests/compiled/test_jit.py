@@ -21,7 +21,6 @@ from iln_stream.state import pack
 for model in (
     InfiniteLayerRegressor(seed=1),
     InfiniteLayerRegressor("fast", seed=1),
-    InfiniteLayerRegressor("long", seed=1),
     ShrinkingGradient(estimator=Pool(64), seed=1),
     ShrinkingGradient(estimator=Sampled("direct"), seed=1),
     ShrinkingGradient(estimator="block", policy="compress", budget=20, seed=1),

@@ -34,15 +34,6 @@ OURS = (
         SEEDS,
     ),
     Contender(
-        "iln-long",
-        "InfiniteLayerRegressor, long",
-        "ours",
-        _named("InfiniteLayerRegressor", profile="long"),
-        'raw inputs and target, `profile="long"`',
-        PACKAGES,
-        SEEDS,
-    ),
-    Contender(
         "iln-fast",
         "InfiniteLayerRegressor, fast",
         "ours",

@@ -1,10 +1,14 @@
 """The engines' states of release 0.1.0, in the form of version 3."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.state import StateDict
+
+if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
 
 
 def regressor_from_version_2(state: StateDict) -> StateDict:
@@ -48,10 +52,12 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
 
 
 def _accurate(old: StateDict) -> StateDict:
+    """Networks did not exist then: they begin now, and without weight."""
     redrawn = old["redraws"]["replaced_at"]
+    networks = _new_networks(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
     near = dict(old["neighbours"])
     mean = {
-        "rule": old["mean"],
+        "rule": _with_more_experts(old["mean"], len(networks.names)),
         "experts": {
             "ridges": _resampled(old["ridges"], old),
             "linear": _bank(old["linear"]),
@@ -59,6 +65,7 @@ def _accurate(old: StateDict) -> StateDict:
             "first-order": old["first_order"],
             "running-mean": {},
             "persistence": {},
+            "networks": networks.state(),
         },
     }
     neighbours = {"deviations": near.pop("standing"), "scaled": near.pop("standing_t"), **near}
@@ -71,6 +78,21 @@ def _accurate(old: StateDict) -> StateDict:
         "intervals": old["intervals"],
         "drift_means": old["drift_means"],
     }
+
+
+def _new_networks(n_columns: int, key: NDArray[np.uint64]) -> "ReplayedNetworks":
+    # Imported here, so that only migrations wait for numba.
+    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+
+    networks = AccurateEngine(max(n_columns, 1), key).networks
+    if n_columns:
+        networks.widen(n_columns)
+    return networks
+
+
+def _with_more_experts(rule: StateDict, n: int) -> StateDict:
+    """Return the state of ML-Poly with n more experts, against which it has no regret yet."""
+    return {**rule, "table": np.pad(rule["table"], ((0, 0), (0, n)))}
 
 
 def _fast(old: StateDict) -> StateDict:

@@ -30,7 +30,9 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
        4 inputs; `recent`, cosines of these that also see the last two targets. The others are
        `forgetting-rls`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
        cosines; `linear`, `linear-fast` and `linear-recent`; `running-mean`; and `persistence`, the
-       last target.
+       last target. Three are networks whose units keep moving, by gradients of each event and of 15
+       past ones: `net-piecewise`, `net-smooth` and `net-recent`, each with two averages of its
+       weights beside it.
     3. A **rule** weighs them by their regrets (`MLPoly`): the mixture is not much worse than
        the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
        errors, weighs that mean; `median`, the median target of events with about the same
@@ -45,22 +47,17 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     Experts on the last targets assume that each label arrives before the next prediction; if labels
     are late, these experts lose their weight.
 
-    Time and memory per event are bounded: O(R^2) for R = 320 units, and about 2 MB at 10 inputs.
+    Time and memory per event are bounded: O(R^2) for R = 320 units, and about 7 MB at 10 inputs.
     All randomness is a function of the seed and of the number of events learned.
 
     The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
     one rule.
 
-    The profile `"long"` is for streams of tens of thousands of events and more. To the experts of
-    `"accurate"`, whose units settle after 2,048 events, it adds three networks whose units keep
-    moving: `net-piecewise`, `net-smooth` and `net-recent` learn from each event and from 15 past
-    ones. At 10 inputs it takes about 70 us more an event, and a snapshot 4 MB more.
-
     Parameters
     ----------
     profile
-        "accurate", "fast", or "long".
+        "accurate" or "fast".
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
@@ -90,7 +87,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     def __init__(
         self,
-        profile: Literal["accurate", "fast", "long"] = "accurate",
+        profile: Literal["accurate", "fast"] = "accurate",
         seed: int | None = None,
         max_columns: int = 256,
     ) -> None:
@@ -98,12 +95,10 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         # Imported here, so that `import iln_stream` does not wait for numba.
         from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
         from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
-        from iln_stream.learners.infinite_layer.profiles.long import LongEngine
 
         profiles: dict[str, type[AccurateEngine | FastEngine]] = {
             "accurate": AccurateEngine,
             "fast": FastEngine,
-            "long": LongEngine,
         }
         if profile not in profiles:
             raise ValueError(f"profile = {profile!r} must be one of {list(profiles)}")
@@ -172,7 +167,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     @property
     def n_reset(self) -> int:
-        """How often a part was drawn anew because it predicted no finite number; see "long"."""
+        """How often a part was drawn anew because it predicted no finite number."""
         with self._turn:
             return self._engine.n_reset
 
@@ -239,4 +234,3 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
         yield {"profile": "fast", "seed": 1}
-        yield {"profile": "long", "seed": 1}

@@ -6,7 +6,12 @@ import pytest
 from support.states import same
 
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
+from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.random_key import random_key
 from iln_stream.learners.restoring import RestorableLearner
+
+N_NETWORKS = 9
+"""Predictions of networks in profile accurate, which had no networks in release 0.1.0."""
 
 
 def bank(new):
@@ -40,7 +45,7 @@ def accurate(new):
         "linear": bank(experts["linear"]),
         "tracker": tracker,
         "first_order": experts["first-order"],
-        "mean": mean["rule"],
+        "mean": {**mean["rule"], "table": mean["rule"]["table"][:, :-N_NETWORKS]},
         "final": new["expert"]["rule"],
         "memory": new["memory"] | {"predictions": predictions},
         "neighbours": near,
@@ -87,6 +92,8 @@ class Kind(NamedTuple):
     def taught(self, n):
         """A learner of this kind that has learned n events."""
         learner = self.cls(**self.parameters, seed=1)
+        if self.old is accurate:
+            learner._engine.networks.wakes_at = 1_000  # release 0.1.0 had none
         for a, b in np.random.default_rng(0).normal(size=(n, 2)).tolist():
             y = "yes" if a * b > 0 else "no"
             learner.learn_one({"a": a, "b": b}, y if self.old is classes else a * b)
@@ -120,12 +127,24 @@ def test_a_state_of_version_2_goes_on(kind, n):
     kept = copy.deepcopy(old)
     migrated = kind.cls.migrations[2](old)
     assert same(old, kept)
+    if kind.old is accurate:
+        begin_networks(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**new, "version": 2})
     twin = kind.cls.from_state(old)
     assert same(old, kept)
     assert kind.predicted(twin) == kind.predicted(learner)
+
+
+def begin_networks(state):
+    """Put new networks, without weight, in the place of those that have learned."""
+    networks = AccurateEngine(256, random_key(1)).networks
+    if n_columns := state["inputs"]["stats"].shape[1]:
+        networks.widen(n_columns)
+    mean = state["expert"]["experts"]["mean"]
+    mean["experts"]["networks"] = networks.state()
+    mean["rule"]["table"][:, -N_NETWORKS:] = 0.0
 
 
 def resamplers(state):

@@ -45,7 +45,6 @@ def learners() -> dict[str, base.Estimator]:
         "averaged": ShrinkingGradient(estimator="averaged", draws=40, seed=11),
         "accurate": InfiniteLayerRegressor(seed=11),
         "fast": InfiniteLayerRegressor("fast", seed=11),
-        "long": InfiniteLayerRegressor("long", seed=11),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
     }

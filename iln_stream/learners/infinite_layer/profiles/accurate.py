@@ -1,13 +1,12 @@
 """Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.compiled.network_layout import Shape
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -16,6 +15,7 @@ from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
 from iln_stream.learners.infinite_layer.experts.neighbours import Neighbours
+from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
@@ -36,10 +36,20 @@ LINEAR = (
     RLSSpec("linear-recent", None, recent=True, forgetting=0.995),
 )
 DENSE, SPARSE = 0, 1
+RING = 65_536
+"""Events that the networks replay."""
+
+NETWORKS = {
+    "net-piecewise": Shape(192, 32, 64, RING, 4e-3, 3e4),
+    "net-smooth": Shape(128, 64, 0, RING, 3e-3, 3e4),
+    "net-recent": Shape(128, 64, 0, 4_000, 4e-3, 1e9),
+}
+"""The first also sees piecewise-linear functions of its inputs; the last replays the last 4,000
+events only, at a constant rate, and so follows drift."""
 
 
 class AccurateEngine(RegressionEngine):
-    """Random-feature ridges and others under a rule for squared errors; then one for absolute ones.
+    """Ridges, networks and others under a rule for squared errors; then one for absolute errors.
 
     Parameters
     ----------
@@ -55,6 +65,7 @@ class AccurateEngine(RegressionEngine):
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
         self.ridges = ResampledRidges(bank, inputs, target, memory, key)
         self.shrinking_gradient = ShrinkingGradientExpert(N_UNITS, int(key[1]))
+        self.networks = ReplayedNetworks(NETWORKS, RING, inputs, target, memory, key)
         self.mean = Mixture(
             {
                 "ridges": self.ridges,
@@ -63,7 +74,7 @@ class AccurateEngine(RegressionEngine):
                 "first-order": self.shrinking_gradient,
                 "running-mean": RunningMean(),
                 "persistence": Persistence(),
-                **self._more_experts(inputs, target, memory, key),
+                "networks": self.networks,
             },
             squared=True,
         )
@@ -75,12 +86,6 @@ class AccurateEngine(RegressionEngine):
             squared=False,
         )
         super().__init__(inputs, target, memory, self.mixture, Intervals())
-
-    def _more_experts(
-        self, inputs: Inputs, target: Target, memory: Memory, key: NDArray[np.uint64]
-    ) -> Mapping[str, Expert]:
-        """Return the experts that a profile adds to these."""
-        return {}
 
     @property
     def first_order(self) -> ShrinkingGradient:
