@@ -7,6 +7,8 @@ Predict and learn from dicts of ten inputs, in processor time, both profiles eve
 
 import argparse
 import statistics
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 
 import numpy as np
@@ -14,12 +16,22 @@ import numpy as np
 from benchmarks.long_streams.streams import STREAMS
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners import state_of
-from iln_stream.state import to_bytes
+from iln_stream.snapshots import Header, Snapshot, SnapshotFolder, learner_state
 
 WARM_UP = 200
 """Events that are not timed: functions are compiled meanwhile."""
 
 CAPTURES = 9
+
+BETWEEN = 10_000
+"""Events from one snapshot to the next."""
+
+
+def store(model: InfiniteLayerRegressor, folder: Path) -> int:
+    """Store a snapshot of the model; return the bytes written."""
+    header = Header("cost", {0: model.n_learned}, None, 1, 1, {}, seed=1, saved_at="")
+    state = {"learner": learner_state(model, allow_pickle=False)}
+    return SnapshotFolder(folder).write(Snapshot(header, state))
 
 
 def main() -> None:
@@ -36,6 +48,11 @@ def main() -> None:
             model.learn_one(x, y)
             times[name].append(thread_time() - began)
     for name, model in models.items():
+        with TemporaryDirectory() as folder:
+            written = [store(model, Path(folder))]
+            for x, y in STREAMS["one-layer"].events(BETWEEN, 10):
+                model.learn_one(x, y)
+            written.append(store(model, Path(folder)))
         us = 1e6 * np.array(times[name][WARM_UP:])
         captures = []
         for _ in range(CAPTURES):
@@ -44,8 +61,8 @@ def main() -> None:
             captures.append(1e3 * (perf_counter() - began))
         print(
             f"{name}: {np.median(us):.0f} us an event (median), {us.mean():.0f} (mean), "
-            f"longest {us.max() / 1e3:.1f} ms; snapshot {len(to_bytes(state)) / 1e6:.1f} MB, "
-            f"captured in {statistics.median(captures):.1f} ms (longest {max(captures):.1f})"
+            f"longest {us.max() / 1e3:.1f} ms; snapshot {written[0] / 1e6:.1f} MB, {BETWEEN:,} events "
+            f"later {written[1] / 1e6:.1f} MB more, captured in {statistics.median(captures):.1f} ms (longest {max(captures):.1f})"
         )
 
 

@@ -17,6 +17,10 @@ from iln_stream.compiled.wide_lanes import LANES, choose, larger, load, smaller,
 
 N_LAGS = 2
 
+BLOCKS = 16
+"""Blocks of a ring. Its oldest events leave a block at a time: the other blocks never change, and
+need not be saved again."""
+
 KNOTS = 16
 """Quantiles of a column, from the least to the largest of a sample."""
 
@@ -62,7 +66,7 @@ _EQUAL = 1e-6
 
 
 class Ring(NamedTuple):
-    """The last N events.
+    """The last events, at most N.
 
     Parameters
     ----------
@@ -82,6 +86,13 @@ class Ring(NamedTuple):
     targets: NDArray[np.float64]
     origins: NDArray[np.float64]
     record: NDArray[np.float64]
+
+
+@compiled
+def first_kept(n, N):  # type: ignore[no-untyped-def]
+    """The first of n events that is kept: 0, or the first of the blocks that are whole."""
+    length = max(1, N // BLOCKS)
+    return (max(0, n - N) + length - 1) // length * length
 
 
 @compiled
@@ -171,7 +182,7 @@ def _scale(ring, encoding, stats, target):  # type: ignore[no-untyped-def]
 def _place_knots(ring, encoding, j):  # type: ignore[no-untyped-def]
     """Take the quantiles of column j anew, among events spread over the ring."""
     n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
-    size = min(n, N)
+    size = n - first_kept(n, N)
     sample = np.empty(min(size, SAMPLE), np.float32)
     m = 0
     for i in range(sample.shape[0]):
@@ -207,13 +218,14 @@ def _place_knots(ring, encoding, j):  # type: ignore[no-untyped-def]
 @compiled
 def gather(ring, encoding, events, values):  # type: ignore[no-untyped-def]
     """values[:, k] = what the ring has of event events[k], in each column; k < 16."""
-    n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
+    N = ring.targets.shape[0]
+    first = first_kept(int(ring.record[EVENTS]), N)
     for k in range(events.shape[0]):
         i = events[k]
         for lag in range(N_LAGS):
             before = i - 1 - lag
             values[lag, k] = MISSING
-            if before >= max(0, n - N):
+            if before >= first:
                 values[lag, k] = _difference(ring.targets[before % N], ring.origins[lag])
         row = ring.rows[i % N]
         for j in range(N_LAGS, encoding.shape[0]):

@@ -17,7 +17,16 @@ from iln_stream.compiled.network_layout import (
     scratch_of,
     weights_of,
 )
-from iln_stream.compiled.replay_ring import EVENTS, LEVELS, N_LAGS, Ring, encode, fetch, gather
+from iln_stream.compiled.replay_ring import (
+    EVENTS,
+    LEVELS,
+    N_LAGS,
+    Ring,
+    encode,
+    fetch,
+    first_kept,
+    gather,
+)
 from iln_stream.compiled.target import FENCE, WIDTH, center_and_unit, scaled
 from iln_stream.compiled.wide_lanes import LANES
 
@@ -58,7 +67,8 @@ def predict(shape, network, encoding, inputs, array, p):  # type: ignore[no-unty
 @compiled
 def draw(shape, network, n, size, drawn):  # type: ignore[no-untyped-def]
     """drawn (16,) = the newest of n events, and 15 uniform ones among the last in a ring."""
-    among = min(n, shape.window, size - N_LAGS)
+    first = first_kept(n, size)
+    among = min(shape.window, n - first - (N_LAGS if first > 0 else 0))
     uniforms = np.empty(BATCH - 1)
     fill_uniforms(network.key[0], counter_of(n), BATCH - 1, uniforms)
     drawn[0] = n - 1

@@ -1,7 +1,8 @@
 """The format of a snapshot: a line with version and checksum, a line with the header, the state.
 
-The header is JSON, the state is in the format of `iln_stream.state.archive`. In format 1, which
-release 0.1.0 wrote, both are in one ZIP archive after the first line.
+The header is JSON, the state is in the format of `iln_stream.state.archive`. Blocks, arrays that
+never change, may be in files of their own, which the header lists. In format 1, which release 0.1.0
+wrote, both are in one ZIP archive after the first line.
 """
 
 import hashlib
@@ -9,13 +10,15 @@ import io
 import json
 import platform
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
+from numpy.typing import NDArray
+
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.state import StateDict, from_bytes, read_array, unpack, write_state
+from iln_stream.state import Block, StateDict, from_bytes, pack, read_array, unpack, write_packed
 
 MAJOR, MINOR = 2, 0
 """Of the format. A reader takes any minor version of its own major version, and format 1."""
@@ -90,40 +93,83 @@ class Snapshot(NamedTuple):
     header: Header
     state: StateDict
 
-    def write(self, file: BinaryIO) -> None:
-        """Write the file's contents without holding all of them in memory."""
+    def write(self, file: BinaryIO, store: Callable[[Block], str] | None = None) -> None:
+        """Write the file's contents without holding all of them in memory.
+
+        Parameters
+        ----------
+        file
+            Where to write.
+        store
+            Stores a block in a file of its own and returns its name; None: blocks are written to
+            this file.
+
+        """
+        blocks: dict[str, None] = {}
+
+        def stored(block: Block) -> str:
+            assert store is not None
+            name = store(block)
+            blocks[name] = None
+            return name
+
+        packed = pack(self.state, None if store is None else stored)
         start = file.tell()
         file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
         content = _Hashed(file)
-        content.write(json.dumps(_as_json(self.header)).encode() + b"\n")
-        write_state(self.state, cast(IO[bytes], content))
+        header = _as_json(self.header) | {"blocks": list(blocks)}
+        content.write(json.dumps(header).encode() + b"\n")
+        write_packed(*packed, cast(IO[bytes], content))
         file.seek(start)
         file.write(_first_line(content.digest))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Snapshot":
-        """Read a file's contents.
+    def from_bytes(
+        cls, data: bytes, load: Callable[[str], NDArray[Any]] | None = None
+    ) -> "Snapshot":
+        """Read a file's contents, and its blocks by `load`.
 
         Raises
         ------
         CorruptSnapshotError
-            When it is not what `write` wrote.
+            When it is not what `write` wrote, or a block can't be loaded.
         SnapshotError
             When it is of another major version.
 
         """
         major, content = _checked(data)
         try:
-            fields, state = _format_1(content) if major == 1 else _format_2(content)
+            fields, state = _format_1(content) if major == 1 else _format_2(content, load)
             return cls(_header(fields), state)
         except (KeyError, TypeError, ValueError, StateError, zipfile.BadZipFile) as error:
             raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
 
 
-def _format_2(content: bytes) -> tuple[dict[str, Any], StateDict]:
+def blocks_of(file: BinaryIO) -> list[str]:
+    """Return the names of the blocks that a snapshot refers to, from its first two lines.
+
+    Raises
+    ------
+    CorruptSnapshotError
+        When they can't be read.
+
+    """
+    first, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
+    if first.startswith(_MAGIC + b"1."):
+        return []
+    try:
+        names: list[str] = json.loads(header)["blocks"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
+    return names
+
+
+def _format_2(
+    content: bytes, load: Callable[[str], NDArray[Any]] | None
+) -> tuple[dict[str, Any], StateDict]:
     """The header's fields, and the state."""
     header, _, state = content.partition(b"\n")
-    return json.loads(header), from_bytes(state)
+    return json.loads(header), from_bytes(state, load)
 
 
 def _format_1(content: bytes) -> tuple[dict[str, Any], StateDict]:

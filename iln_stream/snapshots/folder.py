@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from iln_stream.errors import SnapshotError
-from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
+from iln_stream.snapshots.blocks import BlockFolder
+from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, blocks_of
+from iln_stream.state import Block
 
 log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"(\d{6,})-(\d{20})\.snapshot")
 _CLAIM = re.compile(r"epoch-(\d{6,})")
 _CLAIMS_KEPT = 100
+_BLOCKS = "blocks"
 
 Result = TypeVar("Result")
 
@@ -40,6 +43,9 @@ class SnapshotFolder:
     Its name says (epoch, offset). Each run claims an epoch of its own by creating a file that must
     not exist, so a run that was stopped and continued can't replace what a later run wrote, even
     where the lock doesn't hold (on a network file system, or another host).
+
+    Blocks, arrays of a state that never change, are stored once, in the folder `blocks`, before the
+    first snapshot that refers to them, and removed after the last one.
 
     Parameters
     ----------
@@ -102,7 +108,7 @@ class SnapshotFolder:
         return sorted(found, reverse=True)
 
     def write(self, snapshot: Snapshot) -> int:
-        """Store a snapshot durably, then delete all but the newest; return its size in bytes.
+        """Store a snapshot durably, then delete all but the newest; return the bytes written.
 
         Raises
         ------
@@ -120,7 +126,19 @@ class SnapshotFolder:
         for old in self.places()[self._keep :]:
             with suppress(OSError):  # somebody else's housekeeping
                 (self.path / old.name).unlink()
+        self._remove_old_blocks()
         return size
+
+    def _remove_old_blocks(self) -> None:
+        """Remove blocks to which no snapshot refers; none if a snapshot can't be read."""
+        needed: set[str] = set()
+        try:
+            for place in self.places():
+                with (self.path / place.name).open("rb") as file:
+                    needed.update(blocks_of(file))
+        except (OSError, CorruptSnapshotError):
+            return
+        BlockFolder(self.path / _BLOCKS).remove_except(needed)
 
     def newest(self) -> Snapshot | None:
         """Return the newest snapshot that is as it was written; None if there is none at all.
@@ -193,7 +211,7 @@ def read_snapshot(file: Path) -> Snapshot:
     except OSError as error:
         raise SnapshotError(f"can't read {file}: {error.strerror}") from error
     try:
-        return Snapshot.from_bytes(data)
+        return Snapshot.from_bytes(data, BlockFolder(file.parent / _BLOCKS).get)
     except CorruptSnapshotError as error:
         raise CorruptSnapshotError(f"{file}: {error}") from error
     except SnapshotError as error:
@@ -204,17 +222,28 @@ def read_snapshot(file: Path) -> Snapshot:
 
 
 def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
+    blocks = BlockFolder(final.parent / _BLOCKS)
+    written = 0
+
+    def store(block: Block) -> str:
+        nonlocal written
+        name, n_bytes = blocks.put(block)
+        written += n_bytes
+        return name
+
     with partial.open("wb") as file:
-        snapshot.write(file)
+        snapshot.write(file, store)
         file.flush()
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
+    if written:
+        _sync_folder(blocks.path)
     try:
         partial.rename(final)
     except FileNotFoundError:  # a later run took it for a leftover and swept it away
         return _write_durably(partial, final, snapshot)
     _sync_folder(final.parent)
-    return size
+    return size + written
 
 
 def _sync_folder(path: Path) -> None:

@@ -1,6 +1,7 @@
 """A learner's state, as plain values and arrays that any file can hold; no pickle."""
 
-from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_state
+from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_packed
+from iln_stream.state.block import Block
 from iln_stream.state.names import decode_name, encode_name
 from iln_stream.state.pack import pack, unpack
 from iln_stream.state.registry import Registry, bare_name, qualified_name
@@ -8,6 +9,7 @@ from iln_stream.state.schema import Migration, StateSchema
 from iln_stream.state.state_dict import StateDict
 
 __all__ = [
+    "Block",
     "Migration",
     "Registry",
     "StateDict",
@@ -21,5 +23,5 @@ __all__ = [
     "read_array",
     "to_bytes",
     "unpack",
-    "write_state",
+    "write_packed",
 ]

@@ -9,6 +9,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import numpy as np
@@ -53,12 +54,19 @@ def to_bytes(state: StateDict) -> bytes:
 
     """
     file = io.BytesIO()
-    write_state(state, file)
+    write_packed(*pack(state), file)
     return file.getvalue()
 
 
-def from_bytes(data: bytes) -> StateDict:
-    """Return the state from the bytes that `to_bytes` or `write_state` wrote.
+def from_bytes(data: bytes, load: Callable[[str], NDArray[Any]] | None = None) -> StateDict:
+    """Return the state from the bytes that `to_bytes` or `write_packed` wrote.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    load
+        Returns a block that is stored elsewhere, by its name; see `pack`.
 
     Raises
     ------
@@ -72,12 +80,11 @@ def from_bytes(data: bytes) -> StateDict:
         text = arrays.pop(TEXT).tobytes().decode()
     except _UNREADABLE as error:
         raise StateError(f"the state's bytes can't be read: {error}") from error
-    return unpack(arrays, text)
+    return unpack(arrays, text, load)
 
 
-def write_state(state: StateDict, file: IO[bytes]) -> None:
-    """Write a state to a file, which need not be seekable; its bytes are never held at once."""
-    arrays, text = pack(state)
+def write_packed(arrays: Mapping[str, NDArray[Any]], text: str, file: IO[bytes]) -> None:
+    """Write what `pack` returned to a file, which need not be seekable, array by array."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in {TEXT: np.frombuffer(text.encode(), np.uint8), **arrays}.items():
             # A ZipInfo has a fixed date, so that the bytes depend on the state only.

@@ -16,7 +16,7 @@ from iln_stream.compiled.network_layout import (
     scratch_of,
     weights_of,
 )
-from iln_stream.compiled.replay_ring import FIRST_KNOTS, N_LAGS
+from iln_stream.compiled.replay_ring import FIRST_KNOTS, N_LAGS, first_kept
 from iln_stream.compiled.replayed_network import (
     DECAY_STEPS,
     WARM_UP,
@@ -161,13 +161,13 @@ def test_draws_are_a_function_of_key_and_event():
 
 
 def test_draws_know_the_targets_before_them():
-    """Of a full ring's oldest events these are overwritten."""
+    """Of the oldest events of a ring that has lost some, these are gone."""
     drawn, network = np.empty(16, np.int64), empty_network(SMALL, 3)
-    ages = []
-    for n in range(64, 464):
+    seen = []
+    for n in range(65, 465):
         draw(SMALL, network, n, 64, drawn)
-        ages.append(n - 1 - drawn)
-    assert np.max(ages) == 64 - 1 - N_LAGS
+        seen.append(drawn.min() - first_kept(n, 64))
+    assert np.min(seen) == N_LAGS
 
 
 def test_schedule():

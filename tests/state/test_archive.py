@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.states import STATES, same
 
 from iln_stream.errors import StateError
-from iln_stream.state import from_bytes, to_bytes, write_state
+from iln_stream.state import from_bytes, pack, to_bytes, write_packed
 
 STATE = {"alpha": np.linspace(-1, 1, 50), "n": 3, "name": "ünï", "json": np.arange(3)}
 DATA = to_bytes(STATE)
@@ -42,7 +42,7 @@ def test_states_come_back(state):
 def test_files_that_can_only_be_appended_to(state):
     """What is written without seeking is read like the bytes."""
     file = Appended()
-    write_state(state, file)
+    write_packed(*pack(state), file)
     assert same(from_bytes(file.data), state)
 
 

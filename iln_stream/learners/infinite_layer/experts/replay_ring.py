@@ -11,6 +11,7 @@ from iln_stream.compiled.replay_ring import EVENTS, FILL, LOWER, MISSING, N_LAGS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.wide_lanes import LANES
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.state import Block
 
 GRAIN, GROWTH = 8, 1.25
 """Columns are allocated in multiples of GRAIN, GROWTH times as many as before: growing copies all
@@ -23,6 +24,9 @@ class ReplayRing(Part):
     Columns are the last two targets, then the inputs. Events are kept raw, and encoded by current
     statistics whenever they are replayed. The last targets count only where successive targets
     are correlated.
+
+    The oldest events leave a sixteenth of N at a time. So in a state, the events are in blocks that
+    never change once they are full, and a folder of snapshots stores each block once.
 
     Parameters
     ----------
@@ -40,6 +44,7 @@ class ReplayRing(Part):
         self.record = np.zeros(3)
         self._rows = np.zeros((size, 0), np.float32)
         self._targets = np.zeros(size)
+        self._full: dict[int, dict[str, Block]] = {}  # blocks of saved events, by their number
         self._make_views()
 
     def _make_views(self) -> None:
@@ -50,7 +55,18 @@ class ReplayRing(Part):
 
     def __len__(self) -> int:
         """Number of events kept."""
-        return min(self.n, len(self._targets))
+        return self.n - self._first
+
+    @property
+    def _first(self) -> int:
+        """The number of the oldest event kept, as `first_kept` has it, without compiling that."""
+        length = self._block_length
+        return -(-max(0, self.n - len(self._targets)) // length) * length
+
+    @property
+    def _block_length(self) -> int:
+        """Events in a block."""
+        return max(1, len(self._targets) // kernels.BLOCKS)
 
     @property
     def n(self) -> int:
@@ -70,8 +86,8 @@ class ReplayRing(Part):
         if d > self._rows.shape[1]:
             d = max(d, int(GROWTH * self._rows.shape[1]))
             rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
-            rows[: len(self), : self._rows.shape[1]] = self._rows[: len(self)]
-            rows[: len(self), self._rows.shape[1] :] = MISSING
+            rows[:, : self._rows.shape[1]] = self._rows
+            rows[:, self._rows.shape[1] :] = MISSING
             self._rows = rows
         self._make_views()
 
@@ -90,20 +106,38 @@ class ReplayRing(Part):
         kernels.put_event(self.ring, self.encoding, row, y, stats, target)
 
     def state(self) -> dict[str, Any]:
-        """Return the encoding, and the events kept: event i is row i mod N."""
-        events = {
-            "rows": self._rows[: len(self), : self.n_columns - N_LAGS].copy(),
-            "targets": self._targets[: len(self)].copy(),
-        }
-        return super().state() | {"events": events}
+        """Return the encoding, and the events kept, by blocks: all but the last are full."""
+        n, length = self.n, self._block_length
+        numbers = range(self._first // length, -(-n // length))
+        full = {k: self._full.get(k) or self._block(k) for k in numbers if (k + 1) * length <= n}
+        self._full = full
+        return super().state() | {"events": [full.get(k) or self._events(k) for k in numbers]}
+
+    def _events(self, k: int) -> dict[str, NDArray[Any]]:
+        """Return copies of the rows and targets that block k has so far."""
+        N, length = len(self._targets), self._block_length
+        at = np.arange(k * length, min((k + 1) * length, self.n)) % N
+        rows = self._rows[at]
+        # Columns that came later are left out, so that a block's bytes stay the same.
+        known = (rows != MISSING).any(axis=0).nonzero()[0]
+        width = int(known[-1]) + 1 if len(known) else 0
+        return {"rows": rows[:, :width], "targets": self._targets[at]}
+
+    def _block(self, k: int) -> dict[str, Block]:
+        return {name: Block(values) for name, values in self._events(k).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        n, d, events = len(self), self.n_columns - N_LAGS, state["events"]
-        self._targets[:n] = events["targets"]
-        self._rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
-        self._rows[:n, :d], self._rows[:n, d:] = events["rows"], MISSING
+        N, d = len(self._targets), self.n_columns - N_LAGS
+        self._rows = np.full((N, -(-d // GRAIN) * GRAIN), MISSING, np.float32)
+        self._full = {}
+        first = self._first
+        for events in state["events"]:
+            at = np.arange(first, first + len(events["targets"])) % N
+            self._targets[at] = events["targets"]
+            self._rows[at, : events["rows"].shape[1]] = events["rows"]
+            first += len(at)
         self._make_views()
 
 
