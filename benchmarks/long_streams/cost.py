@@ -57,12 +57,13 @@ def main() -> None:
         captures = []
         for _ in range(CAPTURES):
             began = perf_counter()
-            state = state_of(model)
+            state_of(model)
             captures.append(1e3 * (perf_counter() - began))
         print(
             f"{name}: {np.median(us):.0f} us an event (median), {us.mean():.0f} (mean), "
-            f"longest {us.max() / 1e3:.1f} ms; snapshot {written[0] / 1e6:.1f} MB, {BETWEEN:,} events "
-            f"later {written[1] / 1e6:.1f} MB more, captured in {statistics.median(captures):.1f} ms (longest {max(captures):.1f})"
+            f"longest {us.max() / 1e3:.1f} ms; snapshot {written[0] / 1e6:.1f} MB, captured in "
+            f"{statistics.median(captures):.1f} ms (longest {max(captures):.1f}); {BETWEEN:,} events "
+            f"later {written[1] / 1e6:.1f} MB more"
         )
 
 
