@@ -62,8 +62,8 @@ def main() -> None:
         print(
             f"{name}: {np.median(us):.0f} us an event (median), {us.mean():.0f} (mean), "
             f"longest {us.max() / 1e3:.1f} ms; snapshot {written[0] / 1e6:.1f} MB, captured in "
-            f"{statistics.median(captures):.1f} ms (longest {max(captures):.1f}); {BETWEEN:,} events "
-            f"later {written[1] / 1e6:.1f} MB more"
+            f"{statistics.median(captures):.1f} ms (longest {max(captures):.1f}); {BETWEEN:,} "
+            f"events later {written[1] / 1e6:.1f} MB more"
         )
 
 
