@@ -52,7 +52,7 @@ def plan(norm_bound: float, horizon: int, draws: int | None = None) -> Plan:
     >>> from iln_stream.theory import plan
     >>> step, draws, regret, kappa = plan(norm_bound=1.0, horizon=10_000)
     >>> step, draws, round(regret, 1), round(kappa, 3)
-    (0.01, 69611741, 103.1, 0.006)
+    (0.01, 69615140, 103.1, 0.006)
     >>> plan(norm_bound=1.0, horizon=10_000, draws=100)  # this kappa is catastrophic
     Plan(step=0.01, draws=100, regret=None, kappa=5.0)
 

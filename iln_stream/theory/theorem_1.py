@@ -38,10 +38,10 @@ def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
 def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
     """Return the draws per event that Theorem 1's proof requires; for reference, never a default.
 
-    m = ceil(((16 B + 1) B)^2 T log gamma) with gamma = ((16 B + 1) B T)^2. The first factor is the
-    largest possible ||alpha||_1^2. Our source leaves gamma open; this one is the least power with
-    which the corrected Hoeffding bound keeps every E_t of the run within 1 of f_t(x_t), except with
-    probability 2 / ((16 B + 1) B). It agrees with the theorem's O(B^4 T log BT).
+    m = ceil(((16 B + 1) B)^2 T log gamma) with gamma = max(((16 B + 1) eta T + B)^2 / eta^2, e) and
+    eta = B / sqrt(T). The first factor is the largest possible ||alpha||_1^2. By the corrected
+    Hoeffding bound every E_t of the run is then within 1 of f_t(x_t), except with probability
+    2 / (16 B + 1). It agrees with the theorem's O(B^4 T log BT).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
     Examples
     --------
     >>> draws_of_theorem_1(norm_bound=1.0, horizon=10_000)
-    69611741
+    69615140
 
     """
     _require_covered(norm_bound, horizon)
@@ -152,8 +152,10 @@ def regret_bound(
 
 
 def _log_gamma(norm_bound: float, horizon: int) -> float:
-    """Log of gamma = ((16 B + 1) B T)^2; docs/theory.md gives the reason."""
-    return 2 * math.log((16 * norm_bound + 1) * norm_bound * horizon)
+    """Log of the proof's gamma; docs/theory.md says what it gives. Always above log e."""
+    return 2 * math.log(
+        (16 * norm_bound + 1) * horizon + norm_bound / step_size(norm_bound, horizon)
+    )
 
 
 def _price_of_wrong_shrinks(norm_bound: float, eta: float, proxy: float) -> float:

@@ -176,11 +176,11 @@ class TestTheorem1:
         assert 1 < hoeffding / lemma < 1.001
 
     def test_draws_keep_every_estimate_within_1(self):
-        """gamma's purpose: any of T errors exceeds 1 with chance 2 / ((16 B + 1) B), no less."""
+        """gamma's purpose: any of T errors exceeds 1 with chance 2 / (16 B + 1) at most."""
         for B, T in product((1.0, 2.0, 5.0), (10**4, 10**6)):
             m = theory.draws_of_theorem_1(B, T)
             largest = (16 * B + 1) * theory.sum_of_steps(B, T, horizon=T)
-            promised = 2 / ((16 * B + 1) * B)
+            promised = 2 / (16 * B + 1)
             assert T * theory.tail_bound(m, 1.0, largest) <= promised * (1 + 1e-6)
             assert T * theory.tail_bound(m - 1000, 1.0, largest) > promised * (1 - 1e-3)
 

@@ -12,11 +12,13 @@ class MLPoly(Part):
 
     Expert k weighs $w_k \propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
     $r_k = \ell'(\hat y) (\hat y - p_k)$, $V_k$ the sum of $r_k^2$ and $B$ the largest. With
-    discount 1 and |r| <= c the loss of the mixture exceeds that of expert k by at most
-    $O(\sqrt{K V_k \log T} + c K \log T)$, for any data (Gaillard et al., Theorem 5 up to
-    constants): an expert that agrees with the mixture costs nothing. With discount < 1 this holds
-    roughly over the last 1 / (1 - discount) events, and regrets are clipped at +-2 ordinary errors
-    so that an outlier decides nothing.
+    discount 1 and |r| <= c, none of them clipped, the loss of the mixture exceeds that of expert k
+    by at most $O(\sqrt{K V_k \log T} + c K \log T)$, for any data (Gaillard et al., Theorem 5 up
+    to constants): an expert that agrees with the mixture costs nothing.
+
+    Here the discount is .999, so that the rule follows changes, and regrets are clipped at +-2
+    ordinary errors, so that an outlier decides nothing. No bound holds then: data can be made on
+    which the mixture's loss stays above the best expert's.
 
     Parameters
     ----------
