@@ -147,7 +147,8 @@ class Settings(BaseSettings):
     )
     predictions: str | None = Field(
         default=None,
-        description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
+        description="Where predictions go: `kafka:TOPIC`, a file, `-` for standard output, or "
+        "`package.module:attribute` for your own sink.",
     )
     transactional: bool = Field(
         default=False,
