@@ -185,9 +185,14 @@ class Settings(BaseSettings):
     )
 
     @property
+    def topic_address(self) -> str:
+        """Address of the topic in `topic`."""
+        return f"kafka:{self.topic}"
+
+    @property
     def source_address(self) -> str:
         """Address of the source; `kafka` alone stands for the topic in `topic`."""
-        return f"kafka:{self.topic}" if self.source == "kafka" else self.source
+        return self.topic_address if self.source == "kafka" else self.source
 
     @field_validator("start", mode="before")
     @classmethod
