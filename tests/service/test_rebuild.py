@@ -46,7 +46,7 @@ class Runs:
             "learner_options": {"size": 64},
             "start": "earliest",
             "stop_at_end": True,
-            "metrics_port": None,
+            "metrics_port": 0,
         }
         return Settings.load(**given | more)
 
