@@ -1,7 +1,8 @@
-"""Real Kafka brokers, and topics on them."""
+"""Real Kafka brokers, topics on them, and what is made durable."""
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
@@ -40,3 +41,23 @@ def stoppable(own_broker: KafkaBroker) -> Iterator[KafkaBroker]:
 def topic(broker: KafkaBroker) -> str:
     """An empty topic with one partition, on the shared broker."""
     return create_topic(broker.bootstrap)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, bytes | None]]:
+    """The calls that make files durable, in order: (name of the call, path, content then)."""
+    calls: list[tuple[str, Path, bytes | None]] = []
+    fsync, rename = os.fsync, Path.rename
+
+    def record_fsync(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        calls.append(("fsync", path, None if path.is_dir() else path.read_bytes()))
+        fsync(descriptor)
+
+    def record_rename(partial: Path, final: Path) -> Path:
+        calls.append(("rename", final, partial.read_bytes()))
+        return rename(partial, final)
+
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(Path, "rename", record_rename)
+    return calls

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.compiled.jit import cache_folder
-from iln_stream.service import Settings
+from iln_stream.service import Settings, output_stream, source_stream
 
 _ANSWER_WITHIN_SECONDS = 5.0
 """Timeout for the Docker engine, which may hang."""
@@ -85,7 +85,7 @@ def _extras(settings: Settings) -> Iterator[Finding]:
         "confluent-kafka",
         "reading from Kafka faster (--kafka-client confluent)",
         "iln-stream[confluent]",
-        essential=_reads_kafka(settings) and settings.kafka_client == "confluent",
+        essential=source_stream(settings).needs_broker and settings.kafka_client == "confluent",
     )
     for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
         yield _package(
@@ -113,16 +113,10 @@ def _cache() -> Finding:
     return Finding(name, True, folder, purpose)
 
 
-def _reads_kafka(settings: Settings) -> bool:
-    return settings.source_address.startswith("kafka:")
-
-
 def _broker(settings: Settings) -> Finding:
     name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
-    outputs = (settings.predictions, settings.dead_letters)
-    essential = _reads_kafka(settings) or any(
-        output is not None and output.startswith("kafka:") for output in outputs
-    )
+    addresses = settings.source_address, settings.predictions, settings.dead_letters
+    essential = any(each and output_stream(settings, each).needs_broker for each in addresses)
     for address in settings.bootstrap.split(","):
         host, _, port = address.strip().rpartition(":")
         try:

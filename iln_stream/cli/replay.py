@@ -35,7 +35,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
     source = source_stream(settings).source()
-    topic = output_stream(settings, f"kafka:{settings.topic}")
+    topic = output_stream(settings, settings.topic_address)
     topic.wait()
     sink = topic.sink()
     progress = Progress(

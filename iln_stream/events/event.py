@@ -46,7 +46,9 @@ class Label(BaseModel):
     id: Text = Field(description="The `id` of the labelled event.")
     y: Number = Field(description="The label.")
     timestamp: Moment | None = Field(
-        default=None, description="When the label became known, as in an event."
+        default=None,
+        description="When the label became known, as in an event. Not used: labels are learned in "
+        "order of arrival.",
     )
 
 

@@ -8,7 +8,7 @@ from iln_stream.service.learners import build_learner
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
 
-_ONLY_FOR_LOGS = ("start", "stop_at_end", "partitions", "learner_per", "accept_loss")
+_ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per", "accept_loss")
 
 
 def check_settings(settings: Settings) -> None:
@@ -21,7 +21,8 @@ def check_settings(settings: Settings) -> None:
 
     """
     source = source_stream(settings)
-    if settings.source.startswith("kafka:") and "topic" in settings.model_fields_set:
+    names_its_topic = source.is_log and settings.source == settings.source_address
+    if names_its_topic and "topic" in settings.model_fields_set:
         raise SettingsError(
             f"topic = {settings.topic!r}: source = {settings.source!r} names the topic; unset one"
         )

@@ -18,7 +18,11 @@ def build_listeners(settings: Settings, given: Sequence[Listener] = ()) -> list[
     """Return the user's listeners: `given`, then those that `listeners` names."""
     paths = [path.strip() for path in (settings.listeners or "").split(",") if path.strip()]
     found = [load_plugin("listeners", path, LISTENERS) for path in paths]
-    return [*given, *(each() if callable(each) else each for each in found)]
+    named = [each() if callable(each) else each for each in found]
+    for path, listener in zip(paths, named, strict=True):
+        if not isinstance(listener, Listener):
+            raise SettingsError(f"listeners: {path} is no Listener, but {type(listener).__name__}")
+    return [*given, *named]
 
 
 def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = ()) -> Any:

@@ -12,6 +12,7 @@ from iln_stream.errors import SnapshotError
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service.addresses import source_stream
+from iln_stream.service.checks import check_settings
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
@@ -57,13 +58,14 @@ def rebuild(
     SnapshotError
         When there are no snapshots to rebuild.
     SettingsError
-        When `until` or `skip` does not fit the partitions, or `skip` lies beyond the rebuild.
+        When the settings do not fit together, `until` or `skip` does not fit the partitions, or
+        `skip` lies beyond the rebuild.
 
     """
     if settings.snapshots is None:
         raise SnapshotError("snapshots: name the folder to rebuild")
+    check_settings(settings)
     stream = source_stream(settings)
-    stream.check()
     stream.wait()
     skip = skip or {}
     parts = readers(settings, stream)

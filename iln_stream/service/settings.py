@@ -147,7 +147,8 @@ class Settings(BaseSettings):
     )
     predictions: str | None = Field(
         default=None,
-        description="Where predictions go: `kafka:TOPIC`, a file, or `-` for standard output.",
+        description="Where predictions go: `kafka:TOPIC`, a file, `-` for standard output, or "
+        "`package.module:attribute` for your own sink.",
     )
     transactional: bool = Field(
         default=False,
@@ -184,9 +185,14 @@ class Settings(BaseSettings):
     )
 
     @property
+    def topic_address(self) -> str:
+        """Address of the topic in `topic`."""
+        return f"kafka:{self.topic}"
+
+    @property
     def source_address(self) -> str:
         """Address of the source; `kafka` alone stands for the topic in `topic`."""
-        return f"kafka:{self.topic}" if self.source == "kafka" else self.source
+        return self.topic_address if self.source == "kafka" else self.source
 
     @field_validator("start", mode="before")
     @classmethod

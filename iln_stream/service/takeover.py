@@ -37,13 +37,14 @@ def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | N
     )
     if not others:
         return None
-    single = others[0].name.removeprefix(f"{stream}-").isdecimal()
+    single = all(path.name.removeprefix(f"{stream}-").isdecimal() for path in others)
     if len(others) == 1 and single and len(reader.partitions) > 1:
         return SnapshotFolder(others[0])
+    per = "partition" if single else "topic"
     names = ", ".join(path.name for path in others)
     raise RefusedError(
         f"snapshots: {folder} holds learners of some of these partitions ({names}), and this run "
-        "would learn those records again: resume these learners (--learner-per partition, or their "
+        f"would learn those records again: resume these learners (--learner-per {per}, or their "
         "--partitions), or choose another folder"
     )
 

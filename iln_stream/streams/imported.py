@@ -1,13 +1,18 @@
-"""Sources that a user names by import path."""
+"""Sources and sinks that a user names by import path."""
 
-from iln_stream.errors import SourceError
+from typing import Any
+
+from iln_stream.errors import IlnError, SinkError, SourceError
 from iln_stream.imports import imported
 from iln_stream.streams.base import Source
 from iln_stream.streams.scheme import Scheme
+from iln_stream.streams.sink import Sink
 
 
 class ImportedScheme(Scheme):
-    """`package.module:attribute` of a `Source`, or of a function from `StreamOptions` to one.
+    """`package.module:attribute` of a source or a sink, or of a function that returns one.
+
+    The function gets the `StreamOptions`.
 
     Examples
     --------
@@ -21,5 +26,18 @@ class ImportedScheme(Scheme):
 
     def source(self) -> Source:
         """Import the object, and call it if it is a function or a class."""
-        found = imported("source", self.address, SourceError)
-        return found(self.options) if callable(found) else found  # type: ignore[no-any-return]
+        return self._open("source", "poll", SourceError)  # type: ignore[no-any-return]
+
+    def sink(self, partition: int = 0) -> Sink:
+        """Import the object, and call it if it is a function or a class."""
+        return self._open("sink", "write", SinkError)  # type: ignore[no-any-return]
+
+    def _open(self, kind: str, method: str, error: type[IlnError]) -> Any:
+        found = imported(kind, self.address, error)
+        opened = found(self.options) if callable(found) else found
+        if not hasattr(opened, method):
+            raise error(
+                f"{kind} = {self.address!r} is no {kind}, but {type(opened).__name__}: see "
+                f"iln_stream.{kind.title()}"
+            )
+        return opened

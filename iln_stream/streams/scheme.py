@@ -51,6 +51,9 @@ class Scheme:
     has_transactions = False
     """Whether one transaction can store messages and the positions that they come from."""
 
+    needs_broker = False
+    """Whether it needs the brokers in `bootstrap`."""
+
     needs_start = False
     """Whether the user has to set `start`."""
 

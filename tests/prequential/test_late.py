@@ -1,7 +1,7 @@
 """`PendingEvents`: labels that come in records of their own."""
 
 import pytest
-from river import linear_model, naive_bayes
+from river import linear_model, naive_bayes, preprocessing
 from support.list_source import ListSource
 
 from iln_stream.prequential import (
@@ -83,6 +83,34 @@ def test_label_of_an_earlier_event():
     assert label.loss == 7.0**2 / 2
     assert (label.x, label.time) == ({"a": 1.0}, 100.0)
     assert len(pending) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "task", "predict"),
+    [
+        (
+            lambda: preprocessing.StandardScaler() | linear_model.LinearRegression(),
+            Regression(),
+            "predict_one",
+        ),
+        (naive_bayes.GaussianNB, Classification(), "predict_proba_one"),
+    ],
+)
+def test_any_river_learner(make, task, predict):
+    """A River learner, which makes no tokens, predicts the event when it comes, and learns its x
+    when its label comes."""
+    learner, by_hand = make(), make()
+    heard, _ = run(learner, OTHER, EVENT, OTHER, LABEL, EVENT, task=task)
+    ask = getattr(by_hand, predict)
+    predictions = []
+    for x, y in (({"a": 2.0}, 5), ({"a": 1.0}, None), ({"a": 2.0}, 5)):
+        predictions.append(ask(x))
+        if y is not None:
+            by_hand.learn_one(x, y)
+    by_hand.learn_one({"a": 1.0}, 7)
+    assert [step.y_pred for step in heard.steps] == [
+        *predictions, predictions[1], ask({"a": 1.0})
+    ]  # fmt: skip
 
 
 def test_learner_with_tokens():

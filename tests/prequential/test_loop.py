@@ -21,6 +21,7 @@ from iln_stream.prequential import (
     LearnerError,
     Listener,
     NothingLearnedError,
+    PendingEvents,
     PrequentialLoop,
     RecentIds,
     RegressionScores,
@@ -289,6 +290,18 @@ def test_step_has_id_and_duration():
     assert step.event_id == "e-1"
     assert 0.02 <= step.seconds < 2
     assert before + step.seconds <= step.ended <= time.perf_counter()
+
+
+@pytest.mark.parametrize("pending", [None, 5])
+def test_time_of_a_step(pending):
+    """A step has its event's time, whether or not a label may come later: the sender's, if given,
+    and otherwise that of the record."""
+    sent = b'{"x": {}, "id": "a", "timestamp": "1970-01-01T00:01:00Z"}'
+    records = [Record(0, sent, timestamp=5.0), Record(1, b'{"x": {}, "id": "b"}', timestamp=6.0)]
+    heard, learner = Recorder(), RecordingLearner()
+    waiting = PendingEvents(learner, pending) if pending else None
+    PrequentialLoop(ListSource(records), learner, [heard], pending=waiting).run()
+    assert [step.time for step in heard.steps] == [60.0, 6.0]
 
 
 def test_loss_is_algorithm_1s_own():

@@ -32,8 +32,9 @@ def test_target_of_kafka():
 
 def test_settings_that_only_a_log_has():
     """Settings that only apply to logs get a warning with a file."""
-    with pytest.warns(IlnWarning, match="start, learner_per: ignored, as e.jsonl is not a log"):
-        check(source="e.jsonl", start="earliest", learner_per="partition")
+    ignored = "topic, start, learner_per: ignored, as e.jsonl is not a log"
+    with pytest.warns(IlnWarning, match=ignored):
+        check(source="e.jsonl", topic="a", start="earliest", learner_per="partition")
 
 
 def test_two_topics():

@@ -1,4 +1,4 @@
-"""Users' own learners, listeners, sources and features, by import path or entry point."""
+"""Users' own learners, listeners, sources, sinks and features, by import path or entry point."""
 
 import importlib
 import json
@@ -13,6 +13,7 @@ from iln_stream.service.plugins import build_listeners
 from iln_stream.streams import schemes
 
 USERS_OWN = """
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from iln_stream.reporting import MetricSpec
 from iln_stream.streams import Record, Scheme
 
 heard = []
+written = []
 
 
 class Hearing(Listener):
@@ -59,9 +61,28 @@ class Five:
         pass
 
 
+class Kept:
+    def __init__(self, options):
+        pass
+
+    def write(self, key, value):
+        written.append(json.loads(value)["y_pred"])
+
+    def send_queued(self):
+        pass
+
+    def flush(self):
+        pass
+
+    close = flush
+
+
 class OwnScheme(Scheme):
     def source(self):
         return Five(self.options)
+
+    def sink(self, partition=0):
+        return Kept(self.options)
 
 
 @dataclass(frozen=True)
@@ -110,6 +131,13 @@ def test_source_and_listener(users_own, source, listener):
     assert [(offset, x) for offset, x, _ in users_own.heard] == [(n, {"a": n}) for n in range(3)]
 
 
+@pytest.mark.parametrize("sink", ["users_own:Kept", "own:predictions"])
+def test_sink(users_own, sink):
+    """A sink of predictions is found by import path and by entry point."""
+    Service(Settings(source="users_own:Five", predictions=sink, metrics_port=None)).run()
+    assert len(users_own.written) == 5
+
+
 def test_listener_given(users_own):
     """A listener passed to the service is called beside those in the settings."""
 
@@ -129,11 +157,8 @@ def test_listener_given(users_own):
     assert (given.steps, given.closed, len(users_own.heard)) == (5, True, 5)
 
 
-@pytest.mark.parametrize("name", ["users_own:Mean", "users-mean"])
-def test_learner_and_its_metrics(users_own, name):
-    """A user's learner exports its loss and metrics without further settings."""
-    running = Service(Settings(source="users_own:Five", learner=name, metrics_port=0))
-    running.serve_metrics()
+def scraped_at_each_step(running):
+    """Run a service, and return what /metrics answered at each step."""
     pages = []
 
     class Scraper(Listener):
@@ -143,6 +168,14 @@ def test_learner_and_its_metrics(users_own, name):
 
     running.workers[0].loop.listeners += (Scraper(),)
     running.run()
+    return pages
+
+
+@pytest.mark.parametrize("name", ["users_own:Mean", "users-mean"])
+def test_learner_and_its_metrics(users_own, name):
+    """A user's learner exports its loss and metrics without further settings."""
+    running = Service(Settings(source="users_own:Five", learner=name, metrics_port=0))
+    pages = scraped_at_each_step(running)
     labels = f'{{model="five/{name}",partition="0"}}'
     assert f"users_own_mean{labels} 4.0" in pages[-1]
     assert f"iln_running_loss{labels} 2.8" in pages[-1]  # the errors are 0, 2, 3, 4 and 5
@@ -170,6 +203,8 @@ def test_unknown_names(users_own):
         build_learner(wrong)
     with pytest.raises(SettingsError, match=r"listeners = 'users_own:Nobody': .*no attribute"):
         build_listeners(Settings(listeners="users_own:Nobody"))
+    with pytest.raises(SettingsError, match="listeners: users_own:Mean is no Listener, but Mean"):
+        build_listeners(Settings(listeners="users_own:Mean"))
 
 
 def test_defaults_export_algorithm_1(tmp_path):
@@ -177,10 +212,6 @@ def test_defaults_export_algorithm_1(tmp_path):
     events = ({"x": {"a": n}, "y": n} for n in range(5))
     (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, events)))
     running = Service(Settings(source=str(tmp_path / "e.jsonl"), metrics_port=0))
-    running.serve_metrics()
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    page = direct.open(running.metrics_url, timeout=10).read().decode()
-    running.close()
-    for name in ("iln_shrink_frequency", "iln_shrinks_total", "iln_alpha_l1"):
-        assert f"# HELP {name.removesuffix('_total')}" in page
-    assert "iln_alpha_l1{" in page
+    page = scraped_at_each_step(running)[-1]
+    for name in ("iln_running_loss", "iln_shrink_frequency", "iln_shrinks_total", "iln_alpha_l1"):
+        assert f"\n{name}{{" in page

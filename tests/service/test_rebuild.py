@@ -46,7 +46,7 @@ class Runs:
             "learner_options": {"size": 64},
             "start": "earliest",
             "stop_at_end": True,
-            "metrics_port": None,
+            "metrics_port": 0,
         }
         return Settings.load(**given | more)
 
@@ -175,3 +175,11 @@ def test_refused(runs: Runs) -> None:
         rebuild(settings, skip={2: [range(1)]})
     with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
         rebuild(settings, skip={0: [range(3, 11)]})
+
+
+def test_a_source_that_is_no_log(tmp_path: Path) -> None:
+    """A rebuild checks its settings as a run does: a file is refused, and no folder is created."""
+    settings = Settings(source="events.jsonl", snapshots=str(tmp_path / "s"))
+    with pytest.raises(SettingsError, match=r"can't resume reading events\.jsonl"):
+        rebuild(settings)
+    assert not (tmp_path / "s").exists()

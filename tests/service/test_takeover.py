@@ -36,18 +36,20 @@ def test_no_predecessor(learned, reader):
 
 
 @pytest.mark.parametrize(
-    ("names", "reader"),
+    ("names", "reader", "per"),
     [
-        (("t-0", "t-1"), ALL),
-        (("t-0+1",), ALL),
-        (("t-all",), ONE),
-        (("t-0+1",), ONE),
-        (("t-all",), SOME),
+        (("t-0", "t-1"), ALL, "partition"),
+        (("t-0+1",), ALL, "topic"),
+        (("t-all",), ONE, "topic"),
+        (("t-0+1",), ONE, "topic"),
+        (("t-all",), SOME, "topic"),
     ],
 )
-def test_nothing_is_learned_twice_in_silence(learned, names, reader):
-    """A run is refused if other learners have learned some of its partitions."""
-    with pytest.raises(RefusedError, match="holds learners of some of these partitions"):
+def test_nothing_is_learned_twice_in_silence(learned, names, reader, per):
+    """A run is refused if other learners have learned some of its partitions; the error names the
+    setting that resumes them."""
+    message = rf"holds learners of some of these partitions .*\(--learner-per {per}, or"
+    with pytest.raises(RefusedError, match=message):
         predecessor(learned(*names), "t", reader)
 
 

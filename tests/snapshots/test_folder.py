@@ -70,25 +70,6 @@ def test_a_file_that_a_later_run_swept_away_is_written_again(folder, make, monke
     assert folder.newest().header.next_offset == 10
 
 
-@pytest.fixture
-def disk(monkeypatch):
-    """What is asked of the disk, in order: (which call, of what, what is in it then)."""
-    asked, fsync, rename = [], os.fsync, Path.rename
-
-    def tell_fsync(descriptor):
-        path = Path(f"/proc/self/fd/{descriptor}").readlink()
-        asked.append(("fsync", path, None if path.is_dir() else path.read_bytes()))
-        fsync(descriptor)
-
-    def tell_rename(partial, final):
-        asked.append(("rename", final, partial.read_bytes()))
-        return rename(partial, final)
-
-    monkeypatch.setattr(os, "fsync", tell_fsync)
-    monkeypatch.setattr(Path, "rename", tell_rename)
-    return asked
-
-
 def test_a_snapshot_is_durable_before_it_counts(folder, make, disk):
     """The whole file is on the disk before it gets its name, and its name before it is said to be
     stored: a power cut leaves no name without its content, and takes back nothing that was told."""

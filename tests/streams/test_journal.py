@@ -23,6 +23,24 @@ def test_a_torn_line_ends_the_journal(tmp_path):
     assert read_journal(tmp_path / "none") == []
 
 
+def test_a_run_is_durable_once_synced(tmp_path, disk):
+    """The file is durable before it gets its name, its name before it is used, and an appended run
+    when `sync` returns: a power cut takes back no order in which records were learned."""
+    path = tmp_path / "0.journal"
+    journal = Journal(path, [Run(0, 5)])
+    first = Run(0, 5).line()
+    assert disk == [
+        ("fsync", path.with_suffix(".partial"), first),
+        ("rename", path, first),
+        ("fsync", tmp_path, None),
+    ]
+    disk.clear()
+    journal.append(Run(1, 3))
+    journal.sync()
+    assert disk == [("fsync", path, first + Run(1, 3).line())]
+    journal.close()
+
+
 def test_compaction(tmp_path, monkeypatch):
     """Compaction drops the runs that no snapshot needs, and keeps all others."""
     monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 1_000)

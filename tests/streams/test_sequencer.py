@@ -106,13 +106,14 @@ def test_a_restart_repeats_the_order(tmp_path_factory, seed, learned, crashes):
         sequencer.close()
 
 
-def test_order_is_written_before_records_are_returned(tmp_path):
+def test_order_is_durable_before_records_are_returned(tmp_path, disk):
     """When `poll` returns records, the journal on disk already has their order."""
     path = tmp_path / "0.journal"
     sequencer = Sequencer(inputs(3, (40, 40)), Journal(path, []))
     taken = []
     while not sequencer.exhausted:
         taken += [(r.partition, r.offset) for r in sequencer.poll(0.01)]
+        assert not taken or disk[-1] == ("fsync", path, path.read_bytes())
         written = dict(read_journal(path))
         for partition, offset in taken:
             assert offset < written[partition]

@@ -20,6 +20,7 @@ class KafkaScheme(Scheme):
 
     is_log = True
     has_transactions = True
+    needs_broker = True
     needs_start = True
 
     @property
