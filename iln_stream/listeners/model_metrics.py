@@ -8,7 +8,7 @@ from typing import Any
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, Scores, Step, Task
-from iln_stream.reporting import MetricSpec, find_reporter
+from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
 from iln_stream.state import StateDict
 from iln_stream.streams import Source
 
@@ -53,7 +53,7 @@ class ModelMetrics(Listener):
         self._counting = threading.Lock()
         self._source = source
         self.labels = (model, partition_label(source.partitions))
-        self._reported = () if reporter is None else tuple(reporter.metrics())
+        self._reported = tuple(find_metrics(learner))
 
     def on_step(self, step: Step) -> None:
         """Count the step."""

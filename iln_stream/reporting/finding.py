@@ -1,8 +1,9 @@
-"""Finding the part of a model that reports."""
+"""Finding the parts of a model that report."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from iln_stream.reporting.protocol import Reporting
+from iln_stream.reporting.protocol import MetricSpec, Reporting
 
 
 def find_reporter(model: Any) -> Reporting | None:
@@ -20,3 +21,36 @@ def find_reporter(model: Any) -> Reporting | None:
             # Not `model`: in an ensemble this is a template that never learns.
             model = getattr(model, "regressor", None)
     return None
+
+
+def find_metrics(model: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of the model's reporter, and of the transformers before it.
+
+    Metrics of the same name are added up: in a pipeline, a scaler and a learner may each ignore
+    some inputs.
+    """
+    by_name: dict[str, list[MetricSpec]] = {}
+    for part in _with_metrics(model):
+        for spec in part.metrics():
+            by_name.setdefault(spec.name, []).append(spec)
+    return [specs[0] if len(specs) == 1 else _sum(specs) for specs in by_name.values()]
+
+
+def _with_metrics(model: Any) -> Iterator[Any]:
+    """Yield the parts of a model that have metrics, in the order in which they see an event."""
+    if hasattr(type(model), "metrics"):
+        yield model
+    elif isinstance(steps := getattr(model, "steps", None), dict):
+        for step in steps.values():
+            yield from _with_metrics(step)
+    elif (regressor := getattr(model, "regressor", None)) is not None:
+        yield from _with_metrics(regressor)
+
+
+def _sum(specs: Sequence[MetricSpec]) -> MetricSpec:
+    reads = [spec.read for spec in specs]
+
+    def total() -> float:
+        return sum(read() or 0.0 for read in reads)  # type: ignore[misc]
+
+    return specs[0]._replace(read=total)

@@ -11,7 +11,7 @@ from iln_stream import (
     ShrinkingGradient,
     WinsorisedScaler,
 )
-from iln_stream.reporting import Reporting, find_reporter
+from iln_stream.reporting import Reporting, find_metrics, find_reporter
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,17 @@ def test_a_template_does_not_report():
     """The template in an ensemble's `model` never learns, so it must not report."""
     bagging = ensemble.BaggingRegressor(InfiniteLayerRegressor("fast", seed=1), n_models=2, seed=1)
     assert find_reporter(bagging) is None
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+def test_inputs_that_any_part_leaves_out_are_counted():
+    """A scaler drops names before the learner sees them; they count as if the learner had."""
+    model = ScaledTarget(WinsorisedScaler(max_columns=2) | ShrinkingGradient(seed=1))
+    for i in range(5):
+        model.learn_one({"a": 1.0, f"id {i}": 1.0}, 1.0)
+    found = {spec.name: spec for spec in find_metrics(model)}
+    assert found["iln_inputs_overflowed_total"].read() == 4
+    assert "iln_alpha_l1" in found
+    assert (
+        list(find_metrics(preprocessing.StandardScaler() | linear_model.LinearRegression())) == []
+    )

@@ -1,6 +1,6 @@
 """Online standardisation of the inputs, robust to outliers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +8,9 @@ from river import base
 
 from iln_stream.learners.preprocessing.columns import warn_of_overflow
 from iln_stream.learners.preprocessing.moments import Moments
+from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
 
 
@@ -71,6 +73,10 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
     def n_overflowed(self) -> int:
         """Number of inputs of learned events left out because `max_columns` names were known."""
         return self._n_overflowed
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the metric of the inputs left out."""
+        return columns_metrics(self)
 
     @property
     def _supervised(self) -> bool:
