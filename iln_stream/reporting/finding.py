@@ -26,7 +26,7 @@ def find_reporter(model: Any) -> Reporting | None:
 def find_metrics(model: Any) -> Sequence[MetricSpec]:
     """Return the metrics of the model's reporter, and of the transformers before it.
 
-    Metrics of the same name are added up: in a pipeline, a scaler and a learner may each ignore
+    Counters of the same name are added up: in a pipeline, a scaler and a learner may each ignore
     some inputs.
     """
     by_name: dict[str, list[MetricSpec]] = {}
