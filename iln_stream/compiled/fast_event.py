@@ -66,8 +66,7 @@ def predict_event(x, stats, target, record, table, units, theta, look):  # type:
 
 @compiled
 def learn_event(  # type: ignore[no-untyped-def]
-    x, y, stats, target, record, table, units, theta, P, agop, memory, look,
-    errors, rules, tallies, interval_record,
+    x, y, stats, target, record, table, units, theta, P, agop, memory, look, interval_state,
 ):  # fmt: skip
     """Train everything on y at the row last predicted, and store the event in the memory.
 
@@ -82,7 +81,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     center, unit = center_and_unit(target)
     mixture = mixed(table, p)
     prediction = center + unit * mixture
-    learn_interval(errors, rules, tallies, interval_record, prediction, y)
+    learn_interval(interval_state, prediction, np.empty(0), y)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats)
     join_target(y, target)

@@ -1,6 +1,9 @@
 """Intervals around a prediction, mixed from rolling quantiles of past errors."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, regret
@@ -13,9 +16,12 @@ from iln_stream.compiled.sorted_window import (
 
 LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
 WINDOWS = (500, 100, 20)
-N_EXPERTS = 2 * len(WINDOWS)
-N_RULES = len(LEVELS) * N_EXPERTS
-"""Number of experts of all levels, laid out along one axis so that loops over all vectorise."""
+RATIOS = 500
+"""Errors in the window of an expert that scales them."""
+
+N_ROLLING = 2 * len(WINDOWS)
+"""Experts that take quantiles of the errors themselves. Those that scale errors follow. The experts
+of all levels are laid out along one axis, level by level, so that loops over all vectorise."""
 
 LARGEST_ERROR = 1e100
 """Beyond this a square would overflow."""
@@ -33,18 +39,43 @@ FIRM = 10.0
 GAIN, POWER, LARGEST_EXPONENT = 0.2, 4, 2.0
 
 
+class IntervalState(NamedTuple):
+    """What is known about errors, and about intervals made of them.
+
+    Parameters
+    ----------
+    errors
+        (7, 500): a ring buffer of errors y - yhat; then, for each window, its absolute errors and
+        its errors, each in ascending order.
+    ratios
+        (2 S, 500): ring buffers of errors over each of S expected sizes, then the same in order.
+    rules
+        ML-Poly's state for the experts of all levels, (4, levels (6 + S)).
+    tallies
+        (levels, 4).
+    record
+        (3,).
+
+    """
+
+    errors: NDArray[np.float64]
+    ratios: NDArray[np.float64]
+    rules: NDArray[np.float64]
+    tallies: NDArray[np.float64]
+    record: NDArray[np.float64]
+
+
 @compiled
 def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
     """Each expert's interval as offsets (levels K,) from the prediction, from n > 0 errors.
 
-    Row 0 of `errors` (1 + K, 500) is a ring buffer of errors y - yhat; the others are sorted: for
-    each window the absolute errors, for the symmetric expert, and the errors, for the other.
+    For each window there is a symmetric expert, by absolute errors, and another.
     """
     for i in range(len(WINDOWS)):
         m = min(n, WINDOWS[i])
         for j in range(LEVELS.shape[0]):
             tail = (1.0 - LEVELS[j]) / 2.0
-            k = j * N_EXPERTS + 2 * i
+            k = j * (low.shape[0] // LEVELS.shape[0]) + 2 * i
             high[k] = upper_quantile(errors[1 + 2 * i], m, LEVELS[j])
             low[k] = -high[k]
             high[k + 1] = upper_quantile(errors[2 + 2 * i], m, 1.0 - tail)
@@ -52,15 +83,28 @@ def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def scaled_offsets(ratios, scales, n, low, high):  # type: ignore[no-untyped-def]
+    """The same of the experts i that take quantiles of errors in units of scales[i]."""
+    m, S, n_levels = min(n, RATIOS), scales.shape[0], LEVELS.shape[0]
+    for i in range(S):
+        for j in range(n_levels):
+            tail = (1.0 - LEVELS[j]) / 2.0
+            k = j * (low.shape[0] // n_levels) + N_ROLLING + i
+            high[k] = scales[i] * upper_quantile(ratios[S + i], m, 1.0 - tail)
+            low[k] = scales[i] * lower_quantile(ratios[S + i], m, tail)
+
+
+@compiled
 def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
     """Level j's mixture of the experts' offsets; their mean where no expert has positive regret."""
-    first = j * N_EXPERTS
+    n_experts = low.shape[0] // LEVELS.shape[0]
+    first = j * n_experts
     total = 0.0
-    for k in range(first, first + N_EXPERTS):
+    for k in range(first, first + n_experts):
         total += rules[WEIGHT, k]
     a = b = 0.0
-    for k in range(first, first + N_EXPERTS):
-        weight = rules[WEIGHT, k] / total if total > 0.0 else 1.0 / N_EXPERTS
+    for k in range(first, first + n_experts):
+        weight = rules[WEIGHT, k] / total if total > 0.0 else 1.0 / n_experts
         a += weight * low[k]
         b += weight * high[k]
     return a, b
@@ -93,11 +137,17 @@ def ends(low, high, level, tally, record, center, inner):  # type: ignore[no-unt
 
 
 @compiled
-def intervals(errors, rules, tallies, record, center, out):  # type: ignore[no-untyped-def]
-    """Write each level's interval around the prediction to `out` (levels, 2)."""
-    n = min(int(record[EVENTS]) - 1, errors.shape[1])
-    low, high, inner = np.empty(N_RULES), np.empty(N_RULES), (center, center)
+def intervals(state, center, scales, out):  # type: ignore[no-untyped-def]
+    """Write each level's interval around the prediction to `out` (levels, 2).
+
+    `state` is a plain tuple of an `IntervalState`. `scales` (S,) are sizes of errors expected at
+    the event, all positive; there may be none.
+    """
+    errors, ratios, rules, tallies, record = state
+    n, n_rules = min(int(record[EVENTS]) - 1, errors.shape[1]), rules.shape[1]
+    low, high, inner = np.empty(n_rules), np.empty(n_rules), (center, center)
     offsets(errors, n, low, high)
+    scaled_offsets(ratios, scales, n, low, high)
     for j in range(LEVELS.shape[0]):
         a, b = mixed(rules, low, high, j)
         inner = ends(a, b, LEVELS[j], tallies[j], record, center, inner)
@@ -138,24 +188,28 @@ def score_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # 
     # The score's slope in either end of the mixture.
     low_slope = (price if y < first else 0.0) - 1.0
     high_slope = 1.0 - (price if y > last else 0.0)
-    for k in range(j * N_EXPERTS, (j + 1) * N_EXPERTS):
+    n_experts = low.shape[0] // LEVELS.shape[0]
+    for k in range(j * n_experts, (j + 1) * n_experts):
         r[k] = low_slope * (a - low[k]) + high_slope * (b - high[k])
     return inner
 
 
 @compiled
-def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[no-untyped-def]
+def learn_interval(state, center, scales, y):  # type: ignore[no-untyped-def]
     """Score the intervals around the prediction by y, then add its error to the windows."""
+    errors, ratios, rules, tallies, record = state
+    n_rules, S = rules.shape[1], scales.shape[0]
     size, n = errors.shape[1], int(record[EVENTS]) - 1  # the first event had no prediction
     if n < 0:
         record[LOWEST] = record[HIGHEST] = y
     if n > 0:
-        low, high, r = np.empty(N_RULES), np.empty(N_RULES), np.empty(N_RULES)
+        low, high, r = np.empty(n_rules), np.empty(n_rules), np.empty(n_rules)
         inner = (center, center)
         offsets(errors, min(n, size), low, high)
+        scaled_offsets(ratios, scales, n, low, high)
         for j in range(LEVELS.shape[0]):
             inner = score_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
-        for k in range(N_RULES):
+        for k in range(n_rules):
             regret(rules, k, r[k], DISCOUNT)
     if n >= 0:
         error = min(max(y - center, -LARGEST_ERROR), LARGEST_ERROR)
@@ -165,6 +219,10 @@ def learn_interval(errors, rules, tallies, record, center, y):  # type: ignore[n
             replace(errors[1 + 2 * i, :m], min(n, m), np.abs(old), np.abs(error))
             replace(errors[2 + 2 * i, :m], min(n, m), old, error)
         errors[0, n % size] = error
+        for i in range(S):
+            ratio = min(max(error / scales[i], -LARGEST_ERROR), LARGEST_ERROR)
+            replace(ratios[S + i], min(n, RATIOS), ratios[i, n % RATIOS], ratio)
+            ratios[i, n % RATIOS] = ratio
     record[LOWEST] = min(record[LOWEST], y)
     record[HIGHEST] = max(record[HIGHEST], y)
     record[EVENTS] += 1.0

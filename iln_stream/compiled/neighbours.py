@@ -16,6 +16,9 @@ N_SIMILAR = 31
 N_NEAR = 5
 """Number of nearest events in the relevant inputs, whose median target is another."""
 
+N_FOUND = 32
+"""Number of these that are found: others may use them."""
+
 MEDIAN, NEIGHBOURS, NEAREST_AS_OF = range(3)
 """Indices of the predictions."""
 
@@ -44,26 +47,30 @@ class NeighbourTables(NamedTuple):
 
 
 @compiled
-def predict_neighbours(row, z, mean, center, unit, columns, y, filled, metric, neighbours, p):  # type: ignore[no-untyped-def]
+def predict_neighbours(  # type: ignore[no-untyped-def]
+    row, z, mean, center, unit, columns, y, filled, metric, neighbours, found, p
+):
     """Fill p (3,) from the first `filled` stored events; `mean` is the scaled predicted mean.
 
-    `neighbours` is a `NeighbourTables`. While there are few events the first two predictions are
+    `neighbours` is a `NeighbourTables`. The slots of the nearest events are written to `found`
+    (32,); returns their number. While there are few events the first two predictions are
     the mean, and without any event the third is, too.
     """
     tables = NeighbourTables(*neighbours)
     widest_vectors()
     p[:] = mean
     if filled >= N_SIMILAR:
-        distances, which = np.empty(N_NEAR), np.empty(N_NEAR, np.int64)
+        distances = np.empty(N_FOUND)
         similar, near = np.empty(N_SIMILAR), np.empty(N_NEAR)
         middle = median_where(tables.ordered, tables.carried, filled, center + unit * mean, similar)
         p[MEDIAN] = scaled(middle, center, unit)
-        nearest(columns, filled, row, metric, distances, which)
+        nearest(columns, filled, row, metric, distances, found)
         for i in range(N_NEAR):
-            near[i] = y[which[i]]
+            near[i] = y[found[i]]
         p[NEIGHBOURS] = scaled(median(near), center, unit)
     if filled > 0:
         p[NEAREST_AS_OF] = tables.scaled[most_alike(tables.deviations, filled, z)]
+    return min(filled, N_FOUND) if filled >= N_SIMILAR else 0
 
 
 @compiled

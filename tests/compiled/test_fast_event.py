@@ -49,11 +49,9 @@ class Fast:
         )
 
     def learn(self, x, y):
-        part = self.intervals
         return learn_event(
             x, y, self.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.agop, self.memory, self.look,
-            part.errors, part.rules, part.tallies, part.record,
+            self.P, self.agop, self.memory, self.look, self.intervals.plain,
         )  # fmt: skip
 
 

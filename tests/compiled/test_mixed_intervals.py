@@ -21,11 +21,15 @@ from iln_stream.compiled.mixed_intervals import (
     intervals,
     learn_interval,
     offsets,
+    scaled_offsets,
     shortfall,
     stretch,
     within,
 )
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+
+NONE = np.zeros(0)
+"""No expected sizes of errors."""
 
 
 def stream(kind, n):
@@ -70,10 +74,10 @@ def test_intervals_are_those_of_all_events_before(kind, n):
     out = np.empty((5, 2))
     for i, (center, y) in enumerate(zip(*stream(kind, n), strict=True)):
         if i > 1 and (i < 150 or i % 10 == 0):
-            intervals(part.errors, part.rules, part.tallies, part.record, center, out)
+            intervals(part.plain, center, NONE, out)
             expected = reference.around(center)
             assert out == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
-        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
+        learn_interval(part.plain, center, NONE, y)
         reference.learn(center, y)
     check(part, reference)
 
@@ -83,7 +87,7 @@ def test_offsets_are_quantiles_of_each_window():
     part, reference = Intervals(), plain.Intervals()
     low, high = np.empty(30), np.empty(30)
     for i, (center, y) in enumerate(zip(*stream("skewed", 530), strict=True)):
-        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
+        learn_interval(part.plain, center, NONE, y)
         reference.ys.append(y)
         if i > 0:
             reference.errors.append(y - center)
@@ -93,12 +97,37 @@ def test_offsets_are_quantiles_of_each_window():
             assert np.column_stack([low, high]) == pytest.approx(expected, abs=1e-12)
 
 
+def test_scaled_offsets_are_quantiles_of_ratios():
+    """An expert that scales errors offers the conformal quantiles of its last 500 ratios, times the
+    size expected now: from the first ratio on.
+    """
+    rng, ratios = np.random.default_rng(0), np.zeros((4, 500))
+    part, sizes = Intervals(), np.exp(rng.normal(size=(620, 2)))
+    part.ratios, part.rules = ratios, np.zeros((4, 40))
+    found = []
+    for i, y in enumerate(rng.normal(size=620)):
+        learn_interval(part.plain, 0.0, sizes[i], y)
+        if i > 0:
+            found.append(y / sizes[i])
+        if i in (1, 2, 30, 501, 502, 619):
+            low, high = np.zeros(40), np.zeros(40)
+            scaled_offsets(ratios, np.array([2.0, 3.0]), i, low, high)
+            last = np.sort(np.array(found)[-500:], axis=0)
+            m = len(last)
+            for j, level in enumerate(LEVELS):
+                tail = (1.0 - level) / 2.0
+                up = min(math.ceil((m + 1) * (1.0 - tail) - 1e-9), m) - 1
+                down = max(math.floor((m + 1) * tail + 1e-9), 1) - 1
+                assert high[8 * j + 6 : 8 * j + 8] == pytest.approx(last[up] * [2.0, 3.0])
+                assert low[8 * j + 6 : 8 * j + 8] == pytest.approx(last[down] * [2.0, 3.0])
+
+
 def test_no_error_is_no_width():
     """Intervals are points if all predictions are right; nothing is divided by 0."""
     part, out = Intervals(), np.empty((5, 2))
     for center, y in zip(*stream("right", 60), strict=True):
-        learn_interval(part.errors, part.rules, part.tallies, part.record, center, y)
-    intervals(part.errors, part.rules, part.tallies, part.record, 7.0, out)
+        learn_interval(part.plain, center, NONE, y)
+    intervals(part.plain, 7.0, NONE, out)
     assert (out == 7.0).all()
 
 
@@ -106,7 +135,7 @@ def test_an_error_too_large_to_square():
     """It is clipped at 1e100, and all state stays finite."""
     part = Intervals()
     for y in (0.0, 1.0, 1e150, -1e150, 2.0, 1.0):
-        learn_interval(part.errors, part.rules, part.tallies, part.record, 0.0, y)
+        learn_interval(part.plain, 0.0, NONE, y)
     assert part.errors[0, :5].tolist() == [1.0, LARGEST_ERROR, -LARGEST_ERROR, 2.0, 1.0]
     assert np.isfinite(part.rules).all()
     assert np.isfinite(part.tallies).all()

@@ -4,6 +4,7 @@ from compiled import plain
 
 from iln_stream.compiled.neighbours import (
     MEDIAN,
+    N_FOUND,
     N_NEAR,
     N_SIMILAR,
     NEAREST_AS_OF,
@@ -81,20 +82,28 @@ def test_predictions_are_those_of_a_sort_of_all_stored_events(kind):
     """From the first event on, and after the ring buffer has overflowed."""
     tables, reference = empty_tables(SIZE), Plain()
     columns, targets, p = np.zeros((d, SIZE)), np.zeros(SIZE), np.full(3, np.nan)
-    differing = 0
+    differing, found = 0, np.empty(N_FOUND, np.int64)
     for n, (x, y, mean) in enumerate(zip(*some_events(kind), strict=True)):
         reference.events.describe(x)
         row, z = np.array(reference.events.row), np.array(reference.events.z)
         center, unit = reference.events.scale
-        predict_neighbours(
-            row, z, mean, center, unit, columns, targets, min(n, SIZE), METRIC, tables, p
+        n_found = predict_neighbours(
+            row, z, mean, center, unit, columns, targets, min(n, SIZE), METRIC, tables, found, p
         )
         assert p == pytest.approx(reference.predict(mean), abs=1e-6)
+        assert n_found == (min(n, N_FOUND) if n >= N_SIMILAR else 0)
+        far = distances(columns, row)[: min(n, SIZE)]
+        assert far[found[:n_found]] == pytest.approx(np.sort(far)[:n_found])
         differing += len({mean, *p.tolist()}) == 4
         i, t = n % SIZE, reference.learn(x, y, mean)
         old_y, targets[i], columns[:, i] = targets[i], y, row
         remember_neighbour(i, min(n, SIZE), z, center + unit * mean, y, old_y, t, tables)
     assert differing > N / 2
+
+
+def distances(columns, row):
+    """Of each stored event to the row, by the metric."""
+    return (np.clip((columns - row[:, None]) * METRIC[:, None], -10.0, 10.0) ** 2).sum(axis=0)
 
 
 @pytest.mark.parametrize("filled", [0, 1, N_SIMILAR - 1, N_SIMILAR])
@@ -105,7 +114,20 @@ def test_few_events_predict_the_mean(filled):
         remember_neighbour(i, i, zeros, 2.0, 4.0, 0.0, 1.5, tables)
     p, y = np.full(3, np.nan), np.full(SIZE, 7.0)
     columns = np.zeros((d, SIZE))
-    predict_neighbours(zeros, zeros, 0.25, 1.0, 6.0, columns, y, filled, METRIC, tables, p)
+    predict_neighbours(
+        zeros,
+        zeros,
+        0.25,
+        1.0,
+        6.0,
+        columns,
+        y,
+        filled,
+        METRIC,
+        tables,
+        np.empty(N_FOUND, np.int64),
+        p,
+    )
     medians = [0.5, 1.0] if filled >= N_SIMILAR else [0.25, 0.25]
     assert p.tolist() == [*medians, 1.5 if filled else 0.25]
 

@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 from iln_stream.state import StateDict
 
 if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
     from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
+
+RATIOS = 500
+"""Errors in the window of an expert of intervals that scales them."""
 
 
 def regressor_from_version_2(state: StateDict) -> StateDict:
@@ -52,9 +56,9 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
 
 
 def _accurate(old: StateDict) -> StateDict:
-    """Networks did not exist then: they begin now, and without weight."""
+    """Networks and expected sizes of errors did not exist then: they begin now, without weight."""
     redrawn = old["redraws"]["replaced_at"]
-    networks = _new_networks(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
+    networks, scale = _new_parts(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
     near = dict(old["neighbours"])
     mean = {
         "rule": _with_more_experts(old["mean"], len(networks.names)),
@@ -75,19 +79,29 @@ def _accurate(old: StateDict) -> StateDict:
         "target": old["target"],
         "memory": _memory(old["memory"]),
         "expert": {"rule": old["final"], "experts": {"mean": mean, "neighbours": neighbours}},
-        "intervals": old["intervals"],
+        "intervals": _with_scale(old["intervals"], scale),
         "drift_means": old["drift_means"],
     }
 
 
-def _new_networks(n_columns: int, key: NDArray[np.uint64]) -> "ReplayedNetworks":
+def _new_parts(n_columns: int, key: NDArray[np.uint64]) -> tuple["ReplayedNetworks", "ErrorScale"]:
     # Imported here, so that only migrations wait for numba.
     from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
-    networks = AccurateEngine(max(n_columns, 1), key).networks
+    engine = AccurateEngine(max(n_columns, 1), key)
+    networks, scale = engine.networks, engine.error_scale
     if n_columns:
         networks.widen(n_columns)
-    return networks
+        scale.widen(n_columns)
+    return networks, scale
+
+
+def _with_scale(old: StateDict, scale: "ErrorScale") -> StateDict:
+    """Return the state of intervals with two more experts at each level, by past errors of 0."""
+    n_levels, S, window = len(old["tallies"]), len(scale.sizes), old["errors"].shape[1]
+    rules = old["rules"].reshape(len(old["rules"]), n_levels, -1)
+    rules = np.pad(rules, ((0, 0), (0, 0), (0, S))).reshape(len(rules), -1)
+    return {**old, "rules": rules, "ratios": np.zeros((2 * S, window)), "scale": scale.state()}
 
 
 def _with_more_experts(rule: StateDict, n: int) -> StateDict:
@@ -97,7 +111,8 @@ def _with_more_experts(rule: StateDict, n: int) -> StateDict:
 
 def _fast(old: StateDict) -> StateDict:
     renamed = {"outer": "agop", "redrawn": "drawn_at", "newborn": "candidate"}
-    return {renamed.get(name, name): value for name, value in old.items()}
+    new = {renamed.get(name, name): value for name, value in old.items()}
+    return {**new, "intervals": {**old["intervals"], "ratios": np.zeros((0, RATIOS))}}
 
 
 def _memory(old: StateDict) -> StateDict:

@@ -40,7 +40,8 @@ def accurate(new):
     del tracker["followed_at"]
     near["standing"], near["standing_t"] = near.pop("deviations"), near.pop("scaled")
     return {
-        **{name: new[name] for name in ("lags", "inputs", "target", "intervals", "drift_means")},
+        **{name: new[name] for name in ("lags", "inputs", "target", "drift_means")},
+        "intervals": intervals(new["intervals"]),
         "ridges": ridges,
         "linear": bank(experts["linear"]),
         "tracker": tracker,
@@ -53,8 +54,15 @@ def accurate(new):
     }
 
 
+def intervals(new):
+    """The state of intervals without expected sizes of errors."""
+    rules = new["rules"].reshape(4, 5, -1)[:, :, :6].reshape(4, 30)
+    old = {name: new[name] for name in ("errors", "tallies", "record")}
+    return old | {"rules": rules}
+
+
 def fast(new):
-    old = dict(new)
+    old = {**new, "intervals": intervals(new["intervals"])}
     for old_name, name in (("outer", "agop"), ("redrawn", "drawn_at"), ("newborn", "candidate")):
         old[old_name] = old.pop(name)
     return old
@@ -128,7 +136,7 @@ def test_a_state_of_version_2_goes_on(kind, n):
     migrated = kind.cls.migrations[2](old)
     assert same(old, kept)
     if kind.old is accurate:
-        begin_networks(new["learned"])
+        begin(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**new, "version": 2})
@@ -137,11 +145,17 @@ def test_a_state_of_version_2_goes_on(kind, n):
     assert kind.predicted(twin) == kind.predicted(learner)
 
 
-def begin_networks(state):
-    """Put new networks, without weight, in the place of those that have learned."""
-    networks = AccurateEngine(256, random_key(1)).networks
+def begin(state):
+    """Put new networks and sizes of errors, without weight, in the place of those that learned."""
+    engine = AccurateEngine(256, random_key(1))
+    networks = engine.networks
     if n_columns := state["inputs"]["stats"].shape[1]:
         networks.widen(n_columns)
+        engine.error_scale.widen(n_columns)
+    found = state["intervals"]
+    found["scale"] = engine.error_scale.state()
+    found["ratios"][:] = 0.0
+    found["rules"].reshape(4, 5, 8)[:, :, 6:] = 0.0
     mean = state["expert"]["experts"]["mean"]
     mean["experts"]["networks"] = networks.state()
     mean["rule"]["table"][:, -N_NETWORKS:] = 0.0

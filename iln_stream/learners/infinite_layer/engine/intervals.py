@@ -3,6 +3,8 @@
 import numpy as np
 
 from iln_stream.compiled import mixed_intervals as kernels
+from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -11,11 +13,13 @@ class Intervals(Part):
 
     Six experts offer an interval at each of the levels .5, .8, .9, .95 and .99: conformal quantiles
     of the last 500, 100 and 20 errors, either symmetric, from |error|, or with a separate quantile
-    of the error for each end. Three steps combine them into one interval:
+    of the error for each end. Where a `scale` tells what errors to expect at an input, two more
+    offer quantiles of the last 500 errors in units of it [^3]: where noise depends on the inputs,
+    so does their width. Three steps combine them into one interval:
 
     1. **Mixing.** ML-Poly, as in `MLPoly`, on the interval score [^1], width +
        2 / (1 - level) for each unit by which the target is missed; a discount of .999. The
-       rule's regret bound holds against the best mixture of the six, and so against a rolling
+       rule's regret bound holds against the best mixture of these, and so against a rolling
        quantile of the last 500, which is one of them.
     2. **Coverage.** With M the misses so far in excess of (1 - level) n, discounted by .9999, and
        z = M / (its standard error), ends are moved away from the prediction by the factor
@@ -35,18 +39,43 @@ class Intervals(Part):
     Journal of the American Statistical Association 102, 2007, section 6.2.
     [^2]: A. Angelopoulos, R. Barber, S. Bates. Online conformal prediction with decaying step
     sizes. ICML 2024.
+    [^3]: J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman. Distribution-free predictive
+    inference for regression. Journal of the American Statistical Association 113, 2018, sect. 5.2.
+
+    Parameters
+    ----------
+    scale
+        Expects errors by the inputs; None: all intervals of a time have the same width.
 
     """
 
-    kept = fixed = ("errors", "rules", "tallies", "record")
+    kept = fixed = kernels.IntervalState._fields
 
-    def __init__(self) -> None:
-        self.errors = np.zeros((1 + kernels.N_EXPERTS, max(kernels.WINDOWS)))
-        self.rules = np.zeros((4, kernels.N_RULES))
-        self.tallies = np.zeros((len(kernels.LEVELS), 4))
+    def __init__(self, scale: ErrorScale | None = None) -> None:
+        S, n_levels = 0 if scale is None else len(scale.sizes), len(kernels.LEVELS)
+        self.scale = scale
+        if scale is not None:
+            self.parts = ("scale",)
+        self.errors = np.zeros((1 + kernels.N_ROLLING, max(kernels.WINDOWS)))
+        self.ratios = np.zeros((2 * S, kernels.RATIOS))
+        self.rules = np.zeros((4, n_levels * (kernels.N_ROLLING + S)))
+        self.tallies = np.zeros((n_levels, 4))
         self.record = np.zeros(3)  # events learned, the smallest and the largest target
+        self._sizes = np.zeros(0) if scale is None else scale.sizes
 
-    def around(self, prediction: float, level: float) -> tuple[float, float]:
+    @property
+    def plain(self) -> tuple[Vector, ...]:
+        """The state for compiled functions."""
+        return self.errors, self.ratios, self.rules, self.tallies, self.record
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns."""
+        if self.scale is not None:
+            self.scale.widen(n_columns)
+
+    def around(
+        self, prediction: float, level: float, event: Observation | None = None
+    ) -> tuple[float, float]:
         """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.
 
         Ends are interpolated between the five levels; towards 0 they approach the prediction,
@@ -56,9 +85,8 @@ class Intervals(Part):
         if n < 1:
             return prediction - 1.0, prediction + 1.0
         ends = np.full((len(kernels.LEVELS) + 2, 2), prediction)
-        kernels.intervals(
-            self.errors, self.rules, self.tallies, self.record, prediction, ends[1:-1]
-        )
+        self._expect(event)
+        kernels.intervals(self.plain, prediction, self._sizes, ends[1:-1])
         signed = self.errors[2]
         ends[-1, 0] = min(ends[-2, 0], prediction + signed[0])
         ends[-1, 1] = max(ends[-2, 1], prediction + signed[n - 1])
@@ -66,6 +94,15 @@ class Intervals(Part):
         low, high = (float(np.interp(level, levels, end)) for end in ends.T)
         return low, high
 
-    def learn(self, prediction: float, y: float) -> None:
+    def learn(self, prediction: float, y: float, event: Observation | None = None) -> None:
         """Learn that y was observed for this prediction."""
-        kernels.learn_interval(self.errors, self.rules, self.tallies, self.record, prediction, y)
+        self._expect(event)
+        kernels.learn_interval(self.plain, prediction, self._sizes, y)
+        if self.scale is not None:
+            self.scale.learn(abs(y - prediction))
+
+    def _expect(self, event: Observation | None) -> None:
+        """Compute the errors expected at the event that was last predicted."""
+        if self.scale is not None:
+            assert event is not None
+            self.scale.expect(event)

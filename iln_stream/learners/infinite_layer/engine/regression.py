@@ -76,7 +76,7 @@ class RegressionEngine(Engine):
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         assert self.intervals is not None
-        return self.intervals.around(self.predict(x), level)
+        return self.intervals.around(self.predict(x), level, self._event)
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
@@ -85,7 +85,7 @@ class RegressionEngine(Engine):
         event, memory = self._event, self.memory
         prediction = self._prediction
         if self.intervals is not None:
-            self.intervals.learn(prediction, y)
+            self.intervals.learn(prediction, y, event)
         n = memory.count_event()
         t = observe(
             row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,
@@ -108,6 +108,8 @@ class RegressionEngine(Engine):
     def _widen(self, n_columns: int) -> None:
         self.memory.widen(n_columns)
         self.expert.widen(n_columns)
+        if self.intervals is not None:
+            self.intervals.widen(n_columns)
         self._event = Observation(len(self.lags), len(self.inputs))
 
     def restore(self, state: Mapping[str, Any]) -> None:

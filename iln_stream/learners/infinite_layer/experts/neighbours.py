@@ -62,6 +62,8 @@ class Neighbours(Expert):
         self.deviations = np.zeros((0, size), np.float32)
         self.scaled = np.zeros(size)
         self.metric = np.zeros(0)  # the weight of a difference in each column
+        self.nearest = np.zeros(kernels.N_FOUND, np.int64)  # to the event last predicted
+        self.n_nearest = 0
         self._make_tables()
 
     def _make_tables(self) -> None:
@@ -80,9 +82,9 @@ class Neighbours(Expert):
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the three predictions to p."""
         memory = self.memory
-        kernels.predict_neighbours(
+        self.n_nearest = kernels.predict_neighbours(
             event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
-            memory.y, memory.filled, self.metric, self._tables, p,
+            memory.y, memory.filled, self.metric, self._tables, self.nearest, p,
         )  # fmt: skip
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
+from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -78,14 +79,10 @@ class AccurateEngine(RegressionEngine):
             },
             squared=True,
         )
-        self.mixture = Mixture(
-            {
-                "mean": self.mean,
-                "neighbours": Neighbours(self.mean, self.ridges, SPARSE, inputs, memory),
-            },
-            squared=False,
-        )
-        super().__init__(inputs, target, memory, self.mixture, Intervals())
+        neighbours = Neighbours(self.mean, self.ridges, SPARSE, inputs, memory)
+        self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=False)
+        self.error_scale = ErrorScale(memory, neighbours)
+        super().__init__(inputs, target, memory, self.mixture, Intervals(self.error_scale))
 
     @property
     def first_order(self) -> ShrinkingGradient:

@@ -140,11 +140,9 @@ class FastEngine(Engine):
         if row is not last and (last is None or row.tobytes() != last.tobytes()):
             self._predict_row(row)
         self._row = None  # the state behind the prediction is about to change
-        intervals = self.intervals
         n = kernels.learn_event(
             row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.agop, self.memory, self._last_prediction,
-            intervals.errors, intervals.rules, intervals.tallies, intervals.record,
+            self.P, self.agop, self.memory, self._last_prediction, self.intervals.plain,
         )  # fmt: skip
         if self._candidate is not None or n >= self.next_at:
             self._redraw()
