@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,23 +11,25 @@ import iln_stream
 PACKAGE = Path(iln_stream.__file__).parent
 
 
-def digest(roots: Sequence[str]) -> str:
+@cache
+def digest(roots: tuple[str, ...]) -> str:
     """Return a digest of modules of iln_stream and of all modules of it that they import.
 
-    Docstrings and comments do not count.
+    Comments and docstrings do not count.
     """
-    found: set[str] = set()
+    trees: dict[str, ast.Module] = {}
     waiting = list(roots)
     while waiting:
         module = waiting.pop()
-        if module not in found and _file(module) is not None:
-            found.add(module)
-            waiting.extend(_imports(module))
-    sources = "".join(f"{module}\n{_code(module)}\n" for module in sorted(found))
+        file = file_of(module)
+        if file is not None and module not in trees:
+            trees[module] = ast.parse(file.read_text("utf-8"))
+            waiting.extend(_imports(trees[module]))
+    sources = "".join(f"{module} {_code(trees[module])}\n" for module in sorted(trees))
     return hashlib.sha256(sources.encode()).hexdigest()[:16]
 
 
-def _file(module: str) -> Path | None:
+def file_of(module: str) -> Path | None:
     """Return a module's file; None if it is not a module of ours."""
     top, *rest = module.split(".")
     if top != PACKAGE.name or not rest:
@@ -37,26 +39,20 @@ def _file(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-@cache
-def _tree(module: str) -> ast.Module:
-    file = _file(module)
-    assert file is not None
-    return ast.parse(file.read_text("utf-8"))
-
-
-def _imports(module: str) -> Iterator[str]:
-    """Yield the modules that a module imports anywhere, and the names that may be modules."""
-    for node in ast.walk(_tree(module)):
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules that a module imports, at its top or in a function."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                # `from a import b` needs a.b if that is a module, and not all that a imports.
+                inner = f"{node.module}.{alias.name}"
+                yield inner if file_of(inner) is not None else node.module
 
 
-def _code(module: str) -> str:
+def _code(tree: ast.Module) -> str:
     """Return a module's code without comments, docstrings and other bare strings."""
-    tree = ast.parse(ast.unparse(_tree(module)))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):

@@ -82,20 +82,29 @@ LEARNERS = {
         lambda seed: service.shrinking_gradient(seed),
         _ALGORITHM_1,
     ),
+    "sampled-constant": Entrant(
+        "ShrinkingGradient, sampled, constant step",
+        _algorithm_1(step=0.05, budget=BUDGET),
+        _ALGORITHM_1,
+    ),
     "block": Entrant(
-        "ShrinkingGradient, block", _algorithm_1(estimator="block", budget=BUDGET), _ALGORITHM_1
+        "ShrinkingGradient, block",
+        _algorithm_1(estimator="block", step=0.05, budget=BUDGET),
+        _ALGORITHM_1,
     ),
     "full": Entrant(
-        "ShrinkingGradient, full", _algorithm_1(estimator="full", budget=BUDGET), _ALGORITHM_1
+        "ShrinkingGradient, full",
+        _algorithm_1(estimator="full", step=0.3, budget=BUDGET),
+        _ALGORITHM_1,
     ),
     "exact": Entrant(
         "ShrinkingGradient, exact, smallest evicted",
-        _algorithm_1(estimator="exact", budget=BUDGET, policy="smallest"),
+        _algorithm_1(estimator="exact", step=0.5, budget=BUDGET, policy="smallest"),
         _ALGORITHM_1,
     ),
     "compress": Entrant(
         "ShrinkingGradient, exact, compressed",
-        _algorithm_1(estimator="exact", budget=BUDGET, policy="compress"),
+        _algorithm_1(estimator="exact", step=0.05, budget=BUDGET, policy="compress"),
         _ALGORITHM_1,
     ),
     "pool": Entrant(

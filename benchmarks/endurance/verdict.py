@@ -18,7 +18,7 @@ SETTLED = 100_000
 RESIDENT_GROWTH = 6.0
 """MiB that the process may grow by after that."""
 
-BLOCK_GROWTH = 0.05
+BLOCK_GROWTH = 0.1
 """Python's small objects that an event may leave behind, on average."""
 
 STATE_GROWTH = 0.02
@@ -52,7 +52,7 @@ def verdict(cell: Cell, record: dict[str, Any]) -> Verdict:
 def finite(cell: Cell, record: dict[str, Any]) -> str:
     """Say how many predictions are not finite, and which is the first."""
     n = cell.events - record["n_finite"]
-    return f"{n:,} not finite, from event {record['first_not_finite']:,}" if n else ""
+    return f"{n:,} not finite, the first at event {record['first_not_finite']}" if n else ""
 
 
 def rising(record: dict[str, Any]) -> str:
