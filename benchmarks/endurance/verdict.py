@@ -1,4 +1,4 @@
-"""What a record must show: finite predictions, errors that do not rise, and flat memory."""
+"""What a record must show: finite predictions, no reset, errors that do not rise, flat memory."""
 
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ class Verdict(NamedTuple):
     """Reasons why a record fails; empty if it passes."""
 
     finite: str = ""
+    resets: str = ""
     rising: str = ""
     memory: str = ""
 
@@ -44,6 +45,7 @@ def verdict(cell: Cell, record: dict[str, Any]) -> Verdict:
         return Verdict(finite=record["failed"])
     return Verdict(
         finite(cell, record),
+        resets(record),
         rising(record) if KINDS[cell.stream].stationary else "",
         "" if LEARNERS[cell.learner].keeps_all else growing(record),
     )
@@ -53,6 +55,11 @@ def finite(cell: Cell, record: dict[str, Any]) -> str:
     """Say how many predictions are not finite, and which is the first."""
     n = cell.events - record["n_finite"]
     return f"{n:,} not finite, the first at event {record['first_not_finite']}" if n else ""
+
+
+def resets(record: dict[str, Any]) -> str:
+    """Say how many parts were replaced because they broke, though every prediction is finite."""
+    return f"{record['n_reset']} parts reset" if record["n_reset"] else ""
 
 
 def rising(record: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ def record(**changes):
     good = {
         "n_finite": 1_000_000,
         "first_not_finite": None,
+        "n_reset": 0,
         "decades": [
             {"end": end, "mean": mean, "median": mean, "base_mean": 2.0, "base_median": 2.0}
             for end, mean in ((100, 0.1), (1_000, 1.0), (10_000, 0.8), (100_000, 0.7))
@@ -37,6 +38,12 @@ def test_predictions_must_be_finite():
     found = verdict(CELL, record(n_finite=999_999, first_not_finite=7))
     assert found.finite == "1 not finite, the first at event 7"
     assert not verdict(CELL, {"failed": "ValueError: x"}).passes
+
+
+def test_parts_must_not_break():
+    """A part that was replaced hides a recursion that broke; not all learners count resets."""
+    assert verdict(CELL, record(n_reset=2)).resets == "2 parts reset"
+    assert verdict(CELL, record(n_reset=None)).passes
 
 
 @pytest.mark.parametrize(
