@@ -13,11 +13,11 @@ from benchmarks.quality.tolerance import changes
 CELLS = (
     Cell("regression", "iln-accurate", "airline-passengers", 1),
     Cell("regression", "iln-accurate", "trump-approval", 1),
-    Cell("regression", "iln-fast", "chick-weights", 1),
+    Cell("regression", "iln-fast", "phishing-signed", 1),
     Cell("regression", "iln-fast", "planes-2d", 1),
     Cell("regression", "iln-pool", "trump-approval", 1),
     Cell("intervals", "iln-accurate", "chick-weights", 1),
-    Cell("intervals", "iln-fast", "trump-approval", 1),
+    Cell("intervals", "iln-fast", "friedman", 1),
     Cell("classification", "iln-classifier", "phishing", 1),
     Cell("classification", "iln-classifier", "image-segments", 1),
 )
