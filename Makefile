@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka chaos bench bench-stream bench-memory quality clean
+.PHONY: demo test test-stack lint docs kafka chaos bench bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -56,6 +56,13 @@ quality: $(VENV)/quality
 	$(BIN)/python -m benchmarks.quality check
 	$(BIN)/python -m benchmarks.quality run
 	$(BIN)/python -m benchmarks.quality report
+
+# Endurance: every public learner over a million events of eight kinds of streams. Two hours on two
+# cores; an interrupted run goes on where it was (docs/endurance.md).
+endurance: $(VENV)/dev
+	$(BIN)/python -m benchmarks.endurance run
+	$(BIN)/python -m benchmarks.endurance report
+	$(BIN)/python -m benchmarks.endurance check
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache

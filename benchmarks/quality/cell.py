@@ -1,22 +1,16 @@
-"""Runs a cell of the table (one learner, stream and seed) in its own process.
-
-A separate process has its own memory figures, limits a crash to one cell, and starts a Java virtual
-machine only once.
-"""
+"""Runs a cell of the table (one learner, stream and seed) in its own process."""
 
 import gc
-import multiprocessing
 import os
 import warnings
 from collections.abc import Sequence
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks import own_process
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.measures import classification, intervals, regression
 from benchmarks.quality.streams import STREAMS, Event, checksum
-from benchmarks.quality.unavailable import UnavailableError
 
 MEASURES = {
     "regression": regression,
@@ -41,46 +35,8 @@ class StreamChangedError(Exception):
 
 
 def run(cell: Cell, time_limit: float) -> dict[str, Any]:
-    """Return the cell's figures, or the error as `failed`.
-
-    Raises
-    ------
-    UnavailableError
-        If the learner or the stream is not to be had here.
-
-    """
-    # Forking from a process that has threads is unsafe; the fork server has none.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(cell, sending))
-    process.start()
-    sending.close()
-    try:
-        if not receiving.poll(time_limit):
-            process.kill()
-            return {"failed": f"took longer than {time_limit:g} s"}
-        figures: dict[str, Any] | UnavailableError = receiving.recv()
-    except EOFError:
-        process.join()
-        return {"failed": f"its process ended with code {process.exitcode}"}
-    finally:
-        process.join(timeout=10)
-    if isinstance(figures, UnavailableError):
-        raise figures
-    return figures
-
-
-def _work(cell: Cell, sending: Connection) -> None:
-    try:
-        sending.send(measured(cell))
-    except UnavailableError as reason:
-        sending.send(reason)
-    except Exception as error:  # whatever a learner does is a finding, not our end
-        sending.send({"failed": f"{type(error).__name__}: {error}"[:200]})
-    sending.close()
-    # A Java virtual machine may outlive a normal exit.
-    os._exit(0)
+    """Return the cell's figures, or the error as `failed`; see `own_process.call`."""
+    return own_process.call(measured, cell, time_limit)
 
 
 def measured(cell: Cell) -> dict[str, Any]:

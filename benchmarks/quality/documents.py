@@ -27,10 +27,10 @@ def all_tables(store: Store) -> dict[str, tables.Table]:
     }
 
 
-def with_tables(text: str, filled: dict[str, tables.Table]) -> str:
-    """Return a document's text with updated tables."""
+def with_tables(text: str, filled: dict[str, tables.Table], suite: str = "quality") -> str:
+    """Return a document's text with updated tables between the markers of a suite."""
     for name, filling in filled.items():
-        begin, end = f"<!-- quality:{name}:begin -->", f"<!-- quality:{name}:end -->"
+        begin, end = f"<!-- {suite}:{name}:begin -->", f"<!-- {suite}:{name}:end -->"
         body = filling.markdown() if filling.cells else "(No results yet.)"
         replacement = f"{begin}\n{body}\n{end}"
         text = re.sub(

@@ -6,6 +6,7 @@ import signal
 import pytest
 from river import base
 
+from benchmarks.own_process import send_figures
 from benchmarks.quality import cell as process
 from benchmarks.quality.cell import Cell, measured
 from benchmarks.quality.learners import CONTENDERS, Contender
@@ -51,12 +52,12 @@ def misbehaving(monkeypatch):
 
 
 def in_a_fork(cell):
-    """What `_work` sends, and how the process ended."""
+    """What the process sends; None if nothing."""
     import multiprocessing
 
     context = multiprocessing.get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
-    child = context.Process(target=process._work, args=(cell, sending))
+    child = context.Process(target=send_figures, args=(measured, cell, sending))
     child.start()
     sending.close()
     try:
