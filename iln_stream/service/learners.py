@@ -18,14 +18,18 @@ from iln_stream.prequential import Classification, Regression, Task
 from iln_stream.service.plugins import FEATURES, LEARNERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 
-BOUNDED: dict[str, Any] = {"budget": 1000, "variance": 0.005, "max_draws": 5000}
-"""The service's defaults for Algorithm 1, which bound memory and time."""
+BOUNDED: dict[str, Any] = {"budget": 1000, "step": 0.1, "variance": 0.005, "max_draws": 5000}
+"""The service's defaults for Algorithm 1. They bound memory and time; and as the budget forgets old
+points, the step does not decay: steps that do would stop learning what is forgotten."""
 
 
 def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
     """Return the paper's learner: Algorithm 1 behind online scaling of x and y."""
+    defaults = dict(BOUNDED)
+    if "horizon" in options:  # which determines the step
+        del defaults["step"]
     return ScaledTarget(
-        WinsorisedScaler() | ShrinkingGradient(**{**BOUNDED, "seed": seed, **options})
+        WinsorisedScaler() | ShrinkingGradient(**{**defaults, "seed": seed, **options})
     )
 
 

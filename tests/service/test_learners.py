@@ -42,6 +42,13 @@ def test_learner_options():
     assert algorithm_1.max_draws == BOUNDED["max_draws"]
 
 
+def test_a_horizon_determines_the_step():
+    """The service's constant step does not override a number of events that the user names."""
+    named = settings(learner="shrinking-gradient", learner_options={"horizon": 400})
+    algorithm_1 = find_shrinking_gradient(build_learner(named))
+    assert (algorithm_1.horizon, algorithm_1.step) == (400, None)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [({"budget": 0}, "budget = 0 must be"), ({"budgett": 5}, "budgett")],
