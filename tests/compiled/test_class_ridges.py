@@ -9,9 +9,10 @@ from iln_stream.compiled.class_ridges import (
     replay_classes,
     update_class_agop,
 )
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.recursive_ridge import WAITING
 from iln_stream.compiled.regression_event import StoredEvents
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
@@ -80,7 +81,7 @@ def test_replay_learns_the_stored_events(k, first, last):
     columns[1, ::3] = ABSENT
     stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
     for row in columns.T:
-        join(row.copy(), stats)
+        join(row.copy(), stats, 0)
         plain.joined(known, row)
     omega, b, _ = some(C)
     theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)

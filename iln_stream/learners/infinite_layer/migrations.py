@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.state import StateDict
 
@@ -21,8 +22,8 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
     old = state["learned"]
     learned = {
         "lags": np.zeros(0),
-        "inputs": old["inputs"],
-        "target": old["target"],
+        "inputs": _with_statistics(old["inputs"]),
+        "target": _with_statistics(old["target"]),
         "memory": _memory(old["memory"]),
         "expert": _resampled(old["ridge"], old),
         "drift_means": {"record": np.zeros(3)},
@@ -38,7 +39,7 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
     learned = {
         "counts": old["counts"],
         "classes": old["classes"],
-        "inputs": old["inputs"],
+        "inputs": _with_statistics(old["inputs"]),
         "memory": _memory(old["memory"]),
         "ridges": ridges,
         "linear": _bank(old["linear"]),
@@ -64,8 +65,8 @@ def _accurate(old: StateDict) -> StateDict:
     neighbours = {"deviations": near.pop("standing"), "scaled": near.pop("standing_t"), **near}
     return {
         "lags": old["lags"],
-        "inputs": old["inputs"],
-        "target": old["target"],
+        "inputs": _with_statistics(old["inputs"]),
+        "target": _with_statistics(old["target"]),
         "memory": _memory(old["memory"]),
         "expert": {"rule": old["final"], "experts": {"mean": mean, "neighbours": neighbours}},
         "intervals": old["intervals"],
@@ -75,7 +76,23 @@ def _accurate(old: StateDict) -> StateDict:
 
 def _fast(old: StateDict) -> StateDict:
     renamed = {"outer": "agop", "redrawn": "drawn_at", "newborn": "candidate"}
-    return {renamed.get(name, name): value for name, value in old.items()}
+    new = {renamed.get(name, name): value for name, value in old.items()}
+    statistics = {name: _statistics(old[name]) for name in ("target", "frame_stats")}
+    return {**new, **statistics, "inputs": _with_statistics(old["inputs"])}
+
+
+def _with_statistics(old: StateDict) -> StateDict:
+    return {**old, "stats": _statistics(old["stats"])}
+
+
+def _statistics(old: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return statistics of five rows with those that were added."""
+    # Imported here, so that `import iln_stream` does not wait for numba.
+    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+
+    new = statistics_of(*old[:3])
+    new[3:5] = old[3:]
+    return new
 
 
 def _memory(old: StateDict) -> StateDict:
@@ -98,5 +115,6 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
         **redraws,
+        "stats": _statistics(redraws["stats"]),
     }
     return {"agop": ridges["outer"], "bank": bank, "resampler": resampler}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.adam import LONG, MOMENTS, SHORT, WEIGHTS
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
@@ -39,8 +40,8 @@ class Learner:
         return p
 
     def learn(self, row, y):
-        join(row, self.stats)
-        join_target(y, self.target)
+        join(row, self.stats, 0)
+        join_target(y, self.target, 0)
         self.ring.put(row, y, self.stats, self.target)
         self.network.learn(self.target)
 
