@@ -1,9 +1,9 @@
 """Running statistics of columns: a robust start, winsorised afterwards, and new after a change.
 
-The first 30 values are kept, and count within bounds that their median and their median deviation
-set. Later values count within 6 sd. After a change of level or scale many values would lie beyond,
-and move the mean only as 1 / n: so mean and sd are set anew by a run of outliers, or, when the
-scale has shrunk, by a run of small differences.
+The first 30 values are kept, and count within bounds that their median and their distances from it
+set. Later values count within 6 sd. After a change of level or scale many would lie beyond, and
+move the mean only as 1 / n: so mean and sd are set anew by a run of outliers, or, when the scale
+has shrunk, by a run of small differences.
 """
 
 import numpy as np
@@ -36,8 +36,9 @@ of them: the first values, and later those of a run."""
 LEAST = 5
 """The least number of values that have bounds."""
 
-BOUND = 15.0
-"""Bounds of the first values, in median deviations from their median: 10 sd of normal values."""
+BOUND = 9.0
+"""Bounds of the first values, about their median, in the third quartile of their distances from it:
+10 sd of normal values."""
 
 FAR, BEYOND = 3.0, 6.0
 """An outlier lies 3 sd or more from the mean. One beyond 6 has weight 1 in a run, others half of
@@ -233,7 +234,7 @@ def begin(stats, j):  # type: ignore[no-untyped-def]
 def set_bounds(kept, stats, j):  # type: ignore[no-untyped-def]
     """Set bounds for the kept values (n,) and the next one; none for fewer than five.
 
-    Where more than half of the values agree, the deviations of the others set them.
+    Where most values agree, only the distances of the others count.
     """
     n = kept.shape[0]
     stats[LOWER, j], stats[UPPER, j] = -ABSENT, ABSENT
@@ -242,12 +243,10 @@ def set_bounds(kept, stats, j):  # type: ignore[no-untyped-def]
     middle = np.sort(kept)[n // 2]
     deviations = np.sort(np.abs(kept - middle))
     first = 0
-    while first < n and deviations[first] == 0.0:
-        first += 1
-    if first <= n // 2:
-        bound = BOUND * deviations[n // 2]
-    elif n - first >= 3:
-        bound = BOUND * deviations[(first + n - 1) // 2]
-    else:
-        return
+    if deviations[3 * (n - 1) // 4] == 0.0:
+        while first < n and deviations[first] == 0.0:
+            first += 1
+        if n - first < 3:
+            return
+    bound = BOUND * deviations[first + 3 * (n - 1 - first) // 4]
     stats[LOWER, j], stats[UPPER, j] = middle - bound, middle + bound

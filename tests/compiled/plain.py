@@ -20,21 +20,21 @@ def faded(values, discount):
 
 
 def bounds(values):
-    """15 median deviations from the median of five values or more.
+    """9 third quartiles of the distances from the median of five values or more.
 
-    If more than half of them are the median, it is the deviations of the others that count.
+    If more than three quarters of them are the median, the distances of the others count.
     """
     n = len(values)
     if n < 5:
         return -np.inf, np.inf
     median = sorted(values)[n // 2]
     deviations = sorted(abs(np.asarray(values) - median))
-    if not deviations[n // 2]:
+    if not deviations[3 * (n - 1) // 4]:
         deviations = [deviation for deviation in deviations if deviation]
         if len(deviations) < 3:
             return -np.inf, np.inf
-        n = len(deviations) - 1
-    return median - 15 * deviations[n // 2], median + 15 * deviations[n // 2]
+    bound = 9.0 * deviations[3 * (len(deviations) - 1) // 4]
+    return median - bound, median + bound
 
 
 def moments(values, known=30):

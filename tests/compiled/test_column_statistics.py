@@ -197,3 +197,36 @@ def test_statistics_without_kept_values_go_on(n):
     assert (stats[COUNT, 0], stats[MEAN, 0]) == (len(values), pytest.approx(values.mean()))
     assert stats[ROUGHNESS, 0] == pytest.approx(2.0, rel=0.4)
     assert fed(90.0 + rng.normal(size=8), stats, 1_000)[1] == [1_007]
+
+
+def test_counts_beyond_single_precision():
+    """Values are counted on beyond 2^24, where a single-precision count would stop."""
+    stats = statistics_of(*np.array([[2.0**24], [0.0], [2.0**24]]))
+    stats, changes = fed(np.random.default_rng(10).normal(size=3), stats, 2**24)
+    assert (stats[COUNT, 0], changes) == (2**24 + 3, [])
+    assert fed(1e3 + np.random.default_rng(11).normal(size=8), stats, 2**24 + 3)[1] == [2**24 + 10]
+
+
+@pytest.mark.parametrize(
+    "kind", ["stationary", "still", "constant", "collinear", "one-hot", "bursting", "drifting"]
+)
+def test_long_streams_stay_finite(kind):
+    """After 60,000 events all statistics are finite, and a change is still followed."""
+    rng, n = np.random.default_rng(12), 60_000
+    values = rng.normal(size=n)
+    if kind == "still":
+        values[:] = values[0]
+    elif kind == "constant":
+        values[:] = 1.0
+    elif kind == "collinear":
+        values = 5.0 - 3.0 * np.arange(float(n))
+    elif kind == "one-hot":
+        values = np.eye(5)[rng.integers(0, 5, n), 0]
+    elif kind == "bursting":
+        values *= np.where(np.arange(n) % 1_000 < 20, 10.0, 1e-3)
+    elif kind == "drifting":
+        values += np.linspace(-3.0, 3.0, n)
+    stats, _ = fed(values)
+    assert np.isfinite(stats).all()
+    stats, _ = fed(1e9 + 1e6 * rng.normal(size=3_000), stats, n)
+    assert stats[MEAN, 0] == pytest.approx(1e9, rel=0.05)

@@ -256,3 +256,12 @@ def test_memory_is_bounded():
     assert sizes == [100, 200, 256, 256, 256, 256, 256]
     assert learner.ring.n == 700
     assert learner.network.state()["parameters"].shape == learner.network.parameters.shape
+
+
+def test_counts_beyond_single_precision():
+    """Steps and events are counted on beyond 2^24, where a single-precision count would stop."""
+    learner, many = Learner(4), 2**24
+    learner.run(*bent(20))
+    learner.network.record[0] = learner.ring.record[0] = learner.target[0, 0] = many
+    learner.run(*bent(3))
+    assert learner.network.steps == learner.ring.n == learner.target[0, 0] == many + 3
