@@ -356,21 +356,35 @@ def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     assert max(last.values()) < 1.25 * last["nothing"]
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_counters_and_far_offsets_are_inputs_like_others(profile):
+def test_counters_and_far_offsets_are_inputs_like_others():
     """A time in milliseconds, an id and an offset of 1e12 cost no more than inputs of noise."""
     xs, ys = interaction(1_500, 6)
     noise = np.random.default_rng(7).normal(size=(len(xs), 3)).tolist()
-    errors = {"noise": [], "counters": []}
-    for kind, found in errors.items():
-        model = InfiniteLayerRegressor(profile, seed=1)
-        for i, (x, y, more) in enumerate(zip(xs, ys, noise, strict=True)):
-            if kind == "counters":
-                more = [1.7e12 + 1000.0 * i, float(i), 1e12 + more[2]]
-            x = x | dict(zip(("u", "v", "w"), more, strict=True))
-            found.append(abs(y - model.predict_one(x)))
-            model.learn_one(x, y)
-    assert np.mean(errors["counters"][500:]) < 1.1 * np.mean(errors["noise"][500:])
+    counters = [(1.7e12 + 1000.0 * i, float(i), 1e12 + row[2]) for i, row in enumerate(noise)]
+
+    def error(more):
+        model, errors = InfiniteLayerRegressor(seed=1), []
+        for x, values, y in zip(xs, more, ys, strict=True):
+            row = x | dict(zip(("u", "v", "w"), values, strict=True))
+            errors.append(abs(y - model.predict_one(row)))
+            model.learn_one(row, y)
+        return np.mean(errors[500:])
+
+    assert error(counters) < 1.1 * error(noise)
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_cauchy_noise_is_survived(profile):
+    """Where targets have no mean, predictions are about as good as the running median."""
+    xs, ys = interaction(3_000, 8)
+    ys = (np.array(ys) + np.random.default_rng(9).standard_cauchy(len(ys))).tolist()
+    model, errors, medians = InfiniteLayerRegressor(profile, seed=1), [], []
+    for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        if i >= 1_000:
+            errors.append(min(abs(y - model.predict_one(x)), 20.0))
+            medians.append(min(abs(y - np.median(ys[:i])), 20.0))
+        model.learn_one(x, y)
+    assert np.mean(errors) < 1.05 * np.mean(medians)
 
 
 def of_the_last_targets(n, phi_1, phi_2):
