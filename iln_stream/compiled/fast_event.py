@@ -8,13 +8,14 @@ import numpy as np
 
 from iln_stream.compiled.activations import COS
 from iln_stream.compiled.block_ridge import learn_blocks
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.drift import join_drift
 from iln_stream.compiled.hidden_units import features, gradient, preactivations
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.mixed_intervals import learn_interval
 from iln_stream.compiled.ml_poly import DISCOUNT, mixed, update_rule
 from iln_stream.compiled.recursive_ridge import dot
-from iln_stream.compiled.standardise import HIGH, LOW, join, standardise, standardise_again
+from iln_stream.compiled.standardise import HIGH, LOW, standardise, standardise_again
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target, scaled
 
 EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD = 0, 0, 2, 5, 7
@@ -83,8 +84,8 @@ def learn_event(  # type: ignore[no-untyped-def]
     prediction = center + unit * mixture
     learn_interval(interval_state, prediction, np.empty(0), y)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
-    join(x, stats)
-    join_target(y, target)
+    join(x, stats, record[EVENTS])
+    join_target(y, target, record[EVENTS])
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
     update_rule(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)

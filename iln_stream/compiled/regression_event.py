@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.drift import join_drift
 from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.standardise import join, standardise
+from iln_stream.compiled.standardise import standardise
 from iln_stream.compiled.target import center_and_unit, join_target, scaled
 
 
@@ -53,8 +54,8 @@ def observe(x, y, row, prediction, stats, target, lags, n, drift, memory):  # ty
     for j in range(lags.shape[0]):
         stored.lags[i, j] = lags[j]
     stored.y[i] = y
-    join(x, stats)
-    join_target(y, target)
+    join(x, stats, n)
+    join_target(y, target, n)
     center, unit = center_and_unit(target)
     for j in range(lags.shape[0] - 1, 0, -1):
         lags[j] = lags[j - 1]

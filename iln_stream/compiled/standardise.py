@@ -4,9 +4,15 @@ import numpy as np
 
 from iln_stream.compiled.jit import compiled
 
-COUNT, MEAN, SQUARES, LOW, HIGH = range(5)
-"""Rows of the statistics, shape (5, d): values counted, their mean, the sum of squares about it
-(winsorised), and the smallest and largest value that was present."""
+COUNT, MEAN, SQUARES, LOW, HIGH, LOWER, UPPER = range(7)
+"""Rows of the statistics, shape (47, d): values counted, their mean, the sum of squares about it
+(winsorised), the smallest and largest value that was present, and bounds within which each of the
+first `YOUNG` values counts. `column_statistics` has the other rows, and maintains all."""
+
+YOUNG = 30
+"""From this many values on, the statistics are winsorised at 6 sd."""
+
+N_ROWS = 17 + YOUNG
 
 ABSENT = 1e300
 """Marks an absent value, beyond every input: nan does not survive fast arithmetic."""
@@ -32,8 +38,10 @@ def value_of(x, stats, j):  # type: ignore[no-untyped-def]
 def moments_with(value, stats, j):  # type: ignore[no-untyped-def]
     """Mean and sum of squares of column j with `value` included."""
     count = stats[COUNT, j]
+    if count < YOUNG:
+        value = min(max(value, stats[LOWER, j]), stats[UPPER, j])
     delta = value - stats[MEAN, j]
-    if count >= 30.0 and stats[SQUARES, j] > 0.0:
+    if count >= YOUNG and stats[SQUARES, j] > 0.0:
         fence = 6.0 * np.sqrt(stats[SQUARES, j] / count)
         delta = min(max(delta, -fence), fence)
     step = delta / (count + 1.0)
@@ -73,16 +81,3 @@ def standardise_again(row, stats, z):  # type: ignore[no-untyped-def]
         z[j] = 0.0
         if value < ABSENT:
             z[j] = in_deviations(value, stats[MEAN, j], stats[SQUARES, j], stats[COUNT, j])
-
-
-@compiled
-def join(x, stats):  # type: ignore[no-untyped-def]
-    """Add a row to the statistics."""
-    for j in range(x.shape[0]):
-        value = value_of(x, stats, j)
-        if value < ABSENT:
-            stats[MEAN, j], stats[SQUARES, j] = moments_with(value, stats, j)
-            stats[COUNT, j] += 1.0
-        if x[j] < ABSENT:
-            stats[LOW, j] = min(stats[LOW, j], x[j])
-            stats[HIGH, j] = max(stats[HIGH, j], x[j])

@@ -19,12 +19,33 @@ def faded(values, discount):
     return weights.reshape(-1, *[1] * (values.ndim - 1)) * values
 
 
-def moments(values):
+def bounds(values):
+    """9 third quartiles of the distances from the median of five values or more.
+
+    If more than three quarters of them are the median, the distances of the others count.
+    """
+    n = len(values)
+    if n < 5:
+        return -np.inf, np.inf
+    median = sorted(values)[n // 2]
+    deviations = sorted(abs(np.asarray(values) - median))
+    if not deviations[3 * (n - 1) // 4]:
+        deviations = [deviation for deviation in deviations if deviation]
+        if len(deviations) < 3:
+            return -np.inf, np.inf
+    bound = 9.0 * deviations[3 * (len(deviations) - 1) // 4]
+    return median - bound, median + bound
+
+
+def moments(values, known=30):
     """The mean and the sum of squares of values that joined one after the other.
 
-    From the 30th on, values are winsorised at six deviations from the mean.
+    The first 30 are clipped at the bounds of those known then. From the 30th on, values are
+    winsorised at six deviations from the mean.
     """
     mean = squares = 0.0
+    low, high = bounds(values[: min(known, 30)])
+    values = [min(max(value, low), high) for value in values[:30]] + list(values[30:])
     for n, value in enumerate(values):
         delta = value - mean
         if n >= 30 and squares > 0.0:
@@ -50,19 +71,19 @@ class Column:
                 return 0.0
         return ABSENT
 
-    def deviation(self, x, values):
+    def deviation(self, x, values, known=30):
         """x in deviations of the values, clipped at five."""
         x = self.value(x)
         if x == ABSENT:
             return 0.0
-        mean, squares = moments(values)
+        mean, squares = moments(values, known)
         if squares <= 1e-26 * len(values) * mean**2:
             return 0.0
         return float(np.clip((x - mean) / math.sqrt(squares / len(values)), -5.0, 5.0))
 
     def with_itself(self, x):
         """x in deviations of the values including x."""
-        return self.deviation(x, [*self.joined, self.value(x)])
+        return self.deviation(x, [*self.joined, self.value(x)], known=len(self.joined))
 
     def join(self, x):
         if self.value(x) < ABSENT:

@@ -9,11 +9,13 @@ from iln_stream.compiled.class_ridges import (
     replay_classes,
     update_class_agop,
 )
-from iln_stream.compiled.recursive_ridge import WAITING
+from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.recursive_ridge import WAITING, column
 from iln_stream.compiled.regression_event import StoredEvents
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
+    RIDGE,
     RLSState,
     initial_covariance,
     untrained_record,
@@ -68,6 +70,45 @@ def test_all_classes_solve_their_normal_equations():
                 assert theta[k] == pytest.approx(expert.theta.T, abs=1e-9)
 
 
+def some_features(kind, n, rng):
+    """The features of n events."""
+    phi = rng.normal(size=(n, D))
+    if kind == "still":
+        phi[:] = phi[0]
+    elif kind == "constant":
+        phi[:] = 1.0
+    elif kind == "collinear":
+        phi[:, 1::2] = phi[:, ::2]
+    elif kind == "one-hot":
+        phi[:] = np.eye(D)[rng.integers(0, D, n)]
+    elif kind == "bursting":
+        phi *= np.where(np.arange(n) % 1_000 < 20, 10.0, 1e-3)[:, None]
+    elif kind == "drifting":
+        phi += np.linspace(-3.0, 3.0, n)[:, None]
+    return phi
+
+
+@pytest.mark.parametrize(
+    "kind", ["stationary", "still", "constant", "collinear", "one-hot", "bursting", "drifting"]
+)
+def test_long_streams_of_classes(kind):
+    """After 30,000 events scores and covariance are still those of the normal equations."""
+    C, n, rng = 3, WAITING * 3_750, np.random.default_rng(4)
+    P, pending = initial_covariance(D)[np.newaxis], np.zeros((1, WAITING, D))
+    theta, record = np.zeros((1, C, D)), untrained_record()[np.newaxis]
+    phi, labels = some_features(kind, n, rng), rng.integers(C, size=n)
+    for row, label in zip(phi[:, np.newaxis], labels.tolist(), strict=True):
+        learn_class_all(P, pending, theta, record, row, label, np.empty(D))
+    information = RIDGE * np.eye(D) + phi.T @ phi
+    covariance = np.empty((D, D))
+    for i in range(D):
+        column(P[0], pending[0], record[0], i, covariance[i])
+    assert (covariance == covariance.T).all()
+    assert covariance @ information == pytest.approx(np.eye(D), abs=1e-6)
+    expected = np.linalg.solve(information, phi.T @ np.eye(C)[labels]).T
+    assert theta[0] == pytest.approx(expected, abs=1e-7 * (1.0 + np.abs(expected).max()))
+
+
 @pytest.mark.parametrize(
     ("first", "last"), [(5, 5), (0, 25), (20, 55)], ids=["none", "some", "ring"]
 )
@@ -80,7 +121,7 @@ def test_replay_learns_the_stored_events(k, first, last):
     columns[1, ::3] = ABSENT
     stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
     for row in columns.T:
-        join(row.copy(), stats)
+        join(row.copy(), stats, 0)
         plain.joined(known, row)
     omega, b, _ = some(C)
     theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)

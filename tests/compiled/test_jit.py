@@ -60,8 +60,9 @@ KERNELS = Path(iln_stream.compiled.__file__).parent
 CALL = """
 import numpy as np
 from iln_stream.compiled.target import join_target  # it calls moments_with, of standardise.py
-stats = np.zeros((5, 1))
-join_target(8.0, stats)
+stats = np.zeros((47, 1))
+stats[6] = 9.0  # the bound of values
+join_target(8.0, stats, 0)
 print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 """
 

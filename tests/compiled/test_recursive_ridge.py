@@ -132,6 +132,8 @@ def rows(kind, n, D, rng):
     phi = rng.normal(size=(n, D))
     if kind == "still":
         phi[:] = phi[0]
+    elif kind == "constant":
+        phi[:] = 1.0
     elif kind == "nothing":
         phi[:] = 0.0
     elif kind == "collinear":
@@ -140,12 +142,15 @@ def rows(kind, n, D, rng):
         phi[:] = np.eye(D)[rng.integers(0, D, n)]
     elif kind == "bursting":
         phi *= np.where(np.arange(n) % 1_000 < 20, 10.0, 1e-3)[:, None]
+    elif kind == "drifting":
+        phi += np.linspace(-3.0, 3.0, n)[:, None]
     return phi
 
 
 @pytest.mark.parametrize("forgetting", [0.97, 0.995])
 @pytest.mark.parametrize(
-    "kind", ["stationary", "still", "nothing", "collinear", "one-hot", "bursting"]
+    "kind",
+    ["stationary", "still", "constant", "nothing", "collinear", "one-hot", "bursting", "drifting"],
 )
 def test_outlives_its_forgetting(kind, forgetting):
     """After 60 / (1 - forgetting) rows weights and covariance are the normal equations' solution,

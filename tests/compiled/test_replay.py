@@ -3,10 +3,11 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.activations import COS, RELU
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.recursive_ridge import STEPS, WAITING
 from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.replay import Frame, describe_stored, replay
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
@@ -30,7 +31,7 @@ def some_events():
     stored.lags[7], stored.y[11] = 1e9, -1e9
     stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
     for row in columns.T:
-        join(row.copy(), stats)
+        join(row.copy(), stats, 0)
         plain.joined(known, row)
     return stored, Frame(stats, SCALE), known
 

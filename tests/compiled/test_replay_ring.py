@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from compiled.plain_network import deviations, quantiles, shares
 
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.replay_ring import (
     FIRST_KNOTS,
     FRACTION,
@@ -17,7 +18,7 @@ from iln_stream.compiled.replay_ring import (
     first_kept,
     gather,
 )
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
@@ -29,8 +30,8 @@ def filled(rows, targets, size=4096):
     ring.widen(rows.shape[1])
     stats, target = no_statistics(rows.shape[1]), no_statistics(1)
     for row, y in zip(rows, targets, strict=True):
-        join(row, stats)
-        join_target(y, target)
+        join(row, stats, 0)
+        join_target(y, target, 0)
         ring.put(row, y, stats, target)
     return ring
 
@@ -144,8 +145,8 @@ def test_the_work_of_quantiles_is_spread():
     taken = []
     for n in range(512):
         before = ring.encoding[:, LOWER:].copy()
-        join(rows[n], stats)
-        join_target(y[n], target)
+        join(rows[n], stats, n)
+        join_target(y[n], target, n)
         ring.put(rows[n], y[n], stats, target)
         taken.append((before != ring.encoding[:, LOWER:]).any(axis=1).sum())
     assert taken[:64] == [0] * 63 + [ring.n_columns]

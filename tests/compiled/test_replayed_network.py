@@ -5,6 +5,7 @@ import pytest
 from compiled.plain_network import BATCH, PlainNetwork, deviations, quantiles, shares
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.network_gradient import backward, forward
 from iln_stream.compiled.network_layout import (
     Network,
@@ -25,7 +26,6 @@ from iln_stream.compiled.replayed_network import (
     learning_rate,
     predict,
 )
-from iln_stream.compiled.standardise import join
 from iln_stream.compiled.target import join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
@@ -55,8 +55,8 @@ class Stream:
         self.ring.widen(self.rows.shape[1])
         self.stats, self.target = no_statistics(self.rows.shape[1]), no_statistics(1)
         for row, y in zip(self.rows, self.y, strict=True):
-            join(row, self.stats)
-            join_target(y, self.target)
+            join(row, self.stats, 0)
+            join_target(y, self.target, 0)
             self.ring.put(row, y, self.stats, self.target)
 
     def batch(self, events):

@@ -4,6 +4,7 @@ from compiled.plain import Column, joined, moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.standardise import (
     ABSENT,
     COUNT,
@@ -12,7 +13,6 @@ from iln_stream.compiled.standardise import (
     MEAN,
     SQUARES,
     in_deviations,
-    join,
     moments_with,
     standardise,
     standardise_again,
@@ -31,7 +31,7 @@ def check(rows):
         assert row.tolist() == [c.value(v) for c, v in zip(columns, x, strict=True)]
         expected = [c.with_itself(v) for c, v in zip(columns, x, strict=True)]
         assert z == pytest.approx(expected, rel=1e-7, abs=1e-7)
-        join(x, stats)
+        join(x, stats, 0)
         joined(columns, x)
         standardise_again(row, stats, again)
         expected = [c.deviation(v, c.joined) for c, v in zip(columns, row, strict=True)]
@@ -98,7 +98,7 @@ def test_what_absent_means(values, meant):
     """0 for an indicator, and for values that spread at least as far as they are from 0."""
     stats = no_statistics(1)
     for value in values:
-        join(np.array([value]), stats)
+        join(np.array([value]), stats, 0)
     assert value_of(np.array([ABSENT]), stats, 0) == meant
     assert value_of(np.array([-3.5]), stats, 0) == -3.5
 

@@ -23,7 +23,7 @@ def test_scale_is_that_of_all_targets(ys):
     """Center and unit are the mean and three deviations of the winsorised targets; or 1."""
     stats = no_statistics(1)
     for n, y in enumerate(ys.tolist(), 1):
-        join_target(y, stats)
+        join_target(y, stats, 0)
         assert center_and_unit(stats) == pytest.approx(plain.scale(ys[:n]), rel=1e-9, abs=1e-15)
         assert stats[[0, 3, 4], 0].tolist() == [n, ys[:n].min(), ys[:n].max()]
 

@@ -29,8 +29,8 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
     old = state["learned"]
     learned = {
         "lags": np.zeros(0),
-        "inputs": old["inputs"],
-        "target": old["target"],
+        "inputs": _with_statistics(old["inputs"]),
+        "target": _with_statistics(old["target"]),
         "memory": _memory(old["memory"]),
         "expert": _resampled(old["ridge"], old),
         "drift_means": {"record": np.zeros(3)},
@@ -46,7 +46,7 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
     learned = {
         "counts": old["counts"],
         "classes": old["classes"],
-        "inputs": old["inputs"],
+        "inputs": _with_statistics(old["inputs"]),
         "memory": _memory(old["memory"]),
         "ridges": ridges,
         "linear": _bank(old["linear"]),
@@ -75,8 +75,8 @@ def _accurate(old: StateDict) -> StateDict:
     neighbours = {"deviations": near.pop("standing"), "scaled": near.pop("standing_t"), **near}
     return {
         "lags": old["lags"],
-        "inputs": old["inputs"],
-        "target": old["target"],
+        "inputs": _with_statistics(old["inputs"]),
+        "target": _with_statistics(old["target"]),
         "memory": _memory(old["memory"]),
         "expert": {"rule": old["final"], "experts": {"mean": mean, "neighbours": neighbours}},
         "intervals": _with_scale(old["intervals"], scale),
@@ -112,7 +112,27 @@ def _with_more_experts(rule: StateDict, n: int) -> StateDict:
 def _fast(old: StateDict) -> StateDict:
     renamed = {"outer": "agop", "redrawn": "drawn_at", "newborn": "candidate"}
     new = {renamed.get(name, name): value for name, value in old.items()}
-    return {**new, "intervals": {**old["intervals"], "ratios": np.zeros((0, RATIOS))}}
+    statistics = {name: _statistics(old[name]) for name in ("target", "frame_stats")}
+    return {
+        **new,
+        **statistics,
+        "inputs": _with_statistics(old["inputs"]),
+        "intervals": {**old["intervals"], "ratios": np.zeros((0, RATIOS))},
+    }
+
+
+def _with_statistics(old: StateDict) -> StateDict:
+    return {**old, "stats": _statistics(old["stats"])}
+
+
+def _statistics(old: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return statistics of five rows with those that were added."""
+    # Imported here, so that `import iln_stream` does not wait for numba.
+    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+
+    new = statistics_of(*old[:3])
+    new[3:5] = old[3:]
+    return new
 
 
 def _memory(old: StateDict) -> StateDict:
@@ -135,5 +155,6 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
         **redraws,
+        "stats": _statistics(redraws["stats"]),
     }
     return {"agop": ridges["outer"], "bank": bank, "resampler": resampler}

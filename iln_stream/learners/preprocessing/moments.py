@@ -2,17 +2,26 @@
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from iln_stream.state import StateDict, StateSchema
 
 LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
 
-WINSORISE_FROM = 30
-"""From this many values on, a value enters the statistics clipped to +-`WINSOR_SD`."""
 
-WINSOR_SD = 6.0
+def _with_statistics(state: StateDict) -> StateDict:
+    """Version 2 has all the statistics."""
+    # Imported here, so that `import iln_stream` does not wait for numba.
+    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
 
-_SCHEMA = StateSchema("iln_stream.Moments", 1)
+    n, mean, variance = (np.array([state[name]], np.float64) for name in ("n", "mean", "variance"))
+    kept = {name: state[name] for name in ("class", "version")}
+    return {**kept, "statistics": statistics_of(n, mean, n * variance)}
+
+
+_SCHEMA = StateSchema("iln_stream.Moments", 2, {1: _with_statistics})
 
 
 def clipped_target(y: float) -> float:
@@ -30,43 +39,63 @@ def clipped_target(y: float) -> float:
 
 
 class Moments:
-    """Mean and variance of a stream of finite numbers (Welford), winsorised at +-6 sd.
+    """Mean and variance of a stream of finite numbers, robust to outliers.
 
-    One value moves the statistics by a bounded amount, yet they follow a lasting change of level:
-    each value beyond the fence still moves them as far as the fence.
+    As in `compiled.column_statistics`: the first 30 values are clipped around their median, and
+    later ones at +-6 sd, so one value moves the statistics by a bounded amount; after a lasting
+    change of level or scale they start again from the new values.
+
+    Parameters
+    ----------
+    statistics
+        Of one column, (47, 1); by default those of none.
+
     """
 
-    __slots__ = ("mean", "n", "variance")
+    __slots__ = ("statistics",)
 
-    def __init__(self, n: int = 0, mean: float = 0.0, variance: float = 0.0) -> None:
-        self.n = n
-        self.mean = mean
-        self.variance = variance
+    def __init__(self, statistics: NDArray[np.float64] | None = None) -> None:
+        if statistics is None:
+            from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+
+            statistics = no_statistics(1)
+        self.statistics = statistics
+
+    @property
+    def n(self) -> int:
+        """Number of values; after a change, 30 and those since."""
+        return int(self.statistics[0, 0])
+
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+        return float(self.statistics[1, 0])
+
+    @property
+    def variance(self) -> float:
+        """Their variance."""
+        n, _, squares = self.statistics[:3, 0].tolist()
+        return squares / n if n else 0.0
 
     @property
     def sd(self) -> float:
         """Standard deviation; 0 while all values agree to within rounding."""
-        if self.variance <= 1e-26 * self.mean**2:
-            return 0.0
-        return math.sqrt(self.variance)
+        n, mean, squares = self.statistics[:3, 0].tolist()
+        return math.sqrt(squares / n) if squares > 1e-26 * n * mean**2 else 0.0
 
     def updated(self, value: float) -> "Moments":
         """Return the statistics with `value` included."""
-        value = max(-LARGEST_VALUE, min(value, LARGEST_VALUE))
-        delta = value - self.mean
-        if self.n >= WINSORISE_FROM and self.variance > 0.0:
-            fence = WINSOR_SD * math.sqrt(self.variance)
-            delta = max(-fence, min(delta, fence))
-        n = self.n + 1
-        mean = self.mean + delta / n
-        # The mean of squares rather than their sum: it stays below (2 LARGEST_VALUE)^2.
-        variance = self.variance + (delta * (delta - delta / n) - self.variance) / n
-        return Moments(n, mean, variance)
+        from iln_stream.compiled.column_statistics import join_value
+
+        statistics = self.statistics.copy()
+        join_value(max(-LARGEST_VALUE, min(value, LARGEST_VALUE)), statistics, 0, 0)
+        return Moments(statistics)
 
     def state(self) -> StateDict:
-        """Return the three numbers."""
-        return _SCHEMA.write(n=self.n, mean=self.mean, variance=self.variance)
+        """Return the statistics."""
+        return _SCHEMA.write(statistics=self.statistics.copy())
 
     def restore(self, state: StateDict) -> None:
-        """Take the three numbers of a state."""
-        self.n, self.mean, self.variance = _SCHEMA.read(state, "n", "mean", "variance")
+        """Take the statistics of a state."""
+        (statistics,) = _SCHEMA.read(state, "statistics")
+        self.statistics = statistics.copy()

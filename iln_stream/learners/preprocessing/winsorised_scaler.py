@@ -20,16 +20,27 @@ def _with_parameters(state: StateDict) -> StateDict:
     return {"parameters": {name: rest.pop(name) for name in ("clip", "max_columns")}, **rest}
 
 
+def _with_statistics(state: StateDict) -> StateDict:
+    """Version 3 has all the statistics of each input."""
+    # Imported here, so that `import iln_stream` does not wait for numba.
+    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+
+    rest = dict(state)
+    n, mean, variance = (rest.pop(name) for name in ("n", "mean", "variance"))
+    return {"statistics": statistics_of(n, mean, n * variance), **rest}
+
+
 @restorable
 class WinsorisedScaler(RestorableLearner, base.Transformer):
     """Standardises each input by its running mean and deviation, and clips to +-`clip`.
 
     Unlike with River's `StandardScaler`, a single 1e308 in a varying input does no lasting harm:
-    from the 30th value on, each value enters the statistics clipped to 6 deviations. The
-    statistics used for an event include that event's own inputs (not its label), both in
-    prediction and in learning, so a learner behind this scaler sees the same x both times. (It
-    therefore declares itself supervised, though it ignores y: a River pipeline transforms an event
-    before a supervised step learns it.)
+    the first 30 values enter the statistics clipped around their median, and each later value
+    clipped to 6 deviations. After a lasting change of an input's level or scale, its statistics
+    start again from the new values. The statistics used for an event include that event's own
+    inputs (not its label), both in prediction and in learning, so a learner behind this scaler sees
+    the same x both times. (It therefore declares itself supervised, though it ignores y: a River
+    pipeline transforms an event before a supervised step learns it.)
 
     Parameters
     ----------
@@ -51,8 +62,8 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     """
 
-    state_version = 2
-    migrations: ClassVar = {1: _with_parameters}
+    state_version = 3
+    migrations: ClassVar = {1: _with_parameters, 2: _with_statistics}
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
         super().__init__()
@@ -67,7 +78,8 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     def moments(self, name: Any) -> Moments:
         """Return the statistics of an input so far; empty ones for an input never seen."""
-        return self._moments.get(name, _NOTHING_SEEN)
+        found = self._moments.get(name)
+        return Moments() if found is None else found
 
     @property
     def n_overflowed(self) -> int:
@@ -112,18 +124,18 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         return self._write_state(
             n_overflowed=n_overflowed,
             names=[encode_name(name) for name in names],
-            n=np.array([m.n for m in moments], np.int64),
-            mean=np.array([m.mean for m in moments], np.float64),
-            variance=np.array([m.variance for m in moments], np.float64),
+            statistics=np.hstack([Moments().statistics[:, :0], *(m.statistics for m in moments)]),
         )
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state; see `RestorableLearner.restore`."""
-        n_overflowed, names, *statistics = self._read_state(
-            state, "n_overflowed", "names", "n", "mean", "variance"
+        n_overflowed, names, statistics = self._read_state(
+            state, "n_overflowed", "names", "statistics"
         )
-        rows = zip(*(array.tolist() for array in statistics), strict=True)
-        moments = {decode_name(text): Moments(*row) for text, row in zip(names, rows, strict=True)}
+        moments = {
+            decode_name(text): Moments(statistics[:, i : i + 1].copy())
+            for i, text in enumerate(names)
+        }
         with self._turn:
             self._n_overflowed = n_overflowed
             self._moments = moments
@@ -146,6 +158,3 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     def _with(self, name: Any, value: float) -> Moments:
         return self.moments(name).updated(float(value))
-
-
-_NOTHING_SEEN = Moments()

@@ -145,3 +145,14 @@ def test_equal_labels_are_one_class():
     for y in (True, 1, 1.0):
         model.learn_one({"a": 1.0}, y)
     assert [str(y) for y in model.predict_proba_one({"a": 1.0})] == ["True"]
+
+
+@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (0.0, 100.0), (0.0, 0.01)])
+def test_a_change_of_the_inputs_is_followed(level, scale):
+    """300 events after their level or scale changed, classes are told apart as before."""
+    model, right = InfiniteLayerClassifier(seed=1), []
+    for i, (x, y) in enumerate(zip(*quadrants(1_600, 4), strict=True)):
+        seen = {name: level + scale * value for name, value in x.items()} if i >= 1_000 else x
+        right.append(model.predict_one(seen) == y)
+        model.learn_one(seen, y)
+    assert np.mean(right[1_300:]) > np.mean(right[500:1_000]) - 0.03

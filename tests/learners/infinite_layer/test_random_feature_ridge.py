@@ -102,3 +102,52 @@ def test_bad_targets_are_refused(bad):
     """A target that is not finite is rejected."""
     with pytest.raises(ValueError, match="y is"):
         RandomFeatureRidge(32).learn_one({"a": 1.0}, bad)
+
+
+def inputs_of(kind, n, rng):
+    """Rows of four inputs."""
+    X = rng.normal(size=(n, 4))
+    if kind == "still":
+        X[:] = X[0]
+    elif kind == "constant":
+        X[:] = 1.0
+    elif kind == "collinear":
+        X[:, 1:] = X[:, :1]
+    elif kind == "one-hot":
+        X[:] = np.eye(4)[rng.integers(0, 4, n)]
+    elif kind == "bursting":
+        X *= np.where(np.arange(n) % 1_000 < 20, 10.0, 1e-3)[:, None]
+    elif kind == "drifting":
+        X += np.linspace(-3.0, 3.0, n)[:, None]
+    return X
+
+
+@pytest.mark.parametrize(
+    "kind", ["stationary", "still", "constant", "collinear", "one-hot", "bursting", "drifting"]
+)
+def test_outlives_its_forgetting(kind):
+    """60 / (1 - forgetting) events after it began, a ridge that forgets errs as it did early on."""
+    rng, n = np.random.default_rng(5), 6_000
+    X = inputs_of(kind, n, rng)
+    y = np.tanh(X[:, 0]) - X[:, 1] + 0.1 * rng.normal(size=n)
+    model = RandomFeatureRidge(24, forgetting=0.99, sampling="prior", seed=1)
+    errors = []
+    for x, target in zip(X.tolist(), y.tolist(), strict=True):
+        row = dict(zip("abcd", x, strict=True))
+        errors.append(abs(target - model.predict_one(row)))
+        model.learn_one(row, target)
+    assert np.mean(errors[-2_000:]) < 1.2 * np.mean(errors[1_000:3_000])
+
+
+@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (1e6, 1.0), (0.0, 100.0), (0.0, 0.01)])
+def test_a_target_that_moves_is_followed(level, scale):
+    """300 events after a change of the target's level or scale, the error is the old one in units
+    of the scale, to half; and a redraw due soon after it does not bring the old level back.
+    """
+    xs, ys = waves(1_600, 2)
+    ys = ys[:1_000] + [level + scale * y for y in ys[1_000:]]
+    model, errors = RandomFeatureRidge(64, seed=1), []
+    for x, y in zip(xs, ys, strict=True):
+        errors.append(abs(y - model.predict_one(x)))
+        model.learn_one(x, y)
+    assert np.mean(errors[1_300:]) < 1.5 * scale * np.mean(errors[:1_000])

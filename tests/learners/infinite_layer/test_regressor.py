@@ -311,6 +311,82 @@ def test_fast_outlives_its_forgetting():
     assert np.mean(errors[-10_000:]) < 1.1 * np.mean(errors[5_000:15_000])
 
 
+def moved(where, level, scale, xs, ys, first):
+    """A stream whose target, or some inputs, have another level and scale from an event on."""
+    rest = slice(first, None)
+    if where == "target":
+        return xs, ys[:first] + [level + scale * y for y in ys[rest]]
+    names = xs[0] if where == "inputs" else [where]
+    changed = [{**x, **{name: level + scale * x[name] for name in names}} for x in xs[rest]]
+    return xs[:first] + changed, ys
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+@pytest.mark.parametrize("n", [1_000, 4_000])
+@pytest.mark.parametrize("where", ["target", "a", "inputs"])
+@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (0.0, 100.0), (0.0, 0.01)])
+def test_a_change_of_level_or_scale_is_followed(level, scale, where, n, profile):
+    """300 events after it the error is at most half as large again as before, in the new unit."""
+    if profile == "accurate" and n > 1_000:
+        pytest.skip("the fast profile shows that it does not depend on the history")
+    xs, ys = moved(where, level, scale, *interaction(n + 600, 4), n)
+    model, errors = InfiniteLayerRegressor(profile, seed=1), []
+    for x, y in zip(xs, ys, strict=True):
+        errors.append(abs(y - model.predict_one(x)))
+        model.learn_one(x, y)
+    unit = scale if where == "target" else 1.0
+    assert np.mean(errors[n + 300 :]) < 1.5 * unit * np.mean(errors[n - 1_000 : n])
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+@pytest.mark.parametrize("at", [1, 5, 20])
+def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
+    """1e300 as the target or an input of an early event is forgotten a thousand events later."""
+    xs, ys = interaction(1_600, 5)
+    errors = {}
+    for wild in ("nothing", "target", "a"):
+        model = InfiniteLayerRegressor(profile, seed=1)
+        errors[wild] = []
+        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            hit = wild if i == at else "nothing"
+            x, y = {**x, "a": 1e300} if hit == "a" else x, 1e300 if hit == "target" else y
+            errors[wild].append(abs(y - model.predict_one(x)))
+            model.learn_one(x, y)
+    last = {wild: np.mean(each[1_000:]) for wild, each in errors.items()}
+    assert max(last.values()) < 1.25 * last["nothing"]
+
+
+def test_counters_and_far_offsets_are_inputs_like_others():
+    """A time in milliseconds, an id and an offset of 1e12 cost no more than inputs of noise."""
+    xs, ys = interaction(1_500, 6)
+    noise = np.random.default_rng(7).normal(size=(len(xs), 3)).tolist()
+    counters = [(1.7e12 + 1000.0 * i, float(i), 1e12 + row[2]) for i, row in enumerate(noise)]
+
+    def error(more):
+        model, errors = InfiniteLayerRegressor(seed=1), []
+        for x, values, y in zip(xs, more, ys, strict=True):
+            row = x | dict(zip(("u", "v", "w"), values, strict=True))
+            errors.append(abs(y - model.predict_one(row)))
+            model.learn_one(row, y)
+        return np.mean(errors[500:])
+
+    assert error(counters) < 1.1 * error(noise)
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_cauchy_noise_is_survived(profile):
+    """Where targets have no mean, predictions are about as good as the running median."""
+    xs, ys = interaction(3_000, 8)
+    ys = (np.array(ys) + np.random.default_rng(9).standard_cauchy(len(ys))).tolist()
+    model, errors, medians = InfiniteLayerRegressor(profile, seed=1), [], []
+    for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        if i >= 1_000:
+            errors.append(min(abs(y - model.predict_one(x)), 20.0))
+            medians.append(min(abs(y - np.median(ys[:i])), 20.0))
+        model.learn_one(x, y)
+    assert np.mean(errors) < 1.05 * np.mean(medians)
+
+
 def of_the_last_targets(n, phi_1, phi_2):
     """A stream whose only structure is y_t = phi_1 y_{t-1} + phi_2 y_{t-2} + noise."""
     rng = np.random.default_rng(6)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.learners.preprocessing.moments import WINSORISE_FROM, Moments
+from iln_stream.learners.preprocessing.moments import Moments
 
 
 def after(values) -> Moments:
@@ -15,9 +15,9 @@ def after(values) -> Moments:
     return moments
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=WINSORISE_FROM))
-def test_equals_numpy_until_winsorised(values):
-    """Up to the 30th value these are the plain mean and population deviation."""
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4))
+def test_equals_numpy_before_there_are_bounds(values):
+    """Up to the fourth value these are the plain mean and population deviation."""
     moments = after(values)
     assert moments.mean == pytest.approx(np.mean(values), abs=1e-6)
     assert math.sqrt(moments.variance) == pytest.approx(np.std(values), rel=1e-6, abs=1e-6)
@@ -40,11 +40,35 @@ def test_one_outlier_does_no_lasting_harm():
     assert moments.sd == pytest.approx(1.0, abs=0.1)
 
 
-def test_follows_a_lasting_change():
-    """A level that moves for good is followed, though each value enters winsorised."""
+@pytest.mark.parametrize("at", [0, 1, 5, 29])
+def test_a_wild_value_among_the_first_does_no_lasting_harm(at):
+    """1e308 among the first 30 counts as one within their bounds."""
+    values = np.random.default_rng(0).standard_normal(100)
+    values[at] = 1e308
+    moments = after(values.tolist())
+    assert moments.mean == pytest.approx(0.0, abs=0.4)
+    assert moments.sd == pytest.approx(1.0, abs=0.6)
+
+
+@pytest.mark.parametrize(("level", "scale"), [(100.0, 1.0), (0.0, 100.0), (0.0, 0.01)])
+def test_follows_a_lasting_change(level, scale):
+    """300 values after a change of level or scale the statistics are the new ones."""
     rng = np.random.default_rng(0)
-    moments = after([*rng.standard_normal(200), *(100 + rng.standard_normal(5_000))])
-    assert moments.mean > 90
+    moments = after([*rng.standard_normal(5_000), *(level + scale * rng.standard_normal(300))])
+    assert moments.mean == pytest.approx(level, abs=0.2 * scale)
+    assert moments.sd == pytest.approx(scale, rel=0.2)
+
+
+def test_a_state_of_version_1_goes_on():
+    """It had number, mean and variance; what was added begins as for uncorrelated values."""
+    moments = Moments()
+    old = {"class": "iln_stream.Moments", "version": 1, "n": 100, "mean": 5.0, "variance": 4.0}
+    moments.restore(old)
+    assert (moments.n, moments.mean, moments.variance) == (100, 5.0, pytest.approx(4.0))
+    assert moments.updated(1e9).mean == pytest.approx(5.0 + 12.0 / 101)
+    for value in 1e3 + 2.0 * np.random.default_rng(0).standard_normal(300):
+        moments = moments.updated(value)
+    assert (moments.mean, moments.sd) == (pytest.approx(1e3, abs=0.5), pytest.approx(2.0, rel=0.2))
 
 
 @pytest.mark.parametrize("constant", [0.0, 1e-300, 0.1, 1e9 + 0.1, 1e150])

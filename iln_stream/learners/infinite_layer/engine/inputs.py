@@ -6,8 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled import standardise as kernels
-from iln_stream.compiled.standardise import ABSENT
+from iln_stream.compiled.column_statistics import CHANGED_AT, LAST, ROUGHNESS, join
+from iln_stream.compiled.standardise import (
+    ABSENT,
+    COUNT,
+    HIGH,
+    LOW,
+    LOWER,
+    MEAN,
+    N_ROWS,
+    SQUARES,
+    UPPER,
+    standardise,
+)
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.preprocessing.columns import Columns
 
@@ -15,10 +26,12 @@ from iln_stream.learners.preprocessing.columns import Columns
 class Inputs(Part):
     """Standardises named inputs of any scale and offset online.
 
-    Mean and sd of each column are winsorised at 6 sd from the 30th value on, so an outlier moves
-    them by a bounded amount, and a standardised value is within +-5. It is 0 for a constant column,
-    for a column in its first event, and for an absent value that does not count as an input of 0
-    (see `compiled.standardise.value_of`). The statistics used for a row include that row.
+    Mean and sd of each column have a robust start, and are winsorised at 6 sd from the 30th value
+    on, so an outlier moves them by a bounded amount; after a change of level or scale they start
+    again: see `compiled.column_statistics`. A standardised value is within +-5. It is 0 for a
+    constant column, for a column in its first event, and for an absent value that does not count as
+    an input of 0 (see `compiled.standardise.value_of`). The statistics used for a row include that
+    row.
 
     Parameters
     ----------
@@ -57,11 +70,16 @@ class Inputs(Part):
         self, x: NDArray[np.float64], row: NDArray[np.float64], z: NDArray[np.float64]
     ) -> None:
         """Write the values of the raw row x into `row` and their deviations into z."""
-        kernels.standardise(x, self.stats, row, z)
+        standardise(x, self.stats, row, z)
 
-    def join(self, x: NDArray[np.float64]) -> None:
-        """Add the raw row x to the statistics."""
-        kernels.join(x, self.stats)
+    def join(self, x: NDArray[np.float64], n: int) -> None:
+        """Add the raw row x of the n-th event to the statistics."""
+        join(x, self.stats, n)
+
+    @property
+    def changed_at(self) -> int:
+        """The last event at which the level or the scale of a column changed; 0: none did."""
+        return int(self.stats[CHANGED_AT].max(initial=0.0))
 
     @property
     def sd(self) -> NDArray[np.float64]:
@@ -78,7 +96,21 @@ class Inputs(Part):
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:
-    """Return the statistics (5, d) of columns without values: see compiled/standardise.py."""
-    stats = np.zeros((5, d))
-    stats[3], stats[4] = ABSENT, -ABSENT
+    """Return the statistics (47, d) of columns without values: see compiled/standardise.py."""
+    stats = np.zeros((N_ROWS, d))
+    stats[[LOW, UPPER]], stats[[HIGH, LOWER]] = ABSENT, -ABSENT
+    return stats
+
+
+def statistics_of(
+    count: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the statistics (47, d) of columns of which only these are known, each (d,).
+
+    They go on without a run, as if the values had been uncorrelated and the last ones the means.
+    Columns with fewer than 30 values have no robust start.
+    """
+    stats = no_statistics(len(count))
+    stats[COUNT], stats[MEAN], stats[SQUARES], stats[LAST] = count, mean, squares, mean
+    stats[ROUGHNESS] = 2.0 * squares / np.maximum(count, 1.0)
     return stats

@@ -22,6 +22,9 @@ SLICE = 64
 
 NEVER = 2**62
 
+ENOUGH = 1024
+"""Number of events after a change of level or scale of which candidates can learn enough."""
+
 
 class FeatureResampler(Part):
     """Gives experts new hidden units where the learned function varies.
@@ -36,6 +39,10 @@ class FeatureResampler(Part):
     later half of the memory better, while learning it, than the old expert did. This applies to
     most experts at the last doubling, as their turn comes some events after it. An expert marked
     `renewed` is redrawn each time the memory's events have all been replaced.
+
+    After a change of the level or scale of the target or of an input, the memory's older events
+    would teach a candidate the wrong level. So candidates wait until there are 1024 newer events,
+    or as many as there were older ones, and learn only those.
 
     Parameters
     ----------
@@ -75,7 +82,7 @@ class FeatureResampler(Part):
         self.cursor = 0  # the candidate's next event
         self.scored_from = 0  # the first event on which it is scored
         self.losses = np.zeros(2)  # sums of |errors| from there on: old expert, candidate
-        self.stats = np.zeros((5, 0))
+        self.stats = no_statistics(0)
         self.scale = np.zeros(2)
         # What the experts predicted for the events in the memory, in units of the target.
         self.predictions = np.zeros((len(memory.y) if bank.scored else 0, len(bank.specs)))
@@ -119,19 +126,24 @@ class FeatureResampler(Part):
             self.began_at = n
             self.next_at = n + memory.filled
         if self._candidate is None:
-            if not self.waiting:
+            if not self.waiting or n - self._changed_at < min(self._changed_at, ENOUGH):
                 return
             self._begin(self.waiting.pop(0), agop)
         self._train_candidate()
+
+    @property
+    def _changed_at(self) -> int:
+        """The last event at which the target's or an input's level or scale changed."""
+        return max(self.target.changed_at, self.inputs.changed_at)
 
     def _begin(self, k: int, agop: NDArray[np.float64]) -> None:
         memory = self.memory
         self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
-        self.cursor = memory.n - memory.filled
+        self.cursor = max(memory.n - memory.filled, self._changed_at)
         # While the memory holds all history, the candidate sees as much as the old expert.
         unscored = self.cursor == 0 or not self.bank.scored
-        self.scored_from = NEVER if unscored else self.cursor + memory.filled // 2
+        self.scored_from = NEVER if unscored else (self.cursor + memory.n) // 2
         self.losses[:] = 0.0
         self.stats = self.inputs.stats.copy()
         self.scale = np.array([self.target.center, self.target.unit])

@@ -102,7 +102,7 @@ class ReplayRing(Part):
         stats: NDArray[np.float64],
         target: NDArray[np.float64],
     ) -> None:
-        """Store an event that has joined the statistics of the inputs, (5, d), and the target."""
+        """Store an event that has joined the statistics of the inputs, (47, d), and the target."""
         kernels.put_event(self.ring, self.encoding, row, y, stats, target)
 
     def state(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class ReplayedNetwork(Part):
         kernels.predict(*self._plain, self._ring.encoding, self._ring.inputs, self._scratch, p)
 
     def learn(self, target: NDArray[np.float64]) -> None:
-        """Take one step on the ring's newest event and on draws; `target` (5, 1) is its scale."""
+        """Take one step on the ring's newest event and on draws; `target` (47, 1) is its scale."""
         kernels.learn(*self._plain, self._ring.ring, self._ring.encoding, target, self._scratch)
 
     def restore(self, state: Mapping[str, Any]) -> None:

@@ -92,7 +92,7 @@ class ClassificationEngine(Engine):
         if label < known:  # a class never seen can't have been predicted
             self.mixture.learn(self._experts[:, label])
         self.counts[label] += 1
-        self.inputs.join(row)
+        self.inputs.join(row, self.n)
         self.memory.put(self._event.row, float(label))
         K = len(RANDOM)
         self.ridges.learn(self._event, label, self._scores[:K])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import fast_event as kernels
+from iln_stream.compiled.column_statistics import CHANGED_AT
 from iln_stream.compiled.fast_event import N_LAGS, RIDGE
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
@@ -92,7 +93,7 @@ class FastEngine(Engine):
         self.next_at = FIRST
         self.cursor = 0
         self.drawn_at = 0  # number of events after which the units were last drawn
-        self.frame_stats = np.zeros((5, 0))
+        self.frame_stats = no_statistics(0)
         self.frame_scale = np.zeros(2)
         self._candidate: Candidate | None = None
         self._take(self._drawn(0))
@@ -162,8 +163,13 @@ class FastEngine(Engine):
         """Do an event's share of training a candidate; once it has caught up, it takes over."""
         n = self.n
         if self._candidate is None:
+            changed_at = max(self.inputs.changed_at, int(self.target[CHANGED_AT, 0]))
+            if n - changed_at < min(changed_at, MEMORY):
+                # Older events would teach it the wrong level.
+                self.next_at = changed_at + min(changed_at, MEMORY)
+                return
             self._candidate = self._drawn(n)
-            self.cursor = max(0, n - MEMORY)
+            self.cursor = max(0, n - MEMORY, changed_at)
             self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
             self.frame_stats = self.inputs.stats.copy()
             self.frame_scale = np.array(center_and_unit(self.target))

@@ -15,7 +15,7 @@ def learned(values):
     """Inputs that have learned these events."""
     inputs = Inputs(100)
     for x in values:
-        inputs.join(inputs.admit(x))
+        inputs.join(inputs.admit(x), 0)
     return inputs
 
 
@@ -42,7 +42,7 @@ def test_outliers_move_the_statistics_by_a_bounded_amount():
     inputs = learned(values)
     before = standardised(inputs, {"a": 1.0})["a"]
     assert standardised(inputs, {"a": 1e12})["a"] == 5.0
-    inputs.join(inputs.admit({"a": 1e12}))
+    inputs.join(inputs.admit({"a": 1e12}), 0)
     assert standardised(inputs, {"a": 1.0})["a"] == pytest.approx(before, abs=0.05)
 
 
@@ -58,5 +58,5 @@ def test_absent_is_unknown_far_from_zero():
     inputs = learned({"pressure": 1000.0 + k % 7} for k in range(100))
     before = inputs.stats.copy()
     assert standardised(inputs, {})["pressure"] == 0.0
-    inputs.join(inputs.admit({}))
+    inputs.join(inputs.admit({}), 0)
     assert (inputs.stats == before).all()

@@ -34,8 +34,8 @@ class Stand:
     def learn(self, a, y, predicted, **more):
         """An event whose prediction, by the expert in place, is given."""
         row = self.inputs.admit({"a": a, "b": 1.0, **more})
-        self.inputs.join(row)
-        join_target(y, self.target.stats)
+        self.inputs.join(row, self.memory.n)
+        join_target(y, self.target.stats, self.memory.n)
         self.resampler.predictions[self.memory.n % SIZE] = predicted
         self.memory.put(row, y)
         self.resampler.advance(self.agop)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from iln_stream.compiled.adam import LONG, MOMENTS, SHORT, WEIGHTS
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
@@ -40,8 +41,8 @@ class Learner:
         return p
 
     def learn(self, row, y):
-        join(row, self.stats)
-        join_target(y, self.target)
+        join(row, self.stats, 0)
+        join_target(y, self.target, 0)
         self.ring.put(row, y, self.stats, self.target)
         self.network.learn(self.target)
 
@@ -255,3 +256,12 @@ def test_memory_is_bounded():
     assert sizes == [100, 200, 252, 256, 244, 248, 252]
     assert learner.ring.n == 700
     assert learner.network.state()["parameters"].shape == learner.network.parameters.shape
+
+
+def test_counts_beyond_single_precision():
+    """Steps and events are counted on beyond 2^24, where a single-precision count would stop."""
+    learner, many = Learner(4), 2**24
+    learner.run(*bent(20))
+    learner.network.record[0] = learner.ring.record[0] = learner.target[0, 0] = many
+    learner.run(*bent(3))
+    assert learner.network.steps == learner.ring.n == learner.target[0, 0] == many + 3

@@ -43,8 +43,8 @@ class Stand:
         event.v[:N_LAGS] = lags
         self.inputs.standardise(row, event.row, event.z)
         self.ridges.predict(event, self.p)
-        self.inputs.join(row)
-        join_target(y, self.target.stats)
+        self.inputs.join(row, self.memory.n)
+        join_target(y, self.target.stats, self.memory.n)
         self.memory.put(row, y)
         self.ridges.learn(event, scaled(y, *center_and_unit(self.target.stats)), self.p)
 

@@ -1,0 +1,252 @@
+"""Running statistics of columns: a robust start, winsorised afterwards, and new after a change.
+
+The first 30 values are kept, and count within bounds that their median and their distances from it
+set. Later values count within 6 sd. After a change of level or scale many would lie beyond, and
+move the mean only as 1 / n: so mean and sd are set anew by a run of outliers, or, when the scale
+has shrunk, by a run of small differences.
+"""
+
+import numpy as np
+
+from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.standardise import (
+    ABSENT,
+    COUNT,
+    HIGH,
+    LOW,
+    LOWER,
+    MEAN,
+    SQUARES,
+    UPPER,
+    YOUNG,
+    moments_with,
+    value_of,
+)
+
+(
+    LAST, ROUGHNESS, RUN, MEAN_BEFORE, VARIANCE_BEFORE, QUIET, LONGEST, PATIENCE, CHANGED_AT,
+    N_KEPT, KEPT,
+) = range(7, 18)  # fmt: skip
+"""The other rows of the statistics: the last value; the mean square of successive differences,
+winsorised; the weight of the present run of outliers, and mean and variance before it; the weight
+of the present run of small differences, and of the longest; by how much longer than usual a run of
+outliers must be; the event with the last change, or 0; the number of values kept, and the last 30
+of them: the first values, and later those of a run."""
+
+LEAST = 5
+"""The least number of values that have bounds."""
+
+BOUND = 9.0
+"""Bounds of the first values, about their median, in the third quartile of their distances from it:
+10 sd of normal values."""
+
+FAR, BEYOND = 3.0, 6.0
+"""An outlier lies 3 sd or more from the mean. One beyond 6 has weight 1 in a run, others half of
+their independence: 1 if values are uncorrelated, and near 0 if they change so slowly that long
+excursions are usual. An ordinary value takes 1 from the run."""
+
+ONE_SIDED, TWO_SIDED, CONSTANT = 8.0, 24.0, 64.0
+"""The weight of a run that is a change: with all outliers on one side of the mean; with some on
+either; with equal ones."""
+
+DOUBTS, LARGEST_PATIENCE, CALM = 4.0, 1024.0, 1024.0
+"""After a change by outliers a run must weigh 4 times as much for the next one; and half of that
+after 1,024, 2,048, .. values. So bursts that come again and again aren't taken as changes."""
+
+SMALL = 0.1
+"""A difference of less than this, in the root mean square, is small."""
+
+SHRUNK = 32.0
+"""The weight of a run of small differences that is a change, if it is also four times that of any
+before. Each weighs its independence; equal values neither prolong a run nor end it."""
+
+AS_IF = 30.0
+"""The number of values that a new mean and sd count for."""
+
+
+@compiled
+def join(x, stats, n):  # type: ignore[no-untyped-def]
+    """Add the row of the n-th event to the statistics."""
+    for j in range(x.shape[0]):
+        value = value_of(x, stats, j)
+        if value < ABSENT:
+            join_value(value, stats, j, n)
+        if x[j] < ABSENT:
+            stats[LOW, j] = min(stats[LOW, j], x[j])
+            stats[HIGH, j] = max(stats[HIGH, j], x[j])
+
+
+@compiled
+def join_value(value, stats, j, n):  # type: ignore[no-untyped-def]
+    """Add a value of the n-th event to the statistics of column j, except to its range."""
+    count = stats[COUNT, j]
+    if count < YOUNG and stats[N_KEPT, j] == count:
+        keep(value, stats, j)
+        begin(stats, j)
+        return
+    mean, squares = stats[MEAN, j], stats[SQUARES, j]
+    stats[MEAN, j], stats[SQUARES, j] = moments_with(value, stats, j)
+    stats[COUNT, j] = count + 1.0
+    variance = squares / max(count, 1.0)
+    if stats[RUN, j] == 0.0:
+        stats[MEAN_BEFORE, j], stats[VARIANCE_BEFORE, j] = mean, variance
+    elif stats[PATIENCE, j] > 0.0:
+        # A new mean and sd count for few values: the run would soon move them as far as itself.
+        mean, variance = stats[MEAN_BEFORE, j], stats[VARIANCE_BEFORE, j]
+    changed = count >= YOUNG and lengthen(value, value - mean, variance, stats, j)
+    join_difference(value, stats, j)
+    if changed:
+        change(stats, j)
+        stats[CHANGED_AT, j] = n
+
+
+@compiled
+def lengthen(value, delta, variance, stats, j):  # type: ignore[no-untyped-def]
+    """Lengthen or end the runs of column j; return whether one of them is a change.
+
+    delta is the value's distance from the mean.
+    """
+    if variance == 0.0:
+        return False
+    independence = min(1.0, 0.5 * stats[ROUGHNESS, j] / variance)
+    patience = 1.0 + stats[PATIENCE, j]
+    squared = delta * delta / variance
+    outlier = squared > FAR * FAR
+    if stats[RUN, j] == 0.0 and (outlier or stats[QUIET, j] == 0.0):
+        stats[N_KEPT, j] = 0.0
+    if outlier:
+        stats[RUN, j] += 1.0 if squared > BEYOND * BEYOND else 0.5 * independence
+    else:
+        stats[RUN, j] = max(stats[RUN, j] - 1.0, 0.0)
+        if patience > 1.0 and is_doubled(stats[COUNT, j]):
+            stats[PATIENCE, j] = max(0.5 * patience, 1.0) - 1.0
+    difference = (value - stats[LAST, j]) ** 2
+    small = difference < SMALL * SMALL * stats[ROUGHNESS, j]
+    if not small:
+        stats[LONGEST, j] = max(stats[LONGEST, j], stats[QUIET, j])
+        stats[QUIET, j] = 0.0
+    elif difference > 0.0:
+        stats[QUIET, j] += independence
+    if outlier or (small and difference > 0.0 and stats[RUN, j] == 0.0):
+        keep(value, stats, j)
+    if stats[QUIET, j] >= max(SHRUNK, 4.0 * stats[LONGEST, j]):
+        return True
+    if stats[RUN, j] < ONE_SIDED * patience or stats[RUN, j] < run_needed(stats, j) * patience:
+        return False
+    stats[PATIENCE, j] = min(DOUBTS * patience, LARGEST_PATIENCE) - 1.0
+    return True
+
+
+@compiled
+def is_doubled(count):  # type: ignore[no-untyped-def]
+    """Whether the count is 1,024, 2,048, .."""
+    doubled = CALM
+    while doubled < count:
+        doubled *= 2.0
+    return doubled == count
+
+
+@compiled
+def keep(value, stats, j):  # type: ignore[no-untyped-def]
+    """Keep a value of column j."""
+    n = int(stats[N_KEPT, j])
+    stats[KEPT + n % YOUNG, j] = value
+    stats[N_KEPT, j] = n + 1.0
+
+
+@compiled
+def run_needed(stats, j):  # type: ignore[no-untyped-def]
+    """The weight at which a run of values like those kept is a change."""
+    n = min(int(stats[N_KEPT, j]), YOUNG)
+    above, equal = 0, True
+    for i in range(KEPT, KEPT + n):
+        above += 1 if stats[i, j] > stats[MEAN_BEFORE, j] else 0
+        equal = equal and stats[i, j] == stats[KEPT, j]
+    if equal:
+        return CONSTANT
+    return ONE_SIDED if above == 0 or above == n else TWO_SIDED
+
+
+@compiled
+def join_difference(value, stats, j):  # type: ignore[no-untyped-def]
+    """Add the difference from the last value to the roughness."""
+    difference = value - stats[LAST, j]
+    squared = difference * difference
+    if stats[COUNT, j] > YOUNG and stats[ROUGHNESS, j] > 0.0:
+        squared = min(squared, BEYOND * BEYOND * stats[ROUGHNESS, j])
+    stats[ROUGHNESS, j] += (squared - stats[ROUGHNESS, j]) / stats[COUNT, j]
+    stats[LAST, j] = value
+
+
+@compiled
+def change(stats, j):  # type: ignore[no-untyped-def]
+    """Set the mean to that of the kept values, and the sd by how much their roughness has changed.
+
+    A roughness within a factor of 6 counts as unchanged.
+    """
+    first = max(int(stats[N_KEPT, j]) - YOUNG, 0)
+    n = int(stats[N_KEPT, j]) - first
+    low, high, rough = ABSENT, -ABSENT, 0.0
+    origin = stats[KEPT, j]
+    center = 0.0
+    for i in range(n):
+        value = stats[KEPT + (first + i) % YOUNG, j]
+        low, high = min(low, value), max(high, value)
+        center += (value - origin) / n
+        if i > 0:
+            before = stats[KEPT + (first + i - 1) % YOUNG, j]
+            rough += (value - before) * (value - before) / (n - 1)
+    center += origin
+    spread = 0.0
+    for i in range(n):
+        spread += (stats[KEPT + i, j] - center) ** 2 / n
+    ratio = rough / stats[ROUGHNESS, j] if stats[ROUGHNESS, j] > 0.0 else 1.0
+    if 0.16 < ratio < 6.0:
+        ratio = 1.0
+    variance = ratio * stats[VARIANCE_BEFORE, j]
+    if spread > 4.0 * variance or rough == 0.0:
+        variance = spread
+    stats[COUNT, j], stats[MEAN, j], stats[SQUARES, j] = AS_IF, center, AS_IF * variance
+    stats[ROUGHNESS, j] *= ratio
+    stats[LOW, j], stats[HIGH, j] = low, high
+    stats[LONGEST, j] = max(stats[LONGEST, j], stats[QUIET, j])
+    stats[RUN, j] = stats[QUIET, j] = stats[N_KEPT, j] = 0.0
+
+
+@compiled
+def begin(stats, j):  # type: ignore[no-untyped-def]
+    """Set the statistics of column j to those of the kept values, its first."""
+    n = int(stats[N_KEPT, j])
+    set_bounds(stats[KEPT : KEPT + n, j], stats, j)
+    lower, upper = stats[LOWER, j], stats[UPPER, j]
+    stats[COUNT, j] = stats[MEAN, j] = stats[SQUARES, j] = stats[ROUGHNESS, j] = 0.0
+    stats[LAST, j] = stats[KEPT, j]
+    for i in range(n):
+        value = stats[KEPT + i, j]
+        stats[MEAN, j], stats[SQUARES, j] = moments_with(value, stats, j)
+        stats[COUNT, j] += 1.0
+        join_difference(min(max(value, lower), upper), stats, j)
+    if n == YOUNG:
+        stats[N_KEPT, j] = 0.0
+
+
+@compiled
+def set_bounds(kept, stats, j):  # type: ignore[no-untyped-def]
+    """Set bounds for the kept values (n,) and the next one; none for fewer than five.
+
+    Where most values agree, only the distances of the others count.
+    """
+    n = kept.shape[0]
+    stats[LOWER, j], stats[UPPER, j] = -ABSENT, ABSENT
+    if n < LEAST:
+        return
+    middle = np.sort(kept)[n // 2]
+    deviations = np.sort(np.abs(kept - middle))
+    first = 0
+    if deviations[3 * (n - 1) // 4] == 0.0:
+        while first < n and deviations[first] == 0.0:
+            first += 1
+        if n - first < 3:
+            return
+    bound = BOUND * deviations[first + 3 * (n - 1 - first) // 4]
+    stats[LOWER, j], stats[UPPER, j] = middle - bound, middle + bound
