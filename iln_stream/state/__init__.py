@@ -1,6 +1,7 @@
 """A learner's state, as plain values and arrays that any file can hold; no pickle."""
 
 from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_state
+from iln_stream.state.finite import all_finite, not_finite
 from iln_stream.state.names import decode_name, encode_name
 from iln_stream.state.pack import pack, unpack
 from iln_stream.state.registry import Registry, bare_name, qualified_name
@@ -12,10 +13,12 @@ __all__ = [
     "Registry",
     "StateDict",
     "StateSchema",
+    "all_finite",
     "bare_name",
     "decode_name",
     "encode_name",
     "from_bytes",
+    "not_finite",
     "pack",
     "qualified_name",
     "read_array",

@@ -30,6 +30,7 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
         "memory": _memory(old["memory"]),
         "expert": _resampled(old["ridge"], old),
         "drift_means": {"record": np.zeros(3)},
+        "healer": {"resets": {}},
     }
     return {**state, "learned": learned}
 
@@ -77,6 +78,7 @@ def _accurate(old: StateDict) -> StateDict:
         "expert": {"rule": old["final"], "experts": {"mean": mean, "neighbours": neighbours}},
         "intervals": old["intervals"],
         "drift_means": old["drift_means"],
+        "healer": {"resets": {}},
     }
 
 
@@ -101,7 +103,7 @@ def _fast(old: StateDict) -> StateDict:
 
 
 def _memory(old: StateDict) -> StateDict:
-    return {name: value for name, value in old.items() if name != "predictions"}
+    return {name: value for name, value in old.items() if name != "predictions"} | {"since": 0}
 
 
 def _bank(old: StateDict) -> StateDict:
@@ -119,6 +121,7 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate": redraws.pop("newborn"),
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
+        "rebuilding": [],
         **redraws,
     }
     return {"agop": ridges["outer"], "bank": bank, "resampler": resampler}
