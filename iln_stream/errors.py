@@ -33,6 +33,10 @@ class SnapshotError(IlnError):
     """A snapshot can't be written, or a run can't resume from it."""
 
 
+class NotFiniteError(SnapshotError):
+    """A learner's state has a number that is not finite, so no snapshot of it is written."""
+
+
 class RefusedError(SnapshotError, UnrecoverableError):
     """A snapshot has other settings or another topic: a person has to choose."""
 

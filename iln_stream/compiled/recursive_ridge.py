@@ -105,7 +105,7 @@ def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
 @compiled
 def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no-untyped-def]
     """Update the covariance to (C - k k' / denominator) / forgetting, now or a few rows later."""
-    b = int(record[N_WAITING])
+    b = min(max(int(record[N_WAITING]), 0), WAITING - 1)  # within `pending` even if it is nan
     pending[b] = k
     record[FACTORS + b] = 1.0 / (record[SCALE] * denominator)
     record[SCALE] /= forgetting

@@ -55,7 +55,7 @@ def in_deviations(value, mean, squares, n):  # type: ignore[no-untyped-def]
     if squares <= 1e-26 * n * mean * mean:
         return 0.0
     sd = np.sqrt(squares / n)  # 0 where the quotient underflows
-    return min(max((value - mean) / sd, -5.0), 5.0) if sd > 0.0 else 0.0
+    return 0.0 if sd == 0.0 else min(max((value - mean) / sd, -5.0), 5.0)  # nan stays nan
 
 
 @compiled

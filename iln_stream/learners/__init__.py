@@ -20,7 +20,14 @@ from iln_stream.learners.introspection import find_infinite_layer, find_shrinkin
 from iln_stream.learners.parameters import unserializable_parameters
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
-from iln_stream.learners.restoring import RestorableLearner, model_of, restorable, state_of
+from iln_stream.learners.restoring import (
+    RestorableLearner,
+    broken_numbers,
+    model_of,
+    restorable,
+    some_of,
+    state_of,
+)
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.learners.shrinking_gradient.update import Update
 
@@ -41,11 +48,13 @@ __all__ = [
     "ShrinkingGradient",
     "Update",
     "WinsorisedScaler",
+    "broken_numbers",
     "features_wanted",
     "find_infinite_layer",
     "find_shrinking_gradient",
     "model_of",
     "restorable",
+    "some_of",
     "state_of",
     "unserializable_parameters",
 ]

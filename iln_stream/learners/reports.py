@@ -119,13 +119,21 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
             lambda: learner.redrawn_at,
             "expert",
         ),
+        *reset_metrics(learner),
+        *columns_metrics(learner),
+    )
+
+
+def reset_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of a learner whose parts heal."""
+    return (
         MetricSpec(
             "iln_parts_reset_total",
             "counter",
-            "Parts of the learner that were drawn anew, as they predicted no finite number.",
-            lambda: learner.n_reset,
+            "How often a part was reinitialised, as it was not finite or out of all bounds.",
+            lambda: learner.resets,
+            "part",
         ),
-        *columns_metrics(learner),
     )
 
 

@@ -21,6 +21,7 @@ from iln_stream.state import (
     StateDict,
     StateSchema,
     bare_name,
+    not_finite,
     qualified_name,
 )
 
@@ -45,6 +46,9 @@ class RestorableLearner(OneAtATime, base.Estimator):
     state_version
         Version of the class's state. Raise it with every change of the fields, of their meaning,
         or of the constructor's parameters.
+    always_finite
+        Whether a state with a number that is not finite is broken: it is neither restored nor saved
+        in a snapshot.
     migrations
         By an older version, a function from a state of that version to one of the version after
         it: `state_version = 3` and `migrations: ClassVar = {2: from_version_2}`. The function gets
@@ -82,6 +86,7 @@ class RestorableLearner(OneAtATime, base.Estimator):
     """
 
     state_version: ClassVar[int] = 1
+    always_finite: ClassVar[bool] = False
     migrations: ClassVar[Mapping[int, Migration]] = {}
 
     @abstractmethod
@@ -138,8 +143,21 @@ class RestorableLearner(OneAtATime, base.Estimator):
         """Return the named fields of a state with this learner's parameters.
 
         Models among the parameters are restored.
+
+        Raises
+        ------
+        StateError
+            As of `restore`; and when a number is not finite, although the learner's always are.
+
         """
         parameters, *values = self._schema().read(state, "parameters", *names)
+        if self.always_finite:
+            broken = not_finite(dict(zip(names, values, strict=True)))
+            if broken:
+                raise StateError(
+                    f"the state of {type(self).__name__} has numbers that are not finite: "
+                    f"{some_of(broken)}; use an earlier one"
+                )
         for name, value in self._arguments().items():
             if isinstance(value, base.Base):
                 _restore(value, parameters[name])
@@ -244,6 +262,30 @@ def state_of(model: base.Estimator) -> StateDict:
             f"{', '.join(LEARNERS)}, and pipelines of them"
         )
     return model.state()  # type: ignore[no-any-return]
+
+
+def broken_numbers(state: StateDict) -> list[str]:
+    """Return the paths of numbers that are not finite, in the parts that always are.
+
+    `state` is that of a model, as `state_of` returns it; see `RestorableLearner.always_finite`.
+    """
+    name = _class_in(state)
+    if name in _PIPELINES:
+        return [path for step in state["steps"] for path in broken_numbers(step)]
+    if name not in LEARNERS:
+        return []
+    inner = [each for each in state["parameters"].values() if isinstance(each, dict)]
+    broken = [path for each in inner for path in broken_numbers(each)]
+    cls: Any = LEARNERS[name]
+    if cls.always_finite:
+        fields = {key: value for key, value in state.items() if key != "parameters"}
+        broken += [f"{cls.__name__}/{path}" for path in not_finite(fields)]
+    return broken
+
+
+def some_of(paths: list[str]) -> str:
+    """Return the first paths as text."""
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def model_of(state: StateDict, **own: Any) -> base.Estimator:

@@ -1,13 +1,17 @@
 """The checkpoint: when progress becomes durable, and in which order."""
 
 import datetime as dt
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
+from iln_stream.errors import NotFiniteError
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.file import Header, Snapshot
 from iln_stream.snapshots.saver import Saver
 from iln_stream.state import StateDict
+
+log = logging.getLogger(__name__)
 
 Positions = Mapping[int, int]
 """Next offset by partition."""
@@ -28,6 +32,10 @@ class Checkpoint:
 
     If 2 or 3 fails, no positions are reported: the error is raised at the next record, and the run
     ends. Only one checkpoint is taken at a time.
+
+    A state that is not finite is not captured: the newest snapshot stays, and so do its positions.
+    The loop goes on, as the learner may heal before the next checkpoint is due; if not, `finish`
+    raises the error.
 
     Parameters
     ----------
@@ -64,6 +72,8 @@ class Checkpoint:
         self._begin = dict(positions)
         self._n_since = 0
         self._due = perf_counter() + every_seconds
+        self._n_refused = 0
+        self._behind = False  # whether the last checkpoint was refused
 
     def passed(self, partition: int, offset: int, ended: float) -> None:
         """Note that a record is done and that the outputs have its results."""
@@ -84,12 +94,20 @@ class Checkpoint:
     def finish(self, always: bool = False) -> None:
         """Save if a record came since the last checkpoint, or `always`; wait until it is stored."""
         self._saver.finish()
-        if self._n_since or always:
-            self._save()
+        if self._n_since or self._behind or always:
+            self._saver.save(self.capture())
+            self._noted(behind=False)
             self._saver.finish()
 
     def capture(self) -> Snapshot:
-        """Return a copy of all parts, with the positions."""
+        """Return a copy of all parts, with the positions.
+
+        Raises
+        ------
+        NotFiniteError
+            When the learner's state is not finite.
+
+        """
         parts = {name: state() for name, state in self._parts.items()}
         return Snapshot(self._header(dict(self._positions)), parts)
 
@@ -106,8 +124,20 @@ class Checkpoint:
         )
 
     def _save(self) -> None:
-        """Capture the state and store it in the background."""
-        self._saver.save(self.capture())
+        """Capture the state and store it in the background, unless it is not finite."""
+        try:
+            snapshot = self.capture()
+        except NotFiniteError as error:
+            log.error("%s; learning continues without a new snapshot", error)
+            self._n_refused += 1
+            self._noted(behind=True)
+        else:
+            self._saver.save(snapshot)
+            self._noted(behind=False)
+
+    def _noted(self, *, behind: bool) -> None:
+        """Begin to count to the next checkpoint."""
+        self._behind = behind
         self._n_since = 0
         self._due = perf_counter() + self._every_seconds
 
@@ -138,6 +168,12 @@ class Checkpoint:
                 "gauge",
                 "Offsets from there to the learner, which a crash would have to read again.",
                 lambda: self.lag,
+            ),
+            MetricSpec(
+                "iln_snapshots_refused_total",
+                "counter",
+                "Snapshots that were not written, as the learner's state was not finite.",
+                lambda: self._n_refused,
             ),
             MetricSpec(
                 "iln_snapshot_size_bytes",

@@ -5,8 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.errors import SnapshotError, StateError
-from iln_stream.learners import model_of, state_of, unserializable_parameters
+from iln_stream.errors import NotFiniteError, SnapshotError, StateError
+from iln_stream.learners import (
+    broken_numbers,
+    model_of,
+    some_of,
+    state_of,
+    unserializable_parameters,
+)
 from iln_stream.state import StateDict
 
 _PICKLE = "pickle"
@@ -26,10 +32,17 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
     ------
     SnapshotError
         When the learner has no state and may not be pickled.
+    NotFiniteError
+        When one of our learners has a state that is not finite.
 
     """
     try:
         state = state_of(learner)
+        if broken := broken_numbers(state):
+            raise NotFiniteError(
+                f"snapshots: the learner's state is not finite: {some_of(broken)}; the snapshots "
+                "before are intact, and `iln-stream run` resumes from the newest of them"
+            )
         for parameter, name in unserializable_parameters(state):
             raise StateError(
                 f"{parameter} is a {name}, which a state does not describe, so it could not be "

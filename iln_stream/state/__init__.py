@@ -2,6 +2,7 @@
 
 from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_packed
 from iln_stream.state.block import Block
+from iln_stream.state.finite import all_finite, not_finite
 from iln_stream.state.names import decode_name, encode_name
 from iln_stream.state.pack import pack, unpack
 from iln_stream.state.registry import Registry, bare_name, qualified_name
@@ -14,10 +15,12 @@ __all__ = [
     "Registry",
     "StateDict",
     "StateSchema",
+    "all_finite",
     "bare_name",
     "decode_name",
     "encode_name",
     "from_bytes",
+    "not_finite",
     "pack",
     "qualified_name",
     "read_array",

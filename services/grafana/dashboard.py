@@ -138,12 +138,12 @@ MIXTURE = (
         (Query(selected("iln_units_redrawn_at"), f"{LEARNER} {{{{expert}}}}"),),
     ),
     Graph(
-        "Parts drawn anew",
-        "Parts of the learner that predicted no finite number and were drawn anew, per second.\n\n"
-        "Healthy: 0. Above: the other experts predict for 1,024 events; report it, with the inputs "
-        "of that time.",
+        "Reinitialised parts",
+        "Parts of the learner that were not finite or predicted out of all bounds, and were "
+        "reinitialised, per second.\n\nHealthy: 0. Above: the other experts predict until the part "
+        "has learned again; report it, with the inputs of that time.",
         CountsPerSecond,
-        (Query(rate("iln_parts_reset_total")),),
+        (Query(rate("iln_parts_reset_total"), f"{LEARNER} {{{{part}}}}"),),
     ),
     Graph(
         "Ignored inputs",
@@ -311,6 +311,14 @@ SNAPSHOTS = (
         "It falls only after a rebuild.",
         Short,
         (Query(selected("iln_snapshot_offset")),),
+    ),
+    Graph(
+        "Refused snapshots",
+        "Snapshots per second that were not written, as the learner's state was not finite.\n\n"
+        "Healthy: 0. Above: the run resumes from the last good snapshot; look at the reinitialised "
+        "parts.",
+        CountsPerSecond,
+        (Query(rate("iln_snapshots_refused_total")),),
     ),
     Graph(
         "Size of the snapshot",

@@ -483,3 +483,63 @@ def test_other_parameters_are_refused():
     state["parameters"]["momentum"] = 0.9
     with pytest.raises(StateError, match=r"lacks parameters .*or has others: momentum"):
         ShrinkingGradient.from_state(state)
+
+
+def poisoned(state):
+    """A state with one of its numbers, in some array, replaced by nan; and all such states."""
+    for name, value in state.items():
+        if isinstance(value, dict):
+            for inner in poisoned(value):
+                yield {**state, name: inner}
+        elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+            array = value.copy()
+            array.flat[-1] = np.nan
+            yield {**state, name: array}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        InfiniteLayerRegressor(seed=1),
+        InfiniteLayerRegressor("fast", seed=1),
+        RandomFeatureRidge(8, seed=1),
+        InfiniteLayerClassifier(seed=1),
+        ShrinkingGradient(seed=1),
+        WinsorisedScaler(),
+    ],
+)
+def test_a_state_that_is_not_finite_is_refused(model):
+    """Whatever array has the number; the error names the class."""
+    for n in range(3):
+        model.learn_one({"a": float(n)}, n % 2)
+    states = list(poisoned(state_of(model)))
+    assert states
+    for state in states:
+        with pytest.raises(
+            StateError, match=f"{type(model).__name__} has numbers that are not finite"
+        ):
+            model_of(state)
+
+
+def test_a_learner_of_ones_own_may_have_numbers_that_are_not_finite():
+    """Only classes that declare `always_finite` are checked."""
+
+    @restorable(name="tests.Largest")
+    class Largest(RestorableLearner, base.Regressor):
+        def __init__(self):
+            super().__init__()
+            self.value = -np.inf
+
+        def learn_one(self, x, y):
+            self.value = max(self.value, y)
+
+        def predict_one(self, x):
+            return self.value
+
+        def state(self):
+            return self._write_state(value=self.value)
+
+        def restore(self, state):
+            (self.value,) = self._read_state(state, "value")
+
+    assert model_of(state_of(Largest())).predict_one({}) == -np.inf

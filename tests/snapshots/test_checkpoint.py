@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from iln_stream.errors import SnapshotError
+from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder, SnapshotId
 
 NOON = "2026-01-31T12:00:00.000+00:00"
@@ -40,8 +40,8 @@ def header(positions):
     return Header("events", positions, None, 2, 1, {}, seed=1, saved_at=NOON)
 
 
-def checkpoint(saver, events=10**9, seconds=10**9, positions=None):
-    parts = {"learner": lambda: {"n": 1}, "pending": lambda: None}
+def checkpoint(saver, events=10**9, seconds=10**9, positions=None, learner=lambda: {"n": 1}):
+    parts = {"learner": learner, "pending": lambda: None}
     return Checkpoint(saver, header, parts, events, seconds, positions or {0: 0})
 
 
@@ -91,6 +91,56 @@ def test_failure_is_raised_at_the_next_record(saver):
         passed(made, 2)
     with pytest.raises(SnapshotError, match="disk full"):
         made.finish()
+
+
+@pytest.fixture
+def learner():
+    """A learner's state: not finite while `broken`."""
+
+    class Learner:
+        broken = False
+
+        def __call__(self):
+            if self.broken:
+                raise NotFiniteError("theta is not finite")
+            return {"n": 1}
+
+    return Learner()
+
+
+def refused(made):
+    """How many snapshots the metric counts as refused."""
+    return {each.name: each.read() for each in made.metrics()}["iln_snapshots_refused_total"]
+
+
+def test_a_state_that_is_not_finite_is_not_saved(saver, learner, caplog):
+    """The last snapshot and its positions stay, the log says why, and the loop goes on; once the
+    learner has healed, it is saved again.
+    """
+    made = checkpoint(saver, events=2, learner=learner)
+    passed(made, 0, 1)
+    learner.broken = True
+    passed(made, 2, 3, 4)
+    assert saver.saved == [{0: 2}]
+    assert refused(made) == 1
+    assert "theta is not finite; learning continues" in caplog.text
+    learner.broken = False
+    passed(made, 5)
+    assert saver.saved == [{0: 2}, {0: 6}]
+    made.finish()
+    assert saver.saved == [{0: 2}, {0: 6}]
+
+
+def test_the_end_with_a_state_that_is_not_finite(saver, learner):
+    """It is an error, also when the last record was at the refused checkpoint."""
+    made = checkpoint(saver, events=2, learner=learner)
+    learner.broken = True
+    passed(made, 0, 1)
+    with pytest.raises(NotFiniteError):
+        made.finish()
+    learner.broken = False
+    made.finish()
+    assert saver.saved == [{0: 2}]
 
 
 def test_finish(saver):

@@ -7,7 +7,7 @@ import pytest
 from river import datasets, linear_model, preprocessing
 
 from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
-from iln_stream.errors import SnapshotError
+from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.features import Erf, Mixture
 from iln_stream.learners import Sampled, restorable
 from iln_stream.snapshots import learner_of, learner_state
@@ -142,3 +142,15 @@ def test_unreadable_state_names_the_remedy():
         "release that wrote it; or learn again from the log with `iln-stream rebuild`",
     ):
         learner_of(state, allow_pickle=False)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda model: model, ScaledTarget, lambda m: WinsorisedScaler() | m]
+)
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_state_that_is_not_finite_is_not_saved(wrap, allowed):
+    """Nor as a pickle; also if the learner is within another; the error names the numbers."""
+    model = ShrinkingGradient(estimator=Pool(32), seed=3)
+    model.learn_row(np.array([np.nan]), 0.5)
+    with pytest.raises(NotFiniteError, match=r"not finite: ShrinkingGradient/f/theta"):
+        learner_state(wrap(model), allowed)

@@ -17,6 +17,7 @@ class EngineLearner(RestorableLearner):
 
     """
 
+    always_finite = True
     _engine: Part
 
     def state(self) -> StateDict:

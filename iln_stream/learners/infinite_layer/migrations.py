@@ -34,6 +34,7 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
         "memory": _memory(old["memory"]),
         "expert": _resampled(old["ridge"], old),
         "drift_means": {"record": np.zeros(3)},
+        "healer": {"resets": {}},
     }
     return {**state, "learned": learned}
 
@@ -81,6 +82,7 @@ def _accurate(old: StateDict) -> StateDict:
         "expert": {"rule": old["final"], "experts": {"mean": mean, "neighbours": neighbours}},
         "intervals": _with_scale(old["intervals"], scale),
         "drift_means": old["drift_means"],
+        "healer": {"resets": {}},
     }
 
 
@@ -136,7 +138,7 @@ def _statistics(old: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _memory(old: StateDict) -> StateDict:
-    return {name: value for name, value in old.items() if name != "predictions"}
+    return {name: value for name, value in old.items() if name != "predictions"} | {"since": 0}
 
 
 def _bank(old: StateDict) -> StateDict:
@@ -154,6 +156,7 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate": redraws.pop("newborn"),
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
+        "rebuilding": [],
         **redraws,
         "stats": _statistics(redraws["stats"]),
     }

@@ -1,12 +1,14 @@
 """Common base of a learner's parts: a state of plain arrays and numbers."""
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
+from iln_stream.state import all_finite
 
 REMEDY = (
     "use the release that wrote it; or, if you changed the class, raise the learner's "
@@ -66,6 +68,31 @@ class Part:
             setattr(self, name, copy.deepcopy(state[name]))
         for name in self.parts:
             getattr(self, name).restore(state[name])
+
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the floating-point arrays of the state by name, those of the parts too.
+
+        They are the part's own, not copies. All their numbers are finite: absent values have
+        markers.
+        """
+        for name in self.kept:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                yield name, value
+        for name in self.parts:
+            for field, array in getattr(self, name).floats():
+                yield f"{name}.{field}", array
+
+    def heal(self) -> bool:
+        """Reinitialise what is not finite; return whether anything was."""
+        broken = {name for name, array in self.floats() if not all_finite(array)}
+        if broken:
+            self.reinitialise(broken)
+        return bool(broken)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Reinitialise these fields, named as `floats` does, and what depends on them."""
+        raise NotImplementedError(f"{type(self).__name__} can't reinitialise {', '.join(broken)}")
 
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import columns_metrics
+from iln_stream.learners.reports import columns_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration
@@ -185,6 +185,12 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
         with self._turn:
             return self._engine.relevance()
 
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised, as it was not finite, or out of all bounds."""
+        with self._turn:
+            return dict(self._engine.resets)
+
     flags: tuple[FlagSpec, ...] = ()
     """Flags that an event may raise: none; see `iln_stream.reporting`."""
 
@@ -193,8 +199,8 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
         return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the metrics of the columns."""
-        return columns_metrics(self)
+        """Return the metrics of the columns and of the parts that heal."""
+        return (*columns_metrics(self), *reset_metrics(self))
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

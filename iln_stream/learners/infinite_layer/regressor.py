@@ -167,9 +167,14 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     @property
     def n_reset(self) -> int:
-        """How often a part was drawn anew because it predicted no finite number."""
+        """How often a part was reinitialised because it was not finite, or out of all bounds."""
+        return sum(self.resets.values())
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """The same by part."""
         with self._turn:
-            return self._engine.n_reset
+            return dict(self._engine.resets)
 
     @property
     def expert_weights(self) -> dict[str, float]:

@@ -47,6 +47,7 @@ class ScaledTarget(RestorableLearner, base.Regressor):
     """
 
     state_version = 2
+    always_finite = True
     migrations: ClassVar = {1: _with_parameters}
 
     def __init__(self, regressor: base.Regressor, width: float = 3.0) -> None:

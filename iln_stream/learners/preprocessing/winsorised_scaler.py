@@ -63,6 +63,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
     """
 
     state_version = 3
+    always_finite = True
     migrations: ClassVar = {1: _with_parameters, 2: _with_statistics}
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:

@@ -114,6 +114,8 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
 
     """
 
+    always_finite = True
+
     def __init__(
         self,
         features: Features[Any] | None = None,
@@ -178,6 +180,8 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2
+        if not math.isfinite(E_t.value):
+            E_t = self._begin_again(x_t)
         for message in self._watch.event(y_t, E_t, self._f):
             warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
         shrunk = abs(E_t.value) >= 16 * B
@@ -190,6 +194,18 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         self._n_shrinks += shrunk
         self._last = Update(E_t, y_t, shrunk)
         self._latest_estimate = None
+
+    def _begin_again(self, x_t: NDArray[np.float64]) -> Estimate:
+        """Forget f_t, which is not finite; return E at the row by f_1 = 0."""
+        warnings.warn(
+            f"E_t was not a finite number after {self._n_seen} events: f_t is forgotten, and the "
+            "run begins again; scale the inputs, or lower norm_bound or step",
+            IlnWarning,
+            stacklevel=4,  # at the caller of learn_one
+        )
+        self._f = estimator_of(self.estimator).start(self._estimator_context())
+        self._latest_estimate = None
+        return self._estimate(x_t)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return E, the estimate of f(x); unbiased unless the estimator documents otherwise."""

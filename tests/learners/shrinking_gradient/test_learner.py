@@ -355,3 +355,14 @@ def test_wrong_parameters_are_named(parameters, message):
     """A wrong argument is rejected at once, by name."""
     with pytest.raises(ValueError, match=message):
         ShrinkingGradient(**parameters)
+
+
+def test_a_run_that_is_not_finite_begins_again():
+    """f_t is forgotten with a warning, and later events are learned; E does not stay nan."""
+    model = learned(ShrinkingGradient(estimator="pool", step=0.3, seed=1), 100)
+    model.learn_row(np.full(3, np.nan), 0.5)
+    with pytest.warns(IlnWarning, match=r"not a finite number after 101 events"):
+        learned(model, 1)
+    learned(model, 300)
+    assert all(math.isfinite(model.predict_one(x)) for x, _ in events(20))
+    assert 0.0 < model.alpha_l1 < math.inf

@@ -1,15 +1,17 @@
 """Experts under one rule, which are an expert again."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
-from iln_stream.learners.infinite_layer.part import REMEDY, require_fields
+from iln_stream.learners.infinite_layer.part import REMEDY, Part, require_fields
 
 
 class Mixture(Expert):
@@ -72,29 +74,59 @@ class Mixture(Expert):
         anyone_asleep = False
         for expert, own in self._members:
             expert.predict(event, own)
-            anyone_asleep |= expert.asleep
-        if anyone_asleep:
-            self._predict_without_sleepers()
-        else:
-            self.value = self.rule.mixed(self._p)
+            anyone_asleep = anyone_asleep or expert.asleep is not False
+        value = self._mixed(self._awake()) if anyone_asleep else self.rule.mixed(self._p)
+        self.value = value if math.isfinite(value) else self._without_faults(event)
         p[0] = self.value
 
-    def _predict_without_sleepers(self) -> None:
-        """Mix the others' predictions. Sleepers adopt the mixture, and so have no regret."""
-        awake = np.ones(len(self._p))
+    def _awake(self) -> NDArray[np.bool_]:
+        """Whose predictions count."""
+        awake = np.ones(len(self._p), bool)
         for name, expert in self.experts.items():
-            awake[self._places[name]] = not expert.asleep
-        weights = self.rule.weights * awake
+            awake[self._places[name]] = np.logical_not(expert.asleep)
+        return awake
+
+    def _mixed(self, awake: NDArray[np.bool_]) -> float:
+        """Mix these predictions. The other experts adopt the mixture, and so have no regret."""
+        weights = np.where(awake, self.rule.weights, 0.0)
         total = weights.sum()
-        weights = weights / total if total > 0.0 else awake / awake.sum()
-        self.value = float(weights @ self._p)
-        self._p[awake == 0.0] = self.value
+        weights = weights / total if total > 0.0 else awake / max(awake.sum(), 1)
+        value = float(weights @ np.where(awake, self._p, 0.0))
+        self._p[~awake] = value
+        return value
+
+    def _without_faults(self, event: Observation) -> float:
+        """Mix the predictions that are finite, equally if the weights are not; note the faults."""
+        event.sound = False
+        awake, finite = self._awake(), np.isfinite(self._p)
+        for name, expert in self.experts.items():
+            at = self._places[name]
+            if (faults := awake[at] & ~finite[at]).any():
+                event.faults.append((expert, faults))
+        awake &= finite
+        value = self._mixed(awake)
+        if not math.isfinite(value):
+            value = float(self._p[awake].mean()) if awake.any() else 0.0
+            self._p[~awake] = value
+        return value
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
         self.rule.learn(self._p, self.value, t)
         for expert, own in self._members:
             expert.learn(event, t, own)
+
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the arrays of the rule and of the experts."""
+        for name, part in self.named("mixture"):
+            for field, array in part.floats():
+                yield f"{name}.{field}", array
+
+    def named(self, name: str) -> Iterator[tuple[str, Part]]:
+        """Yield the rule and the experts."""
+        yield f"{name}-rule", self.rule
+        for own, expert in self.experts.items():
+            yield from expert.named(own)
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each prediction, within nested mixtures too, in this one."""

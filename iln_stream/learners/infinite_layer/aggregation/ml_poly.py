@@ -1,5 +1,7 @@
 """Combining the experts' predictions into one."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,8 +40,8 @@ class MLPoly(Part):
     def __init__(self, n_experts: int, *, squared: bool) -> None:
         self.squared = squared
         self.table = np.zeros((4, n_experts))
-        self.table[WEIGHT] = 1.0 / n_experts
         self.record = np.zeros(2)  # events scored, mean |error| of the mixture over about 1000
+        self.reinitialise(())
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -54,3 +56,9 @@ class MLPoly(Part):
     def learn(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
         """Score the predictions p (K,) and their mixture by the target t."""
         update_rule(self.table, self.record, p, mixture, t, self.squared, DISCOUNT)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Forget all regrets: the experts weigh the same."""
+        self.table[:] = 0.0
+        self.table[WEIGHT] = 1.0 / self.table.shape[1]
+        self.record[:] = 0.0

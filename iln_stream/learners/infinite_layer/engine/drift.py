@@ -1,5 +1,7 @@
 """A signal of drift."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,10 @@ class Drift(Part):
     def signal(self) -> float:
         """The ratio; 1 before the first event."""
         return signal(self.record)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Begin the means anew."""
+        self.record[:] = 0.0
 
 
 def signal(record: NDArray[np.float64]) -> float:

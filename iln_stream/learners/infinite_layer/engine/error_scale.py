@@ -52,13 +52,18 @@ class ErrorScale(Part):
         self._memory = memory
         self._finder = finder
         self.sizes = np.ones(2)
-        self.absolute = np.zeros(len(memory.y))
+        self.n_columns = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect nothing, as before the first event; columns stay."""
+        self.absolute = np.zeros(len(self._memory.y))
         self.record = np.zeros(2)
         self.huber = np.zeros(2)
-        self.theta = np.zeros(BLOCK)
+        n_blocks = -(-(1 + 2 * self.n_columns) // BLOCK)
+        self.theta = np.zeros(n_blocks * BLOCK)
         self.theta[0] = 1.0
-        self.P = _without_data(1)
-        self.n_columns = 0
+        self.P = _without_data(n_blocks)
         self._make_scratch()
 
     def _make_scratch(self) -> None:

@@ -1,6 +1,9 @@
 """What an expert is."""
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.part import Part
@@ -16,16 +19,16 @@ class Expert(Part):
 
     `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
     `learn`, is on the scale after the target joined it.
+
+    A prediction that is not finite, or beyond `compiled.target.LARGEST` units, is nan: the mixture
+    then does without it, and the expert is reinitialised before it learns; see `Healer`.
     """
 
     names: tuple[str, ...]
     """Of its predictions, as users see them."""
 
-    asleep: bool = False
-    """Whether its predictions don't count now; it learns all the same."""
-
-    n_reset: int = 0
-    """How often a part of it was drawn anew because it had broken."""
+    asleep: bool | NDArray[np.bool_] = False
+    """Whether its predictions don't count now, or which of them (n,); it learns all the same."""
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns; by default there is nothing to do."""
@@ -36,6 +39,14 @@ class Expert(Part):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the event's scaled target was t; p are the predictions for it."""
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Reinitialise the predictors whose predictions (n,) are marked; by default, all of it."""
+        self.reinitialise([name for name, _ in self.floats()])
+
+    def named(self, name: str) -> Iterator[tuple[str, Part]]:
+        """Yield the parts that are reinitialised one by one, given the expert's name: itself."""
+        yield name, self
 
 
 def allocate_predictions(experts: list[Expert]) -> tuple[Vector, list[slice]]:

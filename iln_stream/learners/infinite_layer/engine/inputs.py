@@ -1,6 +1,6 @@
 """From a dict of raw inputs to a standardised row."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from iln_stream.compiled.standardise import (
     UPPER,
     standardise,
 )
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.preprocessing.columns import Columns
 
@@ -37,13 +38,16 @@ class Inputs(Part):
     ----------
     max_columns
         The most names that get a column.
+    memory
+        Events from which statistics that are not finite are computed anew.
 
     """
 
     kept = ("stats",)
     parts = ("columns",)
 
-    def __init__(self, max_columns: int) -> None:
+    def __init__(self, max_columns: int, memory: Memory | None = None) -> None:
+        self.memory = memory
         self.columns = Columns(max_columns, absent=ABSENT)
         self.stats = no_statistics(0)
         self._d = 0  # their columns: reading the array's shape takes a fiftieth of a fast event
@@ -88,6 +92,20 @@ class Inputs(Part):
         varies = squares > 1e-26 * count * mean**2
         sd: NDArray[np.float64] = np.sqrt(np.where(varies, squares, 0.0) / np.maximum(count, 1.0))
         return sd
+
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the statistics; columns have no such numbers."""
+        yield "stats", self.stats
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Compute the statistics of the broken columns anew from the memory's rows."""
+        columns = ~np.isfinite(self.stats).all(axis=0)
+        stats = no_statistics(int(columns.sum()))
+        if self.memory is not None:
+            rows = np.ascontiguousarray(self.memory.columns[columns].T)
+            for n, i in self.memory.numbered():
+                join(rows[i], stats, n)
+        self.stats[:, columns] = stats
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""

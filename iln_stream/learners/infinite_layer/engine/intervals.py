@@ -1,5 +1,8 @@
 """Prediction intervals that keep their coverage, mixed from rolling quantiles of the errors."""
 
+import math
+from collections.abc import Collection
+
 import numpy as np
 
 from iln_stream.compiled import mixed_intervals as kernels
@@ -79,11 +82,12 @@ class Intervals(Part):
         """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.
 
         Ends are interpolated between the five levels; towards 0 they approach the prediction,
-        towards 1 the largest errors of the window.
+        towards 1 the largest errors of the window. Those of a broken state are as at first.
         """
-        n = min(int(self.record[0]) - 1, self.errors.shape[1])
-        if n < 1:
+        learned = self.record[0] - 1.0
+        if not learned >= 1.0:
             return prediction - 1.0, prediction + 1.0
+        n = int(min(learned, self.errors.shape[1]))
         ends = np.full((len(kernels.LEVELS) + 2, 2), prediction)
         self._expect(event)
         kernels.intervals(self.plain, prediction, self._sizes, ends[1:-1])
@@ -92,6 +96,8 @@ class Intervals(Part):
         ends[-1, 1] = max(ends[-2, 1], prediction + signed[n - 1])
         levels = [0.0, *kernels.LEVELS, 1.0]
         low, high = (float(np.interp(level, levels, end)) for end in ends.T)
+        if not math.isfinite(low + high):
+            return prediction - 1.0, prediction + 1.0
         return low, high
 
     def learn(self, prediction: float, y: float, event: Observation | None = None) -> None:
@@ -106,3 +112,21 @@ class Intervals(Part):
         if self.scale is not None:
             assert event is not None
             self.scale.expect(event)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Forget the weights and the misses; and the errors, if these or the record are broken.
+
+        What is expected of errors begins anew if it is broken.
+        """
+        own = {name for name in broken if not name.startswith("scale.")}
+        if own != set(broken):
+            assert self.scale is not None
+            self.scale.begin()
+        if not own:
+            return
+        self.rules[:] = 0.0
+        self.tallies[:] = 0.0
+        if not {"errors", "ratios", "record"}.isdisjoint(own):
+            self.errors[:] = 0.0
+            self.ratios[:] = 0.0
+            self.record[:] = 0.0

@@ -1,6 +1,6 @@
 """The last events."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Memory(Part):
 
     """
 
-    kept = ("columns", "lags", "y", "n")
+    kept = ("columns", "lags", "y", "n", "since")
     fixed = ("lags", "y")
 
     def __init__(self, size: int, n_lags: int) -> None:
@@ -31,6 +31,7 @@ class Memory(Part):
         self.lags = np.zeros((size, n_lags))
         self.y = np.zeros(size)
         self.n = 0  # number of events ever stored
+        self.since = 0  # the first event after those whose targets had to be reinitialised
         self.evicted = 0.0  # target of the event that the last one replaced
         self._make_tables()
 
@@ -38,6 +39,14 @@ class Memory(Part):
     def filled(self) -> int:
         """Number of events kept."""
         return min(self.n, len(self.y))
+
+    def slots(self) -> Iterable[int]:
+        """Return the slots of the events kept, the oldest first."""
+        return (i % len(self.y) for i in range(self.n - self.filled, self.n))
+
+    def numbered(self) -> Iterable[tuple[int, int]]:
+        """Return number, from 1, and slot of the events kept, the oldest first."""
+        return enumerate(self.slots(), self.n - self.filled + 1)
 
     def _make_tables(self) -> None:
         # For compiled code; see `StoredEvents`.
@@ -60,6 +69,19 @@ class Memory(Part):
         self.evicted = self.y[n % len(self.y)]
         self.n = n + 1
         return n
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Make broken inputs absent, broken targets the median of the others, and lags theirs."""
+        self.columns[~np.isfinite(self.columns)] = ABSENT
+        known = np.isfinite(self.y)
+        if not known.all():
+            self.since = self.n
+        kept = known.copy()
+        kept[self.filled :] = False
+        self.y[~known] = np.median(self.y[kept]) if kept.any() else 0.0
+        for lag in range(self.lags.shape[1]):
+            column = self.lags[:, lag]
+            column[:] = np.where(np.isfinite(column), column, np.roll(self.y, 1 + lag))
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""

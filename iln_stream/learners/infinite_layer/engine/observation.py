@@ -28,10 +28,14 @@ class Observation:
         The values' deviations, (d,): a view of v.
     center, unit
         The target's scale at the time of the prediction.
+    sound
+        Whether all predictions and weights were finite, so far.
+    faults
+        Experts whose predictions were not, each with a mask of these (n,).
 
     """
 
-    __slots__ = ("center", "row", "unit", "v", "z")
+    __slots__ = ("center", "faults", "row", "sound", "unit", "v", "z")
 
     def __init__(self, n_lags: int, d: int) -> None:
         self.row: Vector = np.zeros(d)
@@ -39,6 +43,8 @@ class Observation:
         self.z = self.v[n_lags:]
         self.center = 0.0
         self.unit = 1.0
+        self.sound = True
+        self.faults: list[tuple[Any, NDArray[np.bool_]]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is empty, with a view of its own: an engine's copy predicts again."""

@@ -1,6 +1,7 @@
 """The engine of the regression learners."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,33 @@ from iln_stream.compiled.regression_event import describe, observe
 from iln_stream.learners.infinite_layer.engine.drift import Drift
 from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.expert import Expert
+from iln_stream.learners.infinite_layer.engine.healer import EVERY, Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class LastTargets(Part):
+    """An engine's last targets, as a part that heals."""
+
+    def __init__(self, engine: "RegressionEngine") -> None:
+        self.engine = engine
+
+    def floats(self) -> Iterator[tuple[str, Vector]]:
+        """Yield the last targets."""
+        yield "lags", self.engine.lags
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Take the last targets from the memory."""
+        memory, lags = self.engine.memory, self.engine.lags
+        if memory.filled:
+            for lag in range(len(lags)):
+                lags[lag] = memory.y[(memory.n - 1 - min(lag, memory.filled - 1)) % len(memory.y)]
+        else:
+            lags[:] = 0.0
 
 
 class RegressionEngine(Engine):
@@ -31,7 +54,7 @@ class RegressionEngine(Engine):
     """
 
     kept = fixed = ("lags",)
-    parts: tuple[str, ...] = ("inputs", "target", "memory", "expert", "drift_means")
+    parts: tuple[str, ...] = ("inputs", "target", "memory", "expert", "drift_means", "healer")
 
     def __init__(
         self,
@@ -52,6 +75,13 @@ class RegressionEngine(Engine):
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)
         self._event = Observation(len(self.lags), 0)
+        parts: dict[str, Part] = {
+            "memory": memory, "target": target, "inputs": inputs, "last-targets": LastTargets(self),
+            "drift": self.drift_means,
+        }  # fmt: skip
+        if intervals is not None:
+            parts["intervals"] = intervals
+        self.healer = Healer(parts | dict(expert.named(expert.names[0])))
 
     @property
     def n(self) -> int:
@@ -67,6 +97,11 @@ class RegressionEngine(Engine):
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of about the last 1000."""
         return self.drift_means.signal
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised because it had broken."""
+        return self.healer.resets
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
@@ -84,6 +119,9 @@ class RegressionEngine(Engine):
         self._require_prediction(row)
         event, memory = self._event, self.memory
         prediction = self._prediction
+        if not event.sound:
+            self._heal(row)
+            prediction = self._prediction
         if self.intervals is not None:
             self.intervals.learn(prediction, y, event)
         n = memory.count_event()
@@ -92,14 +130,33 @@ class RegressionEngine(Engine):
             n, self.drift_means.record, memory.stored,
         )  # fmt: skip
         self.expert.learn(event, t, self._p)
+        if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
+            self.healer.heal_all(memory.n)
+
+    def _heal(self, row: Vector) -> None:
+        """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
+        if self.healer.heal_all(self.n):
+            self._predict_row(row)
+        faults, broken = self._event.faults, ~np.isfinite(self._p)
+        if broken.any():
+            faults = [(self.expert, broken)]
+        if faults:
+            self.healer.restart(faults, self.n)
+            self._predict_row(row)
 
     @property
     def _prediction(self) -> float:
-        """The expert's last prediction, in units of the target."""
-        return float(self._event.center + self._event.unit * self._p[0])
+        """The expert's last prediction, in units of the target; if broken, the last target."""
+        prediction = float(self._event.center + self._event.unit * self._p[0])
+        if math.isfinite(prediction):
+            return prediction
+        self._event.sound = False
+        last = float(self.memory.y[(self.n - 1) % len(self.memory.y)])
+        return last if math.isfinite(last) else 0.0
 
     def _predict_row(self, x: Vector) -> None:
         event = self._event
+        event.sound, event.faults = True, []
         event.center, event.unit = describe(
             x, self.inputs.stats, self.target.stats, self.lags, self.memory.n, event.row, event.v
         )

@@ -1,8 +1,11 @@
 """The target's scale."""
 
+from collections.abc import Collection
+
 from iln_stream.compiled.column_statistics import CHANGED_AT
-from iln_stream.compiled.target import center_and_unit
+from iln_stream.compiled.target import center_and_unit, join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -11,11 +14,18 @@ class Target(Part):
 
     After a change of the target's level or scale, mean and sd are those of the new targets. What
     was learned is in t, so predictions change with them.
+
+    Parameters
+    ----------
+    memory
+        Events from which statistics that are not finite are computed anew.
+
     """
 
     kept = fixed = ("stats",)
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = memory
         self.stats = no_statistics(1)
 
     @property
@@ -32,3 +42,10 @@ class Target(Part):
     def unit(self) -> float:
         """The unit of t in y's units; 1 while all targets agree."""
         return float(center_and_unit(self.stats)[1])
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Compute the statistics anew from the memory's targets."""
+        self.stats[:] = no_statistics(1)
+        if self.memory is not None:
+            for n, i in self.memory.numbered():
+                join_target(self.memory.y[i], self.stats, n)

@@ -1,6 +1,6 @@
 """Redrawing experts from what was learned, a little at each event."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSState
 from iln_stream.learners.infinite_layer.part import Part, from_state, to_state
+from iln_stream.state import all_finite
 
 FIRST = 64
 """Number of events before the first redraw."""
@@ -57,7 +58,7 @@ class FeatureResampler(Part):
 
     kept = (
         "key", "next_at", "began_at", "waiting", "candidate_of", "cursor", "scored_from", "losses",
-        "stats", "scale", "predictions",
+        "stats", "scale", "predictions", "rebuilding",
     )  # fmt: skip
     own = ("candidate",)
     fixed = ("key", "losses", "scale", "predictions")
@@ -78,6 +79,7 @@ class FeatureResampler(Part):
         self.next_at = FIRST
         self.began_at = 0  # number of events at which the last round of redraws began
         self.waiting: list[int] = []
+        self.rebuilding: list[int] = []  # experts that sleep until a candidate replaces them
         self.candidate_of = -1  # index of the expert being redrawn; -1: none
         self.cursor = 0  # the candidate's next event
         self.scored_from = 0  # the first event on which it is scored
@@ -88,10 +90,37 @@ class FeatureResampler(Part):
         self.predictions = np.zeros((len(memory.y) if bank.scored else 0, len(bank.specs)))
         self._candidate: RLSState | None = None
 
+    @property
+    def asleep(self) -> bool | NDArray[np.bool_]:
+        """Which experts (K,) wait for a candidate; False for none."""
+        waiting = np.isin(np.arange(len(self.bank.specs)), self.rebuilding)
+        return waiting if waiting.any() else False
+
     def draw_first(self, agop: NDArray[np.float64]) -> None:
         """Give every expert its first units."""
         for k in range(len(self.bank.specs)):
             self.bank.put(k, self._drawn(k, 0, agop), 0)
+
+    def draw(self, k: int, agop: NDArray[np.float64]) -> None:
+        """Give expert k new units, without weights."""
+        self.bank.put(k, self._drawn(k, self.memory.n, agop), self.memory.n)
+
+    def rebuild(self, experts: list[int]) -> None:
+        """Put experts that have lost their weights first in the queue; any candidate will do."""
+        for k in experts:
+            if self._candidate is not None and self.candidate_of == k:
+                self._candidate = None
+        self.waiting = experts + [k for k in self.waiting if k not in experts]
+        self.rebuilding += [k for k in experts if k not in self.rebuilding]
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Discard a broken candidate; take broken predictions for those of the mean."""
+        self.predictions[~np.isfinite(self.predictions)] = self.target.center
+        if not {"predictions"}.issuperset(broken):
+            self.losses[:] = 0.0
+            self.scale = np.array([self.target.center, self.target.unit])
+            self.stats = self.inputs.stats.copy()
+            self.start_over()
 
     def _drawn(self, k: int, n: int, agop: NDArray[np.float64]) -> RLSState:
         """Return an untrained expert k, with units drawn at event n from its reshaped prior."""
@@ -112,7 +141,7 @@ class FeatureResampler(Part):
             self.stats = np.concatenate([self.stats, fresh], axis=1)
 
     def start_over(self) -> None:
-        """Discard the candidate, which now lacks a class, and put its expert first in the queue."""
+        """Discard the candidate, and put its expert first in the queue."""
         if self._candidate is not None:
             self._candidate = None
             self.waiting.insert(0, self.candidate_of)
@@ -140,9 +169,10 @@ class FeatureResampler(Part):
         memory = self.memory
         self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
-        self.cursor = max(memory.n - memory.filled, self._changed_at)
+        since = max(self._changed_at, memory.since)
+        self.cursor = max(memory.n - memory.filled, min(since, memory.n - 1))
         # While the memory holds all history, the candidate sees as much as the old expert.
-        unscored = self.cursor == 0 or not self.bank.scored
+        unscored = self.cursor == 0 or not self.bank.scored or k in self.rebuilding
         self.scored_from = NEVER if unscored else (self.cursor + memory.n) // 2
         self.losses[:] = 0.0
         self.stats = self.inputs.stats.copy()
@@ -161,13 +191,23 @@ class FeatureResampler(Part):
         if last < memory.n:
             return
         self._candidate = None
-        if self.scored_from == NEVER or self.losses[1] < self.losses[0]:
+        if not all(all_finite(array) for array in new):
+            self.waiting.insert(0, k)
+        elif self.scored_from == NEVER or self.losses[1] < self.losses[0]:
             self.bank.put(k, new, memory.n)
+            self.rebuilding = [each for each in self.rebuilding if each != k]
 
     def _scaled(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return targets on the candidate's scale, clipped like its own."""
         center, unit = self.scale
         return np.clip((y - center) / unit, -FENCE, FENCE)
+
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the arrays of the candidate, too."""
+        yield from super().floats()
+        if self._candidate is not None:
+            for name, array in self._candidate._asdict().items():
+                yield f"candidate.{name}", array
 
     def state(self) -> dict[str, Any]:
         """Return the state, including the candidate."""

@@ -1,17 +1,16 @@
 """An expert that follows drift."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from iln_stream.compiled import block_ridge as kernels
 from iln_stream.compiled.recursive_ridge import dot
-from iln_stream.compiled.target import FENCE
+from iln_stream.compiled.target import fenced
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
-from iln_stream.learners.preprocessing.clipping import clipped
 
 BLOCK = 32
 
@@ -62,6 +61,7 @@ class ForgettingRLS(Expert):
         """Restart from the weights and the covariance of the expert on its new units."""
         D, covariance = self.n_features, self.bank.covariance(self.followed)
         self.followed_at = int(self.bank.drawn_at[self.followed])
+        self.theta[:] = 0.0
         self.theta[:D] = self.bank.theta[self.followed, :D]
         full = np.eye(len(self.theta)) / RIDGE
         full[:D, :D] = covariance[:D, :D]
@@ -71,7 +71,7 @@ class ForgettingRLS(Expert):
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction from the features of the expert that it follows."""
         self._phi[: self.n_features] = self.bank.phi[self.followed, : self.n_features]
-        p[0] = clipped(float(dot(self.theta, self._phi)), FENCE)
+        p[0] = fenced(dot(self.theta, self._phi))
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the features of the last prediction; the bank has already learned it."""
@@ -81,6 +81,11 @@ class ForgettingRLS(Expert):
         )  # fmt: skip
         if self.bank.drawn_at[self.followed] != self.followed_at:
             self._follow()
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Restart from the expert that it follows."""
+        self.record[:] = 0.0
+        self._follow()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""

@@ -1,11 +1,13 @@
 """Predictions from stored events that resemble a new one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from iln_stream.compiled import neighbours as kernels
+from iln_stream.compiled.standardise import standardise_again
+from iln_stream.compiled.target import scaled
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -104,6 +106,24 @@ class Neighbours(Expert):
         relevance = np.diag(blended(self.ridges.agop[self.k][n_lags:, n_lags:]))
         sd = self.inputs.sd
         self.metric = np.where(sd > 0.0, np.sqrt(relevance) / np.where(sd > 0.0, sd, 1.0), 0.0)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Compute what is broken anew from the memory, by the statistics of today.
+
+        The targets stand in for broken means.
+        """
+        memory, target, stored = self.memory, self.ridges.resampler.target, self.memory.filled
+        self.means[:] = np.where(np.isfinite(self.means), self.means, memory.y)
+        order = np.argsort(self.means[:stored], kind="stable")
+        self.ordered[:], self.carried[:] = 0.0, 0.0
+        self.ordered[:stored], self.carried[:stored] = self.means[order], memory.y[order]
+        known = np.isfinite(self.scaled) & np.isfinite(self.deviations).all(axis=0)
+        z = np.zeros(len(self.deviations))
+        for i in np.flatnonzero(~known).tolist():
+            standardise_again(np.ascontiguousarray(memory.columns[:, i]), self.inputs.stats, z)
+            self.deviations[:, i] = z
+            self.scaled[i] = scaled(memory.y[i], target.center, target.unit)
+        self._update_metric()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""

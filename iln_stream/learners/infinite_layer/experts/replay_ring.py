@@ -1,6 +1,6 @@
 """The past events that networks are trained on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ from iln_stream.compiled import replay_ring as kernels
 from iln_stream.compiled.replay_ring import EVENTS, FILL, LOWER, MISSING, N_LAGS, SLOPE
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.wide_lanes import LANES
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
-from iln_stream.state import Block
+from iln_stream.state import Block, all_finite
 
 GRAIN, GROWTH = 8, 1.25
 """Columns are allocated in multiples of GRAIN, GROWTH times as many as before: growing copies all
@@ -104,6 +105,45 @@ class ReplayRing(Part):
     ) -> None:
         """Store an event that has joined the statistics of the inputs, (47, d), and the target."""
         kernels.put_event(self.ring, self.encoding, row, y, stats, target)
+
+    def refill(
+        self, memory: Memory, stats: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> None:
+        """Reinitialise what is not finite.
+
+        Broken values become missing, and broken targets the median of the others. The encoding of
+        a broken column is made anew from the events in the memory; if origins or the record are
+        broken, these are all the events that the ring then has.
+        """
+        self._rows[~np.isfinite(self._rows)] = MISSING
+        known = np.isfinite(self._targets)
+        self._targets[~known] = np.median(self._targets[known]) if known.any() else 0.0
+        self._full = {}
+        lost = not all_finite(self.origins) or not all_finite(self.record)
+        broken = ~np.isfinite(self.encoding).all(axis=1)
+        if not lost and not broken.any():
+            return
+        fresh = ReplayRing(len(self._targets))
+        fresh.widen(self.n_columns - N_LAGS)
+        if not lost:
+            fresh.origins[N_LAGS:] = self.origins[N_LAGS:]
+        for i in memory.slots():
+            fresh.put(np.ascontiguousarray(memory.columns[:, i]), memory.y[i], stats, target)
+            if not lost:
+                fresh.origins[:N_LAGS] = self.origins[:N_LAGS]
+        if lost:
+            self.encoding, self.origins, self.record = fresh.encoding, fresh.origins, fresh.record
+            self._rows, self._targets = fresh._rows, fresh._targets
+            self._make_views()
+        else:
+            self.encoding[broken] = fresh.encoding[broken]
+
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the events' arrays, too."""
+        yield from super().floats()
+        if all_finite(self.record):
+            yield "rows", self._rows[: self.n]
+            yield "targets", self._targets[: self.n]
 
     def state(self) -> dict[str, Any]:
         """Return the encoding, and the events kept, by blocks: all but the last are full."""

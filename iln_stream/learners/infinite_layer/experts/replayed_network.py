@@ -1,6 +1,6 @@
 """Networks whose units move, trained on each event and on past ones."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,10 @@ class ReplayedNetwork(Part):
     def steps(self) -> int:
         """Steps taken since the weights were drawn."""
         return int(self.record[STEPS])
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Draw new weights."""
+        self.begin()
 
     def begin(self) -> None:
         """Draw new weights and forget what was learned; the ring's events stay."""

@@ -1,15 +1,13 @@
 """Networks whose units move, as experts: they go on learning as long as the stream does."""
 
-import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled.network_layout import Shape
-from iln_stream.errors import IlnWarning
+from iln_stream.compiled.replay_ring import EVENTS
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -55,7 +53,7 @@ class ReplayedNetworks(Expert):
 
     """
 
-    kept = ("n_reset", "wakes_at")
+    kept = ("wakes_at",)
     parts = ("ring",)
     own = ("networks",)
 
@@ -80,10 +78,8 @@ class ReplayedNetworks(Expert):
             for (name, shape), seed in zip(shapes.items(), seeds, strict=True)
         }
         self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
-        self.n_reset = 0
         self.wakes_at = WAKES_AT
         self.asleep = True
-        self._broken: list[ReplayedNetwork] = []  # those whose last prediction was not finite
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
@@ -92,43 +88,51 @@ class ReplayedNetworks(Expert):
             network.widen(n_columns)
 
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write each network's predictions to p; those of a broken network are 0."""
-        self._broken = []
-        if self.ring.n == 0:
-            p[:] = 0.0
+        """Write each network's predictions to p."""
+        n = self.ring.record[EVENTS]
+        if n == 0.0 or not np.isfinite(n):
+            p[:] = n - n  # 0, or nan
             return
         self.ring.look(event.row)
         for i, network in enumerate(self.networks.values()):
-            own = p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)]
-            network.predict(own)
-            if not math.isfinite(own[0] + own[1] + own[2]):
-                own[:] = 0.0
-                self._broken.append(network)
+            network.predict(p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Store the event, whose target is already in the memory, and take a step."""
         memory = self.memory
         y = float(memory.y[(memory.n - 1) % len(memory.y)])
         self.ring.put(event.row, y, self.inputs.stats, self.target.stats)
-        for network in self._broken:
-            self._reset(network)
         for network in self.networks.values():
             if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
         self.asleep = self.ring.n < self.wakes_at
 
-    def _reset(self, network: ReplayedNetwork) -> None:
-        """Draw new weights for a network that has diverged; the ring trains them again."""
-        network.begin()
-        self.n_reset += 1
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the arrays of the networks, too."""
+        yield from super().floats()
+        for name, network in self.networks.items():
+            for field, array in network.floats():
+                yield f"{name}.{field}", array
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Refill the ring, and draw new weights for broken networks."""
+        self.ring.refill(self.memory, self.inputs.stats, self.target.stats)
+        for network in self.networks.values():
+            if network.heal():
+                self._sleep()
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Draw new weights for the networks whose predictions are marked."""
+        for i, network in enumerate(self.networks.values()):
+            if which[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)].any():
+                network.begin()
+                self._sleep()
+
+    def _sleep(self) -> None:
+        """Let the other experts predict until the ring has trained the new weights."""
         self.wakes_at = self.ring.n + RECOVERY
-        warnings.warn(
-            f"a prediction of a network was not finite at event {self.ring.n}: its weights are "
-            f"drawn anew, and for {RECOVERY} events only the other experts predict",
-            IlnWarning,
-            stacklevel=2,
-        )
+        self.asleep = True
 
     def state(self) -> dict[str, Any]:
         """Return the states of the ring and of the networks, by name."""

@@ -1,5 +1,8 @@
 """Ridge experts whose hidden units are drawn where the learned function varies."""
 
+from collections.abc import Collection, Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,7 @@ from iln_stream.learners.infinite_layer.engine.observation import Observation, V
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.feature_resampler import FeatureResampler
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
+from iln_stream.state import all_finite
 
 GRADIENTS = 500.0
 """Number of events over which outer products of gradients are averaged, about."""
@@ -78,6 +82,39 @@ class ResampledRidges(Expert):
             rate = 1.0 / min(1.0 + self.memory.n / 4.0, GRADIENTS)
             self.bank.update_agop(rate, self.agop)
             self.resampler.advance(self.agop)
+
+            if self.asleep is not False:
+                self.asleep = self.resampler.asleep
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Restart the broken experts, and forget gradients and a candidate that are broken."""
+        self.agop[~np.isfinite(self.agop).all(axis=(1, 2))] = 0.0
+        self.resampler.reinitialise(
+            {name.removeprefix("resampler.") for name in broken if name.startswith("resampler.")}
+        )
+        which = self.bank.broken_predictors()
+        units = np.array([all_finite(each) for each in self.bank.omega])
+        units &= np.isfinite(self.bank.b).all(axis=1)
+        self.bank.reinitialise(())
+        self._rebuild(which, ~units)
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Restart the marked experts (K,)."""
+        self.bank.restart(which)
+        self._rebuild(which, np.zeros(len(which), bool))
+
+    def _rebuild(self, which: NDArray[np.bool_], redrawn: NDArray[np.bool_]) -> None:
+        """Give experts without weights ones learned from the memory, some on new units at once."""
+        for k in np.flatnonzero(redrawn).tolist():
+            self.resampler.draw(k, self.agop)
+        if self.resampled:
+            self.resampler.rebuild(np.flatnonzero(which).tolist())
+            self.asleep = self.resampler.asleep
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self.asleep = self.resampler.asleep
 
     def relevance(self, k: int) -> Vector:
         """Return the mean square, (d,), of the gradient of expert k along each input."""

@@ -1,6 +1,6 @@
 """Predictors that learn by recursive least squares."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.weight_distribution import Units, WeightDistribution
+from iln_stream.state import all_finite
 
 RIDGE = 0.1
 HUBER = 2.0
@@ -112,7 +113,8 @@ class RLSBank(Expert):
         K, d, D = len(specs), n_lags, padded_size(n_units + 1 + n_lags)
         self.activation = np.array([CODES[e.prior.activation] if e.prior else COS for e in specs])
         self.forgetting = np.array([e.forgetting for e in specs])
-        self.linear = np.array([[float(e.recent)] * n_lags for e in specs]).reshape(K, d)
+        self.linear = np.ones((K, d))
+        self._reset_linear()
         self.omega = np.zeros((K, d, n_units), np.float32)
         self.b = np.zeros((K, n_units), np.float32)
         self.P = cache_aligned_copy(np.tile(initial_covariance(D, self.ridge), (K, 1)))
@@ -123,6 +125,12 @@ class RLSBank(Expert):
         self.record = np.tile(untrained_record(), (K, 1))
         self.drawn_at = np.zeros(K, np.int64)  # number of events when the units were drawn
         self._make_scratch()
+
+    def _reset_linear(self) -> None:
+        """Let all inputs enter linearly; the last targets, if the predictor sees them."""
+        self.linear[:] = 1.0
+        for k, spec in enumerate(self.specs):
+            self.linear[k, : self.n_lags] = float(spec.recent)
 
     def _make_scratch(self) -> None:
         K, D = len(self.theta), self.theta.shape[-1]
@@ -196,6 +204,30 @@ class RLSBank(Expert):
         for i in range(len(C)):
             column(self.P[k], self.pending[k], self.record[k], i, C[i])
         return C
+
+    def broken_predictors(self) -> NDArray[np.bool_]:
+        """Return which predictors have arrays that are not finite, (K,)."""
+        arrays = [getattr(self, name) for name in RLSState._fields]
+        return np.array(
+            [not all(all_finite(each[k]) for each in arrays) for k in range(len(self.theta))]
+        )
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Restart the broken predictors, without weights."""
+        self._reset_linear()
+        self.restart(self.broken_predictors())
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Restart the marked predictors (K,) without weights, and on their units.
+
+        Units that are not finite are 0, which is 1 as a cosine, until others are drawn.
+        """
+        for k in np.flatnonzero(which).tolist():
+            units = Units(
+                np.nan_to_num(self.omega[k], posinf=0.0, neginf=0.0),
+                np.nan_to_num(self.b[k], posinf=0.0, neginf=0.0),
+            )
+            self.put(k, self.untrained(units), int(self.drawn_at[k]))
 
     def put(self, k: int, solution: RLSState, n: int) -> None:
         """Replace predictor k by a solution on units that were drawn after n events."""

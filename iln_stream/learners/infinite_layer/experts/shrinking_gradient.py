@@ -1,6 +1,6 @@
 """Algorithm 1 as one of the experts."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from iln_stream.learners.estimators import Pool
@@ -8,6 +8,7 @@ from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.preprocessing.clipping import clipped
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.state import not_finite
 
 
 class ShrinkingGradientExpert(Expert):
@@ -31,6 +32,20 @@ class ShrinkingGradientExpert(Expert):
 
     def __init__(self, n_units: int, seed: int) -> None:
         self.learner = ShrinkingGradient(estimator=Pool(n_units), step=0.6, seed=seed)
+
+    def heal(self) -> bool:
+        """Begin a new run if the present one is not finite; return whether it is not."""
+        broken = not_finite(self.learner.state())
+        if broken:
+            self.reinitialise(broken)
+        return bool(broken)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Begin a new run of Algorithm 1, on the same units."""
+        learner = self.learner
+        self.learner = ShrinkingGradient(
+            learner.features, learner.estimator, step=learner.step, seed=learner.seed
+        )
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write Algorithm 1's estimate, clipped to +-1."""

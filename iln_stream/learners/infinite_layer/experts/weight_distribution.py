@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.state import all_finite
+
 ACTIVATIONS = ("cos", "relu")
 """Activations that the scale of `WeightDistribution` is right for."""
 
@@ -91,10 +93,13 @@ class WeightDistribution:
 
 
 def blended(agop: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `agop` scaled to mean diagonal 1, with a floor of the identity under it."""
+    """Return `agop` scaled to mean diagonal 1, with a floor of the identity under it.
+
+    Return the identity if `agop` is 0 or not finite.
+    """
     d = len(agop)
     level = np.trace(agop) / max(d, 1)
-    if not level > 1e-300:
+    if not level > 1e-300 or not all_finite(agop):
         return np.eye(d)
     blend: NDArray[np.float64] = (1.0 - FLOOR) * agop / level + FLOOR * np.eye(d)
     return blend

@@ -62,7 +62,8 @@ class AccurateEngine(RegressionEngine):
     """
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
-        inputs, target, memory = Inputs(max_columns), Target(), Memory(MEMORY, N_LAGS)
+        memory = Memory(MEMORY, N_LAGS)
+        inputs, target = Inputs(max_columns, memory), Target(memory)
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
         self.ridges = ResampledRidges(bank, inputs, target, memory, key)
         self.shrinking_gradient = ShrinkingGradientExpert(N_UNITS, int(key[1]))
@@ -88,12 +89,6 @@ class AccurateEngine(RegressionEngine):
     def first_order(self) -> ShrinkingGradient:
         """The expert that is Algorithm 1."""
         return self.shrinking_gradient.learner
-
-    @property
-    def n_reset(self) -> int:
-        """How often a part of an expert was drawn anew because it had broken."""
-        experts = (*self.mean.experts.values(), *self.mixture.experts.values())
-        return sum(expert.n_reset for expert in experts)
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""

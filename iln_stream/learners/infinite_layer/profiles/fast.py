@@ -1,7 +1,7 @@
 """Profile fast of `InfiniteLayerRegressor`: a ridge and four others, in two compiled calls."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class FastEngine(Engine):
     """
 
     first_order = None
-    n_reset = 0
+    resets: ClassVar[dict[str, int]] = {}
 
     kept = (
         "key", "target", "record", "table", "units", "theta", "P", "agop", "memory", "next_at",

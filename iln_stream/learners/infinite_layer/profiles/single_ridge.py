@@ -48,11 +48,8 @@ class SingleRidgeEngine(RegressionEngine):
         max_columns: int,
         key: NDArray[np.uint64],
     ) -> None:
-        inputs, target, memory = (
-            Inputs(max_columns),
-            Target(),
-            Memory(MEMORY if resampled else 1, 0),
-        )
+        memory = Memory(MEMORY if resampled else 1, 0)
+        inputs, target = Inputs(max_columns, memory), Target(memory)
         bank = RLSBank((spec,), n_units, 0, regularization, huber)
         self.ridges = ResampledRidges(bank, inputs, target, memory, key, resampled=resampled)
         super().__init__(inputs, target, memory, self.ridges)
