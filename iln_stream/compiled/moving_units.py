@@ -81,7 +81,7 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
 
 @compiled
 def gather(memory, n_lags, stats, target, n, kept, seed, rows, t):  # type: ignore[no-untyped-def]
-    """Fill rows (16, L + 1), which end with 1, and scaled targets t (16,) by the present statistics."""
+    """Fill rows (16, L + 1), which end with 1, and targets t (16,), by the present statistics."""
     N, L, d = memory.shape[0], rows.shape[1] - 1, stats.shape[1]
     center, unit = center_and_unit(target)
     uniforms, inverses = np.empty(BATCH - 1), np.empty(d)

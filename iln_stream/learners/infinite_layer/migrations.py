@@ -74,8 +74,24 @@ def _accurate(old: StateDict) -> StateDict:
 
 
 def _fast(old: StateDict) -> StateDict:
-    renamed = {"outer": "agop", "redrawn": "drawn_at", "newborn": "candidate"}
-    return {renamed.get(name, name): value for name, value in old.items()}
+    """The units did not move then: they begin to, and the larger memory has the same events."""
+    names = ("key", "target", "table", "theta", "P", "inputs", "intervals")
+    n, units, outer = int(old["record"][0]), old["units"], old["outer"]
+    n_kept = min(n, len(old["memory"]))
+    events = np.arange(n - n_kept, n)
+    memory = np.zeros((4096, old["memory"].shape[1]))
+    memory[events % len(memory)] = old["memory"][events % len(old["memory"])]
+    moving = np.zeros((4, *units.shape), np.float32)
+    moving[[0, 3]] = units
+    return {
+        **{name: old[name] for name in names},
+        "record": np.append(old["record"], [0.0, n_kept]),
+        "units": moving,
+        "mean_squares": np.diag(outer).copy(),
+        "memory": memory,
+        "drawn_at": old["redrawn"],
+        "n_reset": 0,
+    }
 
 
 def _memory(old: StateDict) -> StateDict:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray  # isort later
+from numpy.typing import NDArray
 
 from iln_stream.compiled import fast_event as kernels
-from iln_stream.compiled.fast_event import N_LAGS, RIDGE
+from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
@@ -21,7 +21,6 @@ from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
 
 N_UNITS = 64
-BLOCK = 16
 MEMORY = 4096
 PRIOR = WeightDistribution("cos", 1.0, sparse=True)
 EXPERTS = ("ridge", "running-mean", "persistence", "stretched-2", "stretched-4")
@@ -60,16 +59,15 @@ class FastEngine(Engine):
         super().__init__(Inputs(max_columns))
         self.key = key
         self.target = no_statistics(1)
-        # Events learned and the mixture's mean |error|; drift's record; the last two targets; and
-        # the ridge's record: see compiled/fast_event.py.
-        self.record = np.zeros(11)
+        # The records of the mixture, of drift and of the ridge; the last two targets; counts.
+        self.record = np.zeros(kernels.LENGTH)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
         self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
         self.intervals = Intervals()
         self.n_reset = 0
         self._draw(N_LAGS)
-        self._make_scratch()
+        self._gather()
 
     def _draw(self, d: int) -> None:
         """Draw units for d lags and inputs, and let the ridge on them begin."""
@@ -99,46 +97,66 @@ class FastEngine(Engine):
         """Mean |error| of about the last 50 events over that of about the last 1000."""
         return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
-    def _make_scratch(self) -> None:
+    def _gather(self) -> None:
+        """Move most arrays into one, which is passed to compiled functions in their stead."""
+        intervals = self.intervals
+        look = np.zeros((5, len(self.theta)))  # the last prediction and its row
+        parts = kernels.Parts(
+            self.target, self.record, self.table, intervals.errors, intervals.rules,
+            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, look,
+        )  # fmt: skip
+        self._array = np.concatenate([part.ravel() for part in parts])
+        ends = np.cumsum([part.size for part in parts])
+        views: list[Any] = [
+            flat.reshape(part.shape)
+            for flat, part in zip(np.split(self._array, ends[:-1]), parts, strict=True)
+        ]
+        (
+            self.target, self.record, self.table, intervals.errors, intervals.rules,
+            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, _,
+        ) = views  # fmt: skip
         self._seed = int(self.key[0] >> np.uint64(1))
-        self._last_prediction = np.zeros((5, len(self.theta)))  # the last prediction and its row
-        self._row: Vector | None = None  # that row; comparing its bytes would cost more
+        self._row: Vector | None = None  # the last predicted; comparing its bytes would cost more
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies have their own arrays."""
+        self.__dict__.update(state)
+        self._gather()
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
-        self._predict_row(self.inputs.row(x))
-        return self._prediction
+        self._row = row = self.inputs.row(x)
+        y_pred: float = kernels.predict_event(row, self.inputs.stats, self._array, self.units)
+        return y_pred
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         return self.intervals.around(self.predict(x), level)
 
-    def _predict_row(self, x: Vector) -> None:
-        self._row = x
-        self._prediction: float = kernels.predict_event(
-            x, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self._last_prediction,
-        )  # fmt: skip
-
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
-        row = self._admit(x)
-        last = self._row
-        if row is not last and (last is None or row.tobytes() != last.tobytes()):
-            self._predict_row(row)
+        row = self.inputs.admit(x)
+        if row is not self._row:
+            self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
-        intervals = self.intervals
         healthy = kernels.learn_event(
-            row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.mean_squares, self.memory, self._last_prediction,
-            intervals.errors, intervals.rules, intervals.tallies, intervals.record, self._seed,
-        )  # fmt: skip
+            row, y, self.inputs.stats, self._array, self.units, self.memory, self._seed
+        )
         if not healthy:
             self._reset()
+
+    def _require_prediction(self, row: Vector) -> None:
+        """Make room for the row's new columns, and predict, unless that was just done."""
+        known = len(self.mean_squares) - N_LAGS
+        if len(row) > known:
+            self._widen(len(row) - known)
+        if self._row is None or row.tobytes() != self._row.tobytes():
+            kernels.predict_event(row, self.inputs.stats, self._array, self.units)
 
     def _reset(self) -> None:
         """Draw new units, and let the ridge begin again; the memory trains the units."""
         self._draw(len(self.mean_squares))
+        self._gather()
         self.n_reset += 1
         warnings.warn(
             f"the ridge's prediction was not finite at event {self.n}: its units are drawn anew, "
@@ -159,7 +177,7 @@ class FastEngine(Engine):
             more = _blocks(L + n_columns) - len(self.P)
             self.theta = np.pad(self.theta, (0, more * BLOCK))
             self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
-        self._make_scratch()
+        self._gather()
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
@@ -176,4 +194,4 @@ class FastEngine(Engine):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self._make_scratch()
+        self._gather()
