@@ -20,7 +20,7 @@ LAYOUTS = {
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
     "iln_stream.InfiniteLayerClassifier": (3, "8c7cb96ccf4af992"),
-    "iln_stream.InfiniteLayerRegressor": (3, "34b0a9f061ed5658"),
+    "iln_stream.InfiniteLayerRegressor": (3, "23976817f67205f7"),
     "iln_stream.Moments": (1, "81543012ef61e8a2"),
     "iln_stream.Pool": (1, "05d25d63e4f53d2d"),
     "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),

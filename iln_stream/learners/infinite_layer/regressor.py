@@ -50,7 +50,8 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
-    one rule.
+    one rule. Its units are never redrawn: gradients on past events move them, so that it goes on
+    learning as long as the stream does.
 
     The profile `"long"` is for streams of tens of thousands of events and more. To the experts of
     `"accurate"`, whose units settle after 2,048 events, it adds three networks whose units keep
@@ -172,7 +173,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     @property
     def n_reset(self) -> int:
-        """How often a part was drawn anew because it predicted no finite number; see "long"."""
+        """How often a part was drawn anew because it predicted no finite number: "fast", "long"."""
         with self._turn:
             return self._engine.n_reset
 
