@@ -1,60 +1,147 @@
 """One event of the fast profile in two calls: one predicts, one learns.
 
-Each array passed from Python costs some 40 ns, twice that in a named tuple, and an event takes 7
-us in all. So related values share one array, with named indices, and arrays are passed one by one.
+Each array passed from Python costs some 50 ns, twice that in a named tuple, and an event takes 5
+us in all. So most arrays are parts of one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.compiled.activations import COS
 from iln_stream.compiled.block_ridge import learn_blocks
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.borrowed import borrowed
+from iln_stream.compiled.column_statistics import CHANGED_AT, join
 from iln_stream.compiled.drift import join_drift
 from iln_stream.compiled.hidden_units import features, gradient, preactivations
 from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.mixed_intervals import learn_interval
+from iln_stream.compiled.mixed_intervals import LEVELS, N_ROLLING, WINDOWS, learn_interval
 from iln_stream.compiled.ml_poly import DISCOUNT, mixed, update_rule
+from iln_stream.compiled.moving_units import AVERAGE, move_units
 from iln_stream.compiled.recursive_ridge import dot
-from iln_stream.compiled.standardise import HIGH, LOW, standardise, standardise_again
+from iln_stream.compiled.standardise import HIGH, LOW, N_ROWS, standardise
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target, scaled
 
-EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD = 0, 0, 2, 5, 7
-"""Indices into `record`, shape (9,), and offsets of its parts: the record of `update_rule`, whose
-first entry is the number of events learned; that of `join_drift`; the last two targets; and that of
-`learn_blocks`."""
+EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD, STEPS, KEPT, LENGTH = 0, 0, 2, 5, 7, 9, 10, 11
+"""Indices into `record`, shape (11,), and offsets of its parts: the record of `update_rule`, whose
+first entry is the number of events learned; that of `join_drift`; the last two targets; that of
+`learn_blocks`; the steps that the units took; and the number of events in the memory."""
 
 N_LAGS, N_EXPERTS = 2, 5
+N_LEVELS, LONGEST = len(LEVELS), max(WINDOWS)
+N_RULES = N_LEVELS * N_ROLLING
+ERRORS = (1 + 2 * len(WINDOWS)) * LONGEST
 
 ROW, INPUTS, FEATURES, PREDICTIONS, GAINS = range(5)
 """Rows of `look`, shape (5, D), which a prediction fills for learning: the raw row, v = [last
-targets, deviations], phi, the experts' predictions; and scratch."""
+targets, deviations], phi, the experts' predictions and, after them, the ridge's output; scratch."""
 
 SQUARED = False
 STRETCHES = (2.0, 4.0)
-AGOP_EVERY = 8
-"""Gradients are computed at every such event."""
+RELEVANCE_EVERY = 8
+"""Gradients by the inputs are computed at every such event."""
+
+FIRST_STEP, EARLY_STEPS, STEP_EVERY = 32, 1024, 8
+"""Units move from this event on, or after so many events since a change of level or scale: at each
+event until they have taken so many steps, and then at every such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
 """Parameters of the ridge, as in `recursive_ridge.learn`."""
 
 
+BLOCK = 16
+"""Size of the ridge's blocks."""
+
+
+class Parts(NamedTuple):
+    """Parts of one array, for L lags and inputs, R units, and D features in n blocks.
+
+    Parameters
+    ----------
+    target
+        Statistics of the target, (47, 1).
+    record
+        (11,), see `EVENTS`.
+    table
+        State of the rule, (4, 5).
+    errors, rules, tallies, interval_record
+        Those of the intervals: see `mixed_intervals`.
+    theta, P
+        The ridge's weights (D,) and covariance (n, 16, 16).
+    mean_squares
+        Mean squares of the gradient along each lag and input, (L,).
+    look
+        (5, D), see `ROW`.
+
+    """
+
+    target: NDArray[np.float64]
+    record: NDArray[np.float64]
+    table: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    rules: NDArray[np.float64]
+    tallies: NDArray[np.float64]
+    interval_record: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    P: NDArray[np.float64]
+    mean_squares: NDArray[np.float64]
+    look: NDArray[np.float64]
+
+
 @compiled
-def predict_event(x, stats, target, record, table, units, theta, look):  # type: ignore[no-untyped-def]
+def parts_of(a, L, R):  # type: ignore[no-untyped-def]
+    """The parts of an array, which lie one after the other."""
+    n = (R + 1 + L + BLOCK - 1) // BLOCK  # for the units, 1, and lags and inputs
+    D = n * BLOCK
+    table = N_ROWS + LENGTH
+    errors = table + 4 * N_EXPERTS
+    rules = errors + ERRORS
+    tallies = rules + 4 * N_RULES
+    intervals = tallies + 4 * N_LEVELS
+    theta = intervals + 3
+    P = theta + D
+    mean_squares = P + D * BLOCK
+    look = mean_squares + L
+    return Parts(
+        a[:N_ROWS].reshape(N_ROWS, 1),
+        a[N_ROWS:table],
+        a[table:errors].reshape(4, N_EXPERTS),
+        a[errors:rules].reshape(-1, LONGEST),
+        a[rules:tallies].reshape(4, N_RULES),
+        a[tallies:intervals].reshape(N_LEVELS, 4),
+        a[intervals:theta],
+        a[theta:P],
+        a[P:mean_squares].reshape(n, BLOCK, BLOCK),
+        a[mean_squares:look],
+        a[look : look + 5 * D].reshape(5, D),
+    )
+
+
+@compiled
+def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     """Return the prediction for x in the target's units.
 
-    `units` (L + 1, R) holds omega and, below it, b; L counts the last targets and the inputs. The
-    experts are the ridge, the mean, the last target, and the ridge stretched from the middle of the
-    targets' range to its ends: the mean of two-valued targets lies between the two values, their
-    median does not.
+    `array` holds `Parts`; `units` (4, L + 1, R) is that of `moving_units`; L counts the last
+    targets and the inputs. The experts are the ridge, the mean, the last target, and the ridge
+    stretched from the middle of the targets' range to its ends: the mean of two-valued targets lies
+    between the two values, their median does not.
     """
+    units = borrowed(units)
+    L, R = units.shape[1] - 1, units.shape[2]
+    parts = parts_of(borrowed(array), L, R)
+    target, record, look = parts.target, parts.record, parts.look
     center, unit = center_and_unit(target)
-    L, R = units.shape[0] - 1, units.shape[1]
     row, v, phi, p = look[ROW, : x.shape[0]], look[INPUTS, :L], look[FEATURES], look[PREDICTIONS]
     for i in range(N_LAGS):
         v[i] = 3.0 * scaled(record[LAGS + i], center, unit) if record[EVENTS] > i else 0.0
     standardise(x, stats, row, v[N_LAGS:])
-    features(units[:L], units[L], COS, np.ones(L), v, np.empty(R, np.float32), phi)
-    p[0] = min(max(dot(theta, phi), -FENCE), FENCE)
+    now, linear = units[AVERAGE], look[GAINS, :L]
+    linear[:] = 1.0
+    features(now[:L], now[L], COS, linear, v, np.empty(R, np.float32), phi)
+    output = dot(parts.theta, phi)
+    p[N_EXPERTS] = output
+    p[0] = min(max(output, -FENCE), FENCE) if np.isfinite(output) else 0.0
     p[1] = 0.0
     p[2] = v[0] / 3.0
     low, high = scaled(target[LOW, 0], center, unit), scaled(target[HIGH, 0], center, unit)
@@ -62,73 +149,74 @@ def predict_event(x, stats, target, record, table, units, theta, look):  # type:
     middle = (low + high) / 2.0
     for i in range(2):
         p[3 + i] = min(max(middle + STRETCHES[i] * (p[0] - middle), low), high)
-    return center + unit * mixed(table, p[:N_EXPERTS])
+    return center + unit * mixed(parts.table, p[:N_EXPERTS])
 
 
 @compiled
-def learn_event(  # type: ignore[no-untyped-def]
-    x, y, stats, target, record, table, units, theta, P, agop, memory, look, interval_state,
-):  # fmt: skip
+def learn_event(x, y, stats, array, units, memory, seed):  # type: ignore[no-untyped-def]
     """Train everything on y at the row last predicted, and store the event in the memory.
 
-    Returns the number of events so far.
+    `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
+    Returns whether the ridge's output was finite; if not, the ridge did not learn.
     """
-    L = units.shape[0] - 1
+    units, memory = borrowed(units), borrowed(memory)
+    L, R = units.shape[1] - 1, units.shape[2]
+    parts = parts_of(borrowed(array), L, R)
+    target, record, table, look = parts.target, parts.record, parts.table, parts.look
     phi, p = look[FEATURES], look[PREDICTIONS, :N_EXPERTS]
-    kept = memory[int(record[EVENTS]) % memory.shape[0]]
-    kept[:N_LAGS] = record[LAGS : LAGS + N_LAGS]
-    kept[N_LAGS:L] = look[ROW, : L - N_LAGS]
-    kept[L] = y
+    event = memory[int(record[EVENTS]) % memory.shape[0]]
+    event[:N_LAGS] = record[LAGS : LAGS + N_LAGS]
+    event[N_LAGS:L] = look[ROW, : L - N_LAGS]
+    event[L] = y
+    record[KEPT] = min(record[KEPT] + 1.0, memory.shape[0])
     center, unit = center_and_unit(target)
     mixture = mixed(table, p)
     prediction = center + unit * mixture
-    learn_interval(interval_state, prediction, np.empty(0), y)
+    unscaled = np.empty((0, 0))
+    interval_state = parts.errors, unscaled, parts.rules, parts.tallies, parts.interval_record
+    learn_interval(interval_state, prediction, unscaled[0:0, 0], y)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats, record[EVENTS])
     join_target(y, target, record[EVENTS])
+    if changed(stats, target, record[EVENTS]):
+        record[KEPT] = 1.0  # earlier events would teach the units the wrong level
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
     update_rule(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)
-    n = record[EVENTS]
-    if n % AGOP_EVERY == 0:
-        rate = 1.0 / min(1.0 + n / (4.0 * AGOP_EVERY), 500.0 / AGOP_EVERY)
-        update_agop(units, theta, look[INPUTS, :L], rate, agop)
-    learn_blocks(
-        P, theta, record[HUBER_RECORD:], phi, look[GAINS], t, p[0], FORGETTING, RIDGE, HUBER
-    )
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
-    return int(n)
+    if not np.isfinite(look[PREDICTIONS, N_EXPERTS]):
+        return False
+    n = record[EVENTS]
+    if n % RELEVANCE_EVERY == 0:
+        rate = 1.0 / min(1.0 + n / (4.0 * RELEVANCE_EVERY), 500.0 / RELEVANCE_EVERY)
+        update_relevance(units[AVERAGE], parts.theta, look[INPUTS, :L], rate, parts.mean_squares)
+    theta, errors, gains = parts.theta, record[HUBER_RECORD:STEPS], look[GAINS]
+    learn_blocks(parts.P, theta, errors, phi, gains, t, p[0], FORGETTING, RIDGE, HUBER)
+    if record[KEPT] >= FIRST_STEP and (record[STEPS] < EARLY_STEPS or n % STEP_EVERY == 0):
+        record[STEPS] += 1.0
+        step, kept = record[STEPS], record[KEPT]
+        move_units(units, theta, memory, N_LAGS, stats, target, int(n), kept, step, seed)
+    return True
 
 
 @compiled
-def update_agop(units, theta, v, rate, agop):  # type: ignore[no-untyped-def]
-    """Add the gradient at v to the average outer product of gradients, (L, L)."""
+def changed(stats, target, n):  # type: ignore[no-untyped-def]
+    """Whether the level or the scale of the target or of an input changed at event n > 0."""
+    if n == 0.0:
+        return False
+    for j in range(stats.shape[1]):
+        if stats[CHANGED_AT, j] == n:
+            return True
+    return target[CHANGED_AT, 0] == n
+
+
+@compiled
+def update_relevance(units, theta, v, rate, mean_squares):  # type: ignore[no-untyped-def]
+    """Add the squared gradient at v to the average of squared gradients, (L,)."""
     L, R = units.shape[0] - 1, units.shape[1]
     u, a, g = np.empty(R, np.float32), np.empty(R, np.float32), np.empty(L)
     preactivations(units[:L], units[L], v, u)
     gradient(units[:L], COS, np.ones(L), theta, u, a, g)
     for j in range(L):
-        for m in range(L):
-            agop[j, m] += rate * (g[j] * g[m] - agop[j, m])
-
-
-@compiled
-def replay_blocks(memory, first, last, stats, scale, units, theta, P, record):  # type: ignore[no-untyped-def]
-    """Train candidate blocks on events first..last - 1 of the memory, a ring buffer (N, L + 1).
-
-    An event is stored as the two targets before it, its raw row, and its target.
-    """
-    L, R = units.shape[0] - 1, units.shape[1]
-    center, unit = scale
-    v, u, linear = np.empty(L), np.empty(R, np.float32), np.ones(L)
-    phi, k = np.zeros(theta.shape[0]), np.empty(theta.shape[0])
-    for i in range(first, last):
-        event = memory[i % memory.shape[0]]
-        for j in range(N_LAGS):
-            v[j] = 3.0 * scaled(event[j], center, unit)
-        standardise_again(event[N_LAGS:L], stats, v[N_LAGS:])
-        features(units[:L], units[L], COS, linear, v, u, phi)
-        t = scaled(event[L], center, unit)
-        p = min(max(dot(theta, phi), -FENCE), FENCE)
-        learn_blocks(P, theta, record, phi, k, t, p, FORGETTING, RIDGE, HUBER)
+        mean_squares[j] += rate * (g[j] * g[j] - mean_squares[j])

@@ -10,6 +10,12 @@ LINEAR_SCALE = 0.3
 
 
 @compiled
+def unit_scale(R):  # type: ignore[no-untyped-def]
+    """The factor of each of R units."""
+    return 3.0 * np.sqrt(2.0 / R)
+
+
+@compiled
 def preactivations(omega, b, v, u):  # type: ignore[no-untyped-def]
     """u_r = sum_j omega[j, r] v_j + b_r; omega (d, R), b (R,), v (d,)."""
     R = u.shape[0]
@@ -28,7 +34,7 @@ def features(omega, b, activation, linear, v, u, phi):  # type: ignore[no-untype
     """phi = [3 sqrt(2/R) sigma(u), 1, .3 v], shape (R + 1 + d,); v only where `linear` is 1."""
     R = u.shape[0]
     if R > 0:
-        scale = 3.0 * np.sqrt(2.0 / R)
+        scale = unit_scale(R)
         preactivations(omega, b, v, u)
         if activation == COS:
             for r in range(R):
@@ -46,7 +52,7 @@ def gradient(omega, activation, linear, theta, u, a, g):  # type: ignore[no-unty
     """g = gradient in v of theta.phi(v), shape (d,); u as left by `features`, a (R,) is scratch."""
     R = u.shape[0]
     if R > 0:
-        scale = 3.0 * np.sqrt(2.0 / R)
+        scale = unit_scale(R)
         if activation == COS:
             turns = -2.0 * np.pi * scale
             for r in range(R):  # sin(2 pi u) = cos(2 pi (u - 1/4))

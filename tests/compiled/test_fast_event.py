@@ -3,30 +3,36 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.fast_event import (
-    AGOP_EVERY,
     DRIFT,
     FEATURES,
+    FIRST_STEP,
     FORGETTING,
     HUBER,
     HUBER_RECORD,
     INPUTS,
+    KEPT,
     LAGS,
+    LENGTH,
     N_EXPERTS,
     N_LAGS,
     PREDICTIONS,
+    RELEVANCE_EVERY,
     RIDGE,
     ROW,
+    STEPS,
+    Parts,
     learn_event,
+    parts_of,
     predict_event,
-    replay_blocks,
-    update_agop,
+    update_relevance,
 )
+from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
-d, R, B, MEMORY, N = 4, 20, 16, 50, 130
-L, n_blocks = N_LAGS + d, 2
+d, R, B, MEMORY, N = 4, 64, 16, 50, 130
+L, n_blocks = N_LAGS + d, 5
 D = n_blocks * B
 ONES = np.ones(L)
 
@@ -35,38 +41,38 @@ class Fast:
     """The arrays of the compiled loops."""
 
     def __init__(self, units):
-        self.stats, self.target = no_statistics(d), no_statistics(1)
-        self.record, self.table = np.zeros(9), np.zeros((4, N_EXPERTS))
-        self.table[3] = 1.0 / N_EXPERTS
-        self.units, self.theta = units, np.zeros(D)
-        self.P = np.tile(np.eye(B) / RIDGE, (n_blocks, 1, 1))
-        self.agop, self.memory = np.eye(L), np.zeros((MEMORY, L + 1))
-        self.look, self.intervals = np.zeros((5, D)), Intervals()
+        self.stats, part = no_statistics(d), Intervals()
+        table = np.zeros((4, N_EXPERTS))
+        table[3] = 1.0 / N_EXPERTS
+        parts = Parts(
+            no_statistics(1), np.zeros(LENGTH), table, part.errors, part.rules, part.tallies,
+            part.record, np.zeros(D), np.tile(np.eye(B) / RIDGE, (n_blocks, 1, 1)), np.ones(L),
+            np.zeros((5, D)),
+        )  # fmt: skip
+        self.array = np.concatenate([each.ravel() for each in parts])
+        self.parts = parts_of.py_func(self.array, L, R)
+        self.units = np.zeros((4, L + 1, R), np.float32)
+        self.units[[WEIGHTS, AVERAGE]] = units
+        self.memory = np.zeros((MEMORY, L + 1))
 
     def predict(self, x):
-        return predict_event(
-            x, self.stats, self.target, self.record, self.table, self.units, self.theta, self.look
-        )
+        return predict_event(x, self.stats, self.array, self.units)
 
     def learn(self, x, y):
-        return learn_event(
-            x, y, self.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.agop, self.memory, self.look, self.intervals.plain,
-        )  # fmt: skip
+        return learn_event(x, y, self.stats, self.array, self.units, self.memory, 7)
 
 
 class Plain:
-    """The same, recomputed from all events before."""
+    """The same, recomputed from all events before; but the units are given."""
 
-    def __init__(self, units):
-        self.omega, self.b = units[:L], units[L]
+    def __init__(self):
         self.events, self.rows = plain.Events(d, N_LAGS), []
         self.rule, self.intervals = plain.Rule(N_EXPERTS, squared=False), plain.Intervals()
         self.ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
-        self.agop, self.missed = np.eye(L), []
+        self.mean_squares, self.missed = np.ones(L), []
 
-    def predict(self, x):
-        events = self.events
+    def predict(self, x, units):
+        self.omega, self.b, events = units[:L], units[L], self.events
         events.describe(x)
         ys, scale = events.ys, events.scale
         self.phi = plain.features(self.omega, self.b, True, ONES, events.v, D)
@@ -90,10 +96,10 @@ class Plain:
         t = events.join(x, y)
         self.rule.update(self.p, self.mixture, t)
         n = len(events.ys)
-        if n % AGOP_EVERY == 0:
+        if n % RELEVANCE_EVERY == 0:
             g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, events.v)
             rate = 1.0 / min(1.0 + n / 32, 62.5)
-            self.agop = (1.0 - rate) * self.agop + rate * np.outer(g, g)
+            self.mean_squares = (1.0 - rate) * self.mean_squares + rate * g**2
         self.ridge.learn(self.phi, t, self.p[0])
 
 
@@ -122,66 +128,55 @@ def some_events(kind):
 @pytest.mark.parametrize("kind", ["normal", "two-valued", "wild", "constant"])
 def test_events_are_predicted_and_learned_as_recomputed(kind):
     """From the first event on, predictions and all state are as recomputed from all events."""
-    units = some_units()
-    fast, reference = Fast(units), Plain(units)
-    for n, (x, y) in enumerate(zip(*some_events(kind), strict=True)):
-        expected = reference.predict(x)
+    fast, reference = Fast(some_units()), Plain()
+    parts = fast.parts
+    for x, y in zip(*some_events(kind), strict=True):
+        expected = reference.predict(x, fast.units[AVERAGE])
         events, unit = reference.events, reference.events.scale[1]
         assert fast.predict(x) == pytest.approx(expected, abs=2e-4 * unit)
-        assert fast.look[PREDICTIONS, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
-        assert fast.look[ROW, :d].tolist() == events.row
-        assert fast.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
-        assert fast.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
-        assert fast.learn(x, y) == n + 1
+        assert parts.look[PREDICTIONS, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
+        assert parts.look[ROW, :d].tolist() == events.row
+        assert parts.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
+        assert parts.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
         reference.learn(x, y)
+        assert fast.learn(x, y)
     assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
-    assert fast.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
-    assert fast.agop == pytest.approx(reference.agop, rel=1e-3, abs=1e-3)
-    for block, information in zip(fast.P, reference.ridge.A, strict=True):
+    assert parts.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
+    assert parts.mean_squares == pytest.approx(reference.mean_squares, rel=1e-3, abs=1e-3)
+    for block, information in zip(parts.P, reference.ridge.A, strict=True):
         assert block @ information == pytest.approx(np.eye(B), abs=1e-3)
     drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
-    assert fast.record[DRIFT:LAGS] == pytest.approx(drift, abs=1e-4)
-    assert fast.record[LAGS:HUBER_RECORD].tolist() == events.last_targets(missing=None)
-    expected, errors = np.array(reference.intervals.errors), fast.intervals.errors[0, : N - 1]
+    assert parts.record[DRIFT:LAGS] == pytest.approx(drift, abs=1e-4)
+    assert parts.record[LAGS:HUBER_RECORD].tolist() == events.last_targets(missing=None)
+    assert parts.record[[STEPS, KEPT]].tolist() == [N + 1 - FIRST_STEP, MEMORY]
+    expected, errors = np.array(reference.intervals.errors), parts.errors[0, : N - 1]
     assert errors == pytest.approx(expected, rel=1e-9, abs=1e-3 * unit)
 
 
-def test_agop_is_a_mean_of_outer_products():
-    """The outer product of the gradient at v joins the average at the given rate."""
+def test_a_ridge_that_is_not_finite_is_reported():
+    """It predicts the mean and does not learn; the others do."""
+    fast = Fast(some_units())
+    xs, ys = some_events("normal")
+    for x, y in zip(xs[:50], ys, strict=False):
+        fast.predict(x)
+        fast.learn(x, y)
+    fast.parts.theta[3] = np.nan
+    before = fast.units.copy(), fast.parts.P.copy()
+    assert np.isfinite(fast.predict(xs[50]))
+    assert fast.parts.look[PREDICTIONS, 0] == 0.0
+    assert not fast.learn(xs[50], ys[50])
+    assert (fast.units == before[0]).all()
+    assert (before[1] == fast.parts.P).all()
+    assert np.isfinite(fast.parts.table).all()
+    assert fast.parts.record[0] == 51
+
+
+def test_relevance_is_a_mean_of_squared_gradients():
+    """The squared gradient at v joins the average at the given rate."""
     units, rng = some_units(), np.random.default_rng(2)
     theta, v = rng.normal(size=D), rng.normal(size=L)
     g = plain.gradient(units[:L], units[L], True, ONES, theta, v)
     for rate in (1.0, 0.25, 0.0):
-        agop = np.eye(L)
-        update_agop(units, theta, v, rate, agop)
-        expected = (1.0 - rate) * np.eye(L) + rate * np.outer(g, g)
-        assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize(
-    ("first", "last"), [(3, 3), (0, 40), (30, 75)], ids=["none", "some", "ring"]
-)
-def test_candidate_blocks_learn_the_memory(first, last):
-    """They have then learned events first..last - 1 of a ring, by the given statistics."""
-    rng, units = np.random.default_rng(3), some_units()
-    memory, scale = rng.normal(size=(MEMORY, L + 1)), np.array([0.3, 2.0])
-    memory[::4, N_LAGS + 1] = ABSENT
-    memory[5, 0], memory[6, L] = 1e9, -1e9
-    fast, columns = Fast(units), [plain.Column() for _ in range(d)]
-    for event in memory:
-        x = event[N_LAGS:L].copy()
-        plain.joined(columns, x)
-        fast.predict(x)
-        fast.learn(x, 0.0)
-    theta, P, record = np.zeros(D), np.tile(np.eye(B) / RIDGE, (n_blocks, 1, 1)), np.zeros(2)
-    replay_blocks(memory, first, last, fast.stats, scale, units, theta, P, record)
-    ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
-    for i in range(first, last):
-        lags, x, y = np.split(memory[i % MEMORY], [N_LAGS, L])
-        z = [c.deviation(value, c.joined) for c, value in zip(columns, x, strict=True)]
-        v = np.array([3.0 * plain.scaled(lag, scale) for lag in lags] + z)
-        phi = plain.features(units[:L], units[L], True, ONES, v, D)
-        ridge.learn(phi, plain.scaled(y[0], scale), np.clip(ridge.theta @ phi, -2.0, 2.0))
-    assert theta == pytest.approx(ridge.theta, abs=1e-4)
-    for block, information in zip(P, ridge.A, strict=True):
-        assert block @ information == pytest.approx(np.eye(B), abs=1e-3)
+        mean_squares = np.ones(L)
+        update_relevance(units, theta, v, rate, mean_squares)
+        assert mean_squares == pytest.approx(1.0 - rate + rate * g**2, rel=1e-4)

@@ -112,14 +112,26 @@ def _with_more_experts(rule: StateDict, n: int) -> StateDict:
 
 
 def _fast(old: StateDict) -> StateDict:
-    renamed = {"outer": "agop", "redrawn": "drawn_at", "newborn": "candidate"}
-    new = {renamed.get(name, name): value for name, value in old.items()}
-    statistics = {name: _statistics(old[name]) for name in ("target", "frame_stats")}
+    """The units did not move then: they begin to, and the larger memory has the same events."""
+    names = ("key", "table", "theta", "P")
+    n, units, outer = int(old["record"][0]), old["units"], old["outer"]
+    n_kept = min(n, len(old["memory"]))
+    events = np.arange(n - n_kept, n)
+    memory = np.zeros((4096, old["memory"].shape[1]))
+    memory[events % len(memory)] = old["memory"][events % len(old["memory"])]
+    moving = np.zeros((4, *units.shape), np.float32)
+    moving[[0, 3]] = units
     return {
-        **new,
-        **statistics,
+        **{name: old[name] for name in names},
+        "target": _statistics(old["target"]),
         "inputs": _with_statistics(old["inputs"]),
         "intervals": {**old["intervals"], "ratios": np.zeros((0, RATIOS))},
+        "record": np.append(old["record"], [0.0, n_kept]),
+        "units": moving,
+        "mean_squares": np.diag(outer).copy(),
+        "memory": memory,
+        "drawn_at": old["redrawn"],
+        "n_reset": 0,
     }
 
 

@@ -52,7 +52,8 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
-    one rule.
+    one rule. Its units are never redrawn: gradients on past events move them, so that it goes on
+    learning as long as the stream does.
 
     Parameters
     ----------

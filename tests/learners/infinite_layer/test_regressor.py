@@ -218,10 +218,9 @@ def test_drift_signal_rises_at_a_change(profile):
     assert model.drift > 1.5
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_units_are_redrawn(profile):
+def test_units_are_redrawn():
     """Each expert's units were last drawn after 256 of 300 events, or at its turn after that."""
-    model, _, _ = trained(300, profile=profile)
+    model, _, _ = trained(300)
     assert all(256 <= n < 300 for n in model.redrawn_at.values())
 
 
@@ -281,10 +280,9 @@ def test_targets_and_inputs_too_small_to_square(profile):
         assert math.isfinite(model.predict_one({"a": 0.0}))
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_redraws_go_on_while_columns_come(profile):
+def test_redraws_go_on_while_columns_come():
     """Units are redrawn also while a stream keeps bringing new names."""
-    model = InfiniteLayerRegressor(profile, seed=1)
+    model = InfiniteLayerRegressor(seed=1)
     rng = np.random.default_rng(0)
     for i in range(1_200):
         x = {"a": float(rng.normal()), "b": float(rng.normal()), f"new{i // 10}": 1.0}

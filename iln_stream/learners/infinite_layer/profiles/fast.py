@@ -1,50 +1,29 @@
 """Profile fast of `InfiniteLayerRegressor`: a ridge and four others, in two compiled calls."""
 
+import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import fast_event as kernels
-from iln_stream.compiled.column_statistics import CHANGED_AT
-from iln_stream.compiled.fast_event import N_LAGS, RIDGE
+from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
+from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
+from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.drift import signal
 from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.observation import Vector
-from iln_stream.learners.infinite_layer.experts.feature_resampler import FIRST, NEVER, SLICE
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.infinite_layer.part import from_state, to_state
 
 N_UNITS = 64
-BLOCK = 16
-MEMORY = 1024
-PRIOR = WeightDistribution("cos", 1.5, sparse=True)
+MEMORY = 4096
+PRIOR = WeightDistribution("cos", 1.0, sparse=True)
 EXPERTS = ("ridge", "running-mean", "persistence", "stretched-2", "stretched-4")
-
-
-class Candidate(NamedTuple):
-    """A candidate ridge that is being trained on the memory."""
-
-    units: NDArray[np.float32]
-    theta: NDArray[np.float64]
-    P: NDArray[np.float64]
-    record: NDArray[np.float64]
-
-    def widened(self, d: int) -> "Candidate":
-        """Return it for d lags and inputs; new ones enter linearly only, not through units."""
-        L = len(self.units) - 1
-        more = _blocks(d) - len(self.P)
-        return Candidate(
-            np.insert(self.units, (d - L) * [L], 0.0, axis=0),
-            np.pad(self.theta, (0, more * BLOCK)),
-            np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))]),
-            self.record,
-        )
 
 
 def _blocks(d: int) -> int:
@@ -55,8 +34,8 @@ def _blocks(d: int) -> int:
 class FastEngine(Engine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
-    The cosines see the last two targets too. They are redrawn from the gradients after 64, 128,
-    ..., 1024 events, like the accurate profile's.
+    The ridge and its units learn at the same time: recursive least squares fit its weights to the
+    units, and gradients, on the newest event and on past ones, move the units.
 
     Parameters
     ----------
@@ -68,36 +47,45 @@ class FastEngine(Engine):
     """
 
     first_order = None
-    resets: ClassVar[dict[str, int]] = {}
 
     kept = (
-        "key", "target", "record", "table", "units", "theta", "P", "agop", "memory", "next_at",
-        "cursor", "drawn_at", "frame_stats", "frame_scale",
+        "key", "target", "record", "table", "units", "theta", "P", "mean_squares", "memory",
+        "drawn_at", "n_reset",
     )  # fmt: skip
     parts = ("inputs", "intervals")
-    own = ("candidate",)
-    fixed = ("key", "target", "record", "table", "frame_scale")
+    fixed = ("key", "target", "record", "table")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         super().__init__(Inputs(max_columns))
         self.key = key
         self.target = no_statistics(1)
-        # Events learned and the mixture's mean |error|; drift's record; the last two targets; and
-        # the ridge's record: see compiled/fast_event.py.
-        self.record = np.zeros(9)
+        # The records of the mixture, of drift and of the ridge; the last two targets; counts.
+        self.record = np.zeros(kernels.LENGTH)
         self.table = np.zeros((4, len(EXPERTS)))
         self.table[3] = 1.0 / len(EXPERTS)
-        self.agop = np.eye(N_LAGS)
         self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
         self.intervals = Intervals()
-        self.next_at = FIRST
-        self.cursor = 0
-        self.drawn_at = 0  # number of events after which the units were last drawn
-        self.frame_stats = no_statistics(0)
-        self.frame_scale = np.zeros(2)
-        self._candidate: Candidate | None = None
-        self._take(self._drawn(0))
-        self._make_scratch()
+        self.n_reset = 0
+        self._draw(N_LAGS)
+        self._gather()
+
+    def _draw(self, d: int) -> None:
+        """Draw units for d lags and inputs, and let the ridge on them begin."""
+        self.drawn_at = self.n
+        counter = np.array([0, 0, self.n, 0], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
+        self.units = np.zeros((4, d + 1, N_UNITS), np.float32)
+        self.units[[WEIGHTS, AVERAGE]] = np.vstack(PRIOR.draw(N_UNITS, np.eye(d), N_LAGS, rng))
+        n_blocks = _blocks(d)
+        self.theta = np.zeros(n_blocks * BLOCK)
+        self.P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
+        self.mean_squares = np.ones(d)  # of the gradient along each lag and input
+        self.record[kernels.HUBER_RECORD : kernels.KEPT] = 0.0
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised."""
+        return {"ridge": self.n_reset}
 
     @property
     def n(self) -> int:
@@ -114,95 +102,87 @@ class FastEngine(Engine):
         """Mean |error| of about the last 50 events over that of about the last 1000."""
         return signal(self.record[kernels.DRIFT : kernels.LAGS])
 
-    def _make_scratch(self) -> None:
-        self._last_prediction = np.zeros((5, len(self.theta)))  # the last prediction and its row
-        self._row: Vector | None = None  # that row; comparing its bytes would cost more
+    def _gather(self) -> None:
+        """Move most arrays into one, which is passed to compiled functions in their stead."""
+        intervals = self.intervals
+        look = np.zeros((5, len(self.theta)))  # the last prediction and its row
+        parts = kernels.Parts(
+            self.target, self.record, self.table, intervals.errors, intervals.rules,
+            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, look,
+        )  # fmt: skip
+        self._array = np.concatenate([part.ravel() for part in parts])
+        ends = np.cumsum([part.size for part in parts])
+        views: list[Any] = [
+            flat.reshape(part.shape)
+            for flat, part in zip(np.split(self._array, ends[:-1]), parts, strict=True)
+        ]
+        (
+            self.target, self.record, self.table, intervals.errors, intervals.rules,
+            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, _,
+        ) = views  # fmt: skip
+        self._seed = int(self.key[0] >> np.uint64(1))
+        self._row: Vector | None = None  # the last predicted; comparing its bytes would cost more
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies have their own arrays."""
+        self.__dict__.update(state)
+        self._gather()
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
-        self._predict_row(self.inputs.row(x))
-        return self._prediction
+        self._row = row = self.inputs.row(x)
+        y_pred: float = kernels.predict_event(row, self.inputs.stats, self._array, self.units)
+        return y_pred
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         return self.intervals.around(self.predict(x), level)
 
-    def _predict_row(self, x: Vector) -> None:
-        self._row = x
-        self._prediction: float = kernels.predict_event(
-            x, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self._last_prediction,
-        )  # fmt: skip
-
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
-        row = self._admit(x)
-        last = self._row
-        if row is not last and (last is None or row.tobytes() != last.tobytes()):
-            self._predict_row(row)
+        row = self.inputs.admit(x)
+        if row is not self._row:
+            self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
-        n = kernels.learn_event(
-            row, y, self.inputs.stats, self.target, self.record, self.table, self.units, self.theta,
-            self.P, self.agop, self.memory, self._last_prediction, self.intervals.plain,
-        )  # fmt: skip
-        if self._candidate is not None or n >= self.next_at:
-            self._redraw()
-
-    def _drawn(self, n: int) -> Candidate:
-        counter = np.array([0, 0, n, 0], dtype=np.uint64)
-        rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
-        omega, b = PRIOR.draw(N_UNITS, self.agop, N_LAGS, rng)
-        n_blocks = _blocks(len(self.agop))
-        P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
-        return Candidate(np.vstack([omega, b]), np.zeros(n_blocks * BLOCK), P, np.zeros(2))
-
-    def _take(self, ridge: Candidate) -> None:
-        self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :] = ridge
-
-    def _redraw(self) -> None:
-        """Do an event's share of training a candidate; once it has caught up, it takes over."""
-        n = self.n
-        if self._candidate is None:
-            changed_at = max(self.inputs.changed_at, int(self.target[CHANGED_AT, 0]))
-            if n - changed_at < min(changed_at, MEMORY):
-                # Older events would teach it the wrong level.
-                self.next_at = changed_at + min(changed_at, MEMORY)
-                return
-            self._candidate = self._drawn(n)
-            self.cursor = max(0, n - MEMORY, changed_at)
-            self.next_at = 2 * n if 2 * n <= MEMORY else NEVER
-            self.frame_stats = self.inputs.stats.copy()
-            self.frame_scale = np.array(center_and_unit(self.target))
-        new = self._candidate
-        last = min(self.cursor + SLICE, n)
-        kernels.replay_blocks(
-            self.memory, self.cursor, last, self.frame_stats, self.frame_scale, *new
+        healthy = kernels.learn_event(
+            row, y, self.inputs.stats, self._array, self.units, self.memory, self._seed
         )
-        self.cursor = last
-        if last == n:
-            self._take(new)
-            self._candidate = None
-            self.drawn_at = n
+        if not healthy:
+            self._reset()
+
+    def _require_prediction(self, row: Vector) -> None:
+        """Make room for the row's new columns, and predict, unless that was just done."""
+        known = len(self.mean_squares) - N_LAGS
+        if len(row) > known:
+            self._widen(len(row) - known)
+        if self._row is None or row.tobytes() != self._row.tobytes():
+            kernels.predict_event(row, self.inputs.stats, self._array, self.units)
+
+    def _reset(self) -> None:
+        """Draw new units, and let the ridge begin again; the memory trains the units."""
+        self._draw(len(self.mean_squares))
+        self._gather()
+        self.n_reset += 1
+        warnings.warn(
+            f"the ridge's prediction was not finite at event {self.n}: its units are drawn anew, "
+            "and its weights begin at 0",
+            IlnWarning,
+            stacklevel=2,
+        )
 
     def _widen(self, n_columns: int) -> None:
-        d = len(self.agop)
-        agop = np.eye(d + n_columns)
-        agop[:d, :d] = self.agop
-        self.agop = agop
-        self.memory = np.insert(self.memory, n_columns * [d], ABSENT, axis=1)
+        """Make room for new columns; all but the first enter the units when gradients say so."""
+        L = len(self.mean_squares)
+        self.memory = np.insert(self.memory, n_columns * [L], ABSENT, axis=1)
         if self.n == 0:
-            self._take(self._drawn(0))
+            self._draw(L + n_columns)
         else:
-            now = Candidate(self.units, self.theta, self.P, self.record[kernels.HUBER_RECORD :])
-            self._take(now.widened(len(agop)))
-            if self._candidate is not None:
-                self._candidate = self._candidate.widened(len(agop))
-                fresh = no_statistics(n_columns)
-                self.frame_stats = np.concatenate([self.frame_stats, fresh], axis=1)
-            # Soon, but not so soon that redrawing never ends.
-            soon = max(self.n + FIRST, self.drawn_at + min(self.n, MEMORY) // 4)
-            self.next_at = min(self.next_at, soon)
-        self._make_scratch()
+            self.units = np.insert(self.units, n_columns * [L], 0.0, axis=1)
+            self.mean_squares = np.pad(self.mean_squares, (0, n_columns))
+            more = _blocks(L + n_columns) - len(self.P)
+            self.theta = np.pad(self.theta, (0, more * BLOCK))
+            self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
+        self._gather()
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
@@ -210,18 +190,13 @@ class FastEngine(Engine):
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies."""
-        return self._shares(np.diag(self.agop)[N_LAGS:])
+        return self._shares(self.mean_squares[N_LAGS:])
 
     def redrawn_at(self) -> dict[str, int]:
         """Return the number of events after which the units were last drawn."""
         return {"ridge": self.drawn_at}
 
-    def state(self) -> dict[str, Any]:
-        """Return the state, including the ridge being trained."""
-        return super().state() | {"candidate": to_state(self._candidate)}
-
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
-        self._candidate = from_state(Candidate, state["candidate"])
-        self._make_scratch()
+        self._gather()
