@@ -76,8 +76,10 @@ def learn_event(  # type: ignore[no-untyped-def]
     L = units.shape[0] - 1
     phi, p = look[FEATURES], look[PREDICTIONS, :N_EXPERTS]
     kept = memory[int(record[EVENTS]) % memory.shape[0]]
-    kept[:N_LAGS] = record[LAGS : LAGS + N_LAGS]
-    kept[N_LAGS:L] = look[ROW, : L - N_LAGS]
+    for i in range(N_LAGS):
+        kept[i] = record[LAGS + i]
+    for j in range(L - N_LAGS):
+        kept[N_LAGS + j] = look[ROW, j]
     kept[L] = y
     center, unit = center_and_unit(target)
     mixture = mixed(table, p)

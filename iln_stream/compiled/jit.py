@@ -11,14 +11,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+from iln_stream.compiled.inlining import InliningDispatcher
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 """Sums may be reordered and fused, so that they vectorise; infinities are preserved."""
 
 ERRORS = "numpy"
 """Division by zero gives an infinity: a loop that can raise would not vectorise."""
+
+_OPTIONS = {
+    "nopython": True,
+    "boundscheck": None,
+    "fastmath": FAST,
+    "error_model": ERRORS,
+    "forceinline": True,
+}
 
 _NAME = "iln_stream-"
 """Prefix of our folders' names, in a cache that may be shared."""
@@ -36,9 +45,18 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     read-only file system may have none; it then recompiles at each start: ten seconds and
     more for the accurate profile.
     """
-    dispatcher = njit(fastmath=FAST, error_model=ERRORS, forceinline=True)(function)
+    return _cached(InliningDispatcher(function, _OPTIONS))
+
+
+def compiled_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Do `compiled`'s work, but once for arrays of all layouts: loops read no entries in order."""
+    return _cached(InliningDispatcher(function, _OPTIONS, any_layout=True))
+
+
+def _cached(dispatcher: InliningDispatcher) -> Callable[..., Any]:
     with suppress(RuntimeError):  # no cache folder is writable
-        dispatcher._cache = _Cache(function)  # like cache=True, except for the folder
+        # Like cache=True, except for the folder.
+        dispatcher._cache = _Cache(dispatcher.py_func)
     return dispatcher  # type: ignore[no-any-return]
 
 

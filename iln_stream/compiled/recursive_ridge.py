@@ -106,7 +106,8 @@ def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
 def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no-untyped-def]
     """Update the covariance to (C - k k' / denominator) / forgetting, now or a few rows later."""
     b = int(record[N_WAITING])
-    pending[b] = k
+    for j in range(k.shape[0]):
+        pending[b, j] = k[j]
     record[FACTORS + b] = 1.0 / (record[SCALE] * denominator)
     record[SCALE] /= forgetting
     record[N_WAITING] = b + 1.0
