@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
 from iln_stream.compiled.counter_rng import counter_of, fill_normals
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.replay_ring import KNOTS
 from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.wide_lanes import LANES
@@ -107,19 +107,19 @@ class Scratch(NamedTuple):
     values: NDArray[np.float32]
 
 
-@compiled
+@plain
 def n_fixed(shape):  # type: ignore[no-untyped-def]
     """Number of weights that don't depend on the number of columns."""
     return shape.first * shape.second + shape.first + 2 * shape.second + PADDED
 
 
-@compiled
+@plain
 def n_of_column(shape):  # type: ignore[no-untyped-def]
     """Number of weights of a column."""
     return shape.first + PADDED + SEGMENTS * shape.piecewise
 
 
-@compiled
+@plain
 def n_scratch(shape, L):  # type: ignore[no-untyped-def]
     """Length of a scratch array."""
     layers = BATCH * (3 * shape.first + 2 * shape.second + 2) + max(shape.first, shape.second)

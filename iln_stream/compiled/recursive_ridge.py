@@ -1,6 +1,6 @@
 """Recursive least squares, exact, in double precision."""
 
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.wide import widest_vectors
 
 BLOCK = 16
@@ -23,7 +23,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@plain
 def row_start(i):  # type: ignore[no-untyped-def]
     """Offset of row i in a covariance.
 

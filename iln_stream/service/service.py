@@ -9,6 +9,7 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError
+from iln_stream.learners.warming import public_name
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener
 from iln_stream.service.addresses import source_stream
@@ -19,6 +20,7 @@ from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.warming import Warming
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -50,6 +52,9 @@ class Service:
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
         self._http: HttpServer | None = None
+        self._warming: Warming | None = None  # while it runs
+        self._n_compiled = 0
+        self._stopped = False
         stream = source_stream(settings)
         stream.wait()
         with ExitStack() as opened:
@@ -72,6 +77,8 @@ class Service:
 
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per learner that waits."""
+        if self._warming is not None:
+            return [f"compiling the learner's loops: {self._n_compiled} functions so far"]
         return [
             f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"
             for each in self.workers
@@ -79,7 +86,7 @@ class Service:
         ]
 
     def serve_metrics(self) -> None:
-        """Start the HTTP server of /metrics and /ready."""
+        """Start the HTTP server of /metrics, /ready and /health."""
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
@@ -99,6 +106,7 @@ class Service:
         try:
             self.serve_metrics()
             with stop_on_signals(self._stop):
+                self._warm()
                 run_together(self.workers)
         finally:
             self.close()
@@ -119,7 +127,27 @@ class Service:
             self._http.close()
             self._http = None
 
+    def _warm(self) -> None:
+        """Compile and load what the learners need, so that events don't wait for it."""
+        name = public_name(self.workers[0].learner)
+        if name is None:
+            return
+        self._warming = Warming(name, self._count_compiled)
+        if self._stopped:
+            self._warming.stop()
+        if self._warming.is_needed:
+            log.info("compiling the learner's loops, once; `iln-stream warm` does it ahead")
+        self._warming.run()
+        self._warming = None
+
+    def _count_compiled(self, function: str, seconds: float) -> None:
+        self._n_compiled += 1
+        log.info("compiled %s in %.1f s (%d so far)", function, seconds, self._n_compiled)
+
     def _stop(self) -> None:
+        self._stopped = True
+        if self._warming is not None:
+            self._warming.stop()
         for worker in self.workers:
             worker.loop.stop()
 

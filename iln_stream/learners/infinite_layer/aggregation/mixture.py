@@ -1,6 +1,6 @@
 """Experts under one rule, which are an expert again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,12 @@ class Mixture(Expert):
         else:
             self.value = self.rule.mixed(self._p)
         p[0] = self.value
+
+    def keep(self, wanted: Callable[[str], bool]) -> None:
+        """Let only some experts, by name, take part from now on: to compile what these need."""
+        self._members = [
+            member for name, member in zip(self.experts, self._members, strict=True) if wanted(name)
+        ]
 
     def _predict_without_sleepers(self) -> None:
         """Mix the others' predictions. Sleepers adopt the mixture, and so have no regret."""
