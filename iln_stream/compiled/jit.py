@@ -58,7 +58,7 @@ def _cached(dispatcher: InliningDispatcher) -> Callable[..., Any]:
     with suppress(RuntimeError):  # no cache folder is writable
         # Like cache=True, except for the folder.
         dispatcher._cache = _Cache(dispatcher.py_func)
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -35,7 +35,9 @@ class _Listener(event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         seconds = time.monotonic() - self._started.pop()
         if isinstance(event.data["dispatcher"], InliningDispatcher):
-            self._report(event.data["dispatcher"].py_func.__name__, seconds)
+            function = event.data["dispatcher"].py_func
+            module = function.__module__.rpartition(".")[2]
+            self._report(f"{module}.{function.__name__}", seconds)
 
 
 def mark(learner: str) -> None:

@@ -9,7 +9,6 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError
-from iln_stream.learners.warming import public_name
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener
 from iln_stream.service.addresses import source_stream
@@ -52,9 +51,6 @@ class Service:
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
         self._http: HttpServer | None = None
-        self._warming: Warming | None = None  # while it runs
-        self._n_compiled = 0
-        self._stopped = False
         stream = source_stream(settings)
         stream.wait()
         with ExitStack() as opened:
@@ -68,6 +64,7 @@ class Service:
                 worker = Worker(settings, stream, reader, metrics, outputs, own, drawn_on)
                 opened.callback(worker.close)
                 self.workers.append(worker)
+            self._warming = Warming.of(self.workers[0].learner)
             self._opened = opened.pop_all()
 
     @property
@@ -77,8 +74,8 @@ class Service:
 
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per learner that waits."""
-        if self._warming is not None:
-            return [f"compiling the learner's loops: {self._n_compiled} functions so far"]
+        if self._warming.is_running:
+            return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
             f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"
             for each in self.workers
@@ -106,7 +103,7 @@ class Service:
         try:
             self.serve_metrics()
             with stop_on_signals(self._stop):
-                self._warm()
+                self._warming.run()
                 run_together(self.workers)
         finally:
             self.close()
@@ -127,27 +124,8 @@ class Service:
             self._http.close()
             self._http = None
 
-    def _warm(self) -> None:
-        """Compile and load what the learners need, so that events don't wait for it."""
-        name = public_name(self.workers[0].learner)
-        if name is None:
-            return
-        self._warming = Warming(name, self._count_compiled)
-        if self._stopped:
-            self._warming.stop()
-        if self._warming.is_needed:
-            log.info("compiling the learner's loops, once; `iln-stream warm` does it ahead")
-        self._warming.run()
-        self._warming = None
-
-    def _count_compiled(self, function: str, seconds: float) -> None:
-        self._n_compiled += 1
-        log.info("compiled %s in %.1f s (%d so far)", function, seconds, self._n_compiled)
-
     def _stop(self) -> None:
-        self._stopped = True
-        if self._warming is not None:
-            self._warming.stop()
+        self._warming.stop()
         for worker in self.workers:
             worker.loop.stop()
 

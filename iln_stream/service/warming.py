@@ -8,11 +8,12 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from iln_stream import errors
 from iln_stream.compiled.jit import cache_is_writable
 from iln_stream.compiled.progress import is_marked, mark, reporting
-from iln_stream.learners.warming import PARTS, exercise
+from iln_stream.learners.warming import PARTS, exercise, public_name
 
 log = logging.getLogger(__name__)
 
@@ -28,34 +29,44 @@ class Warming:
     Parameters
     ----------
     name
-        What to compile: a key of `iln_stream.learners.warming.PUBLIC`.
+        What to compile: a key of `iln_stream.learners.warming.PUBLIC`; None: nothing.
     report
         Called with each compiled function and the seconds it took.
 
     """
 
-    def __init__(self, name: str, report: Callable[[str, float], None]) -> None:
+    def __init__(self, name: str | None, report: Callable[[str, float], None]) -> None:
         self.name = name
+        self.n_compiled = 0
+        self.is_running = False
         self._report = report
         self._processes: list[subprocess.Popen[str]] = []
         self._stopped = False
         self._turn = threading.RLock()  # a signal's handler may call `stop` at any time
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether the cache lacks functions."""
-        return not is_marked(self.name)
+    @classmethod
+    def of(cls, learner: Any) -> "Warming":
+        """Return the one for a learner, which logs; that of a learner not ours does nothing."""
+        return cls(public_name(learner), _log_compiled)
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
-        if self.is_needed and cache_is_writable() and sys.executable:
-            self._compile()
-        if self._stopped:
+        if self.name is None:
             return
-        with reporting(self._report):
-            exercise(self.name)
-        if cache_is_writable():
-            mark(self.name)
+        self.is_running = True
+        try:
+            writable = cache_is_writable()
+            if not is_marked(self.name):
+                _log_start(writable)
+                if writable and sys.executable:
+                    self._compile(self.name)
+            if not self._stopped:
+                with reporting(self._count):
+                    exercise(self.name)
+                if writable:
+                    mark(self.name)
+        finally:
+            self.is_running = False
 
     def stop(self) -> None:
         """End the processes."""
@@ -64,14 +75,18 @@ class Warming:
             for process in self._processes:
                 process.kill()
 
-    def _compile(self) -> None:
-        parts = [[part] for part in PARTS.get(self.name, ())]
+    def _count(self, function: str, seconds: float) -> None:
+        self.n_compiled += 1
+        self._report(function, seconds)
+
+    def _compile(self, name: str) -> None:
+        parts = [[part] for part in PARTS.get(name, ())]
         if not parts or (os.cpu_count() or 1) == 1:
             parts = [[]]
         readers = []
         for part in parts:
             try:
-                readers.append(threading.Thread(target=self._start(part), daemon=True))
+                readers.append(threading.Thread(target=self._start(name, part), daemon=True))
             except OSError as error:
                 log.warning("can't start a process that compiles: %s", error.strerror)
                 continue
@@ -79,12 +94,12 @@ class Warming:
         for reader in readers:
             reader.join()
 
-    def _start(self, part: list[str]) -> Callable[[], None]:
+    def _start(self, name: str, part: list[str]) -> Callable[[], None]:
         """Start a process; return the function that reads what it reports."""
         path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
         with self._turn:
             process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", "-m", "iln_stream.learners.warm_process", self.name, *part],
+                [sys.executable, "-P", "-m", "iln_stream.learners.warm_process", name, *part],
                 env={**os.environ, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -100,8 +115,23 @@ class Warming:
             with process.stdout:
                 for line in process.stdout:
                     function, seconds = json.loads(line)
-                    self._report(function, seconds)
+                    self._count(function, seconds)
             if process.wait() and not self._stopped:
                 log.warning("a process that compiled ended with %s", process.returncode)
 
         return read
+
+
+def _log_start(writable: bool) -> None:
+    if writable:
+        log.info("compiling the learner's loops, once; `iln-stream warm` does it ahead")
+    else:
+        log.warning(
+            "compiling the learner's loops, at each start: set NUMBA_CACHE_DIR to a folder that "
+            "can be written to"
+        )
+
+
+def _log_compiled(function: str, seconds: float) -> None:
+    # The whole text, not a template: the log drops repeats of a template.
+    log.info(f"compiled {function} in {seconds:.1f} s")
