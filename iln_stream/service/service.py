@@ -74,7 +74,7 @@ class Service:
 
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per learner that waits."""
-        if self._warming.is_running:
+        if not self._warming.is_done:
             return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
             f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from iln_stream import errors
-from iln_stream.compiled.jit import cache_is_writable
-from iln_stream.compiled.progress import is_marked, mark, reporting
 from iln_stream.learners.warming import PARTS, exercise, public_name
 
 log = logging.getLogger(__name__)
@@ -32,14 +30,22 @@ class Warming:
         What to compile: a key of `iln_stream.learners.warming.PUBLIC`; None: nothing.
     report
         Called with each compiled function and the seconds it took.
+    announce
+        Called before anything is compiled, with whether it can be kept in the cache.
 
     """
 
-    def __init__(self, name: str | None, report: Callable[[str, float], None]) -> None:
+    def __init__(
+        self,
+        name: str | None,
+        report: Callable[[str, float], None],
+        announce: Callable[[bool], None] = lambda _: None,
+    ) -> None:
         self.name = name
         self.n_compiled = 0
-        self.is_running = False
+        self.is_done = name is None
         self._report = report
+        self._announce = announce
         self._processes: list[subprocess.Popen[str]] = []
         self._stopped = False
         self._turn = threading.RLock()  # a signal's handler may call `stop` at any time
@@ -47,26 +53,28 @@ class Warming:
     @classmethod
     def of(cls, learner: Any) -> "Warming":
         """Return the one for a learner, which logs; that of a learner not ours does nothing."""
-        return cls(public_name(learner), _log_compiled)
+        return cls(public_name(learner), _log_compiled, _log_start)
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
         if self.name is None:
             return
-        self.is_running = True
-        try:
-            writable = cache_is_writable()
-            if not is_marked(self.name):
-                _log_start(writable)
-                if writable and sys.executable:
-                    self._compile(self.name)
-            if not self._stopped:
-                with reporting(self._count):
-                    exercise(self.name)
-                if writable:
-                    mark(self.name)
-        finally:
-            self.is_running = False
+        # Imported here, so that other commands do not wait for numba.
+        from iln_stream.compiled.jit import cache_is_writable
+        from iln_stream.compiled.progress import is_marked, mark, reporting
+
+        writable = cache_is_writable()
+        if not is_marked(self.name):
+            self._announce(writable)
+            if writable and sys.executable:
+                self._compile(self.name)
+        if self._stopped:
+            return
+        with reporting(self._count):
+            exercise(self.name)
+        if writable:
+            mark(self.name)
+        self.is_done = True
 
     def stop(self) -> None:
         """End the processes."""
