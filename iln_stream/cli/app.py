@@ -241,6 +241,19 @@ def demo(
 
 
 @app.command()
+def warm(
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(help="Only for this learner, such as `accurate`; may be repeated."),
+    ] = None,
+) -> None:
+    """Compile the learners' loops now, so that their first use does not wait for it."""
+    from iln_stream.cli.warm import warm_cache
+
+    warm_cache(profile or (), console)
+
+
+@app.command()
 @with_settings
 def doctor(settings: Settings) -> None:
     """Check this machine; exit with 1 if a requirement of the settings is missing."""

@@ -13,6 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.compiled.jit import cache_folder
+from iln_stream.compiled.progress import is_marked
+from iln_stream.learners.warming import PUBLIC
 from iln_stream.service import Settings, output_stream, source_stream
 
 _ANSWER_WITHIN_SECONDS = 5.0
@@ -105,12 +107,16 @@ def _package(name: str, purpose: str, requirement: str, essential: bool = False)
 
 
 def _cache() -> Finding:
-    name, purpose = "numba's cache", "starting without compiling the learners' loops each time"
+    name, purpose = "compiled loops", "starting without compiling: `iln-stream warm` does it ahead"
     folder = cache_folder()
     if folder is None:
         seen = "no writable folder: set NUMBA_CACHE_DIR to one"
         return Finding(name, False, seen, purpose)
-    return Finding(name, True, folder, purpose)
+    cold = [each for each in PUBLIC if not is_marked(each)]
+    seen = f"for {len(PUBLIC) - len(cold)} of {len(PUBLIC)} learners"
+    if cold:
+        seen += f", not for {', '.join(cold)}"
+    return Finding(name, len(cold) < len(PUBLIC), f"{seen}, in {folder}", purpose)
 
 
 def _broker(settings: Settings) -> Finding:

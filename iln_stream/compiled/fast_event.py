@@ -165,8 +165,10 @@ def learn_event(x, y, stats, array, units, memory, seed):  # type: ignore[no-unt
     target, record, table, look = parts.target, parts.record, parts.table, parts.look
     phi, p = look[FEATURES], look[PREDICTIONS, :N_EXPERTS]
     event = memory[int(record[EVENTS]) % memory.shape[0]]
-    event[:N_LAGS] = record[LAGS : LAGS + N_LAGS]
-    event[N_LAGS:L] = look[ROW, : L - N_LAGS]
+    for i in range(N_LAGS):
+        event[i] = record[LAGS + i]
+    for j in range(L - N_LAGS):
+        event[N_LAGS + j] = look[ROW, j]
     event[L] = y
     record[KEPT] = min(record[KEPT] + 1.0, memory.shape[0])
     center, unit = center_and_unit(target)

@@ -11,14 +11,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.extending import register_jitable
+
+from iln_stream.compiled.inlining import InliningDispatcher
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 """Sums may be reordered and fused, so that they vectorise; infinities are preserved."""
 
 ERRORS = "numpy"
 """Division by zero gives an infinity: a loop that can raise would not vectorise."""
+
+_OPTIONS = {
+    "nopython": True,
+    "boundscheck": None,
+    "fastmath": FAST,
+    "error_model": ERRORS,
+    "forceinline": True,
+}
 
 _NAME = "iln_stream-"
 """Prefix of our folders' names, in a cache that may be shared."""
@@ -33,19 +43,45 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     The folder is named by a digest of all kernels: numba alone checks only the function's own
     file, and would keep using stale code of functions called from other files. The cache is in
     NUMBA_CACHE_DIR if set, else in `__pycache__`, or in the user's cache. A container with a
-    read-only file system may have none; it then recompiles at each start: ten seconds and
-    more for the accurate profile.
+    read-only file system may have none; it then compiles anew at each start. `iln-stream warm`
+    fills the cache.
     """
-    dispatcher = njit(fastmath=FAST, error_model=ERRORS, forceinline=True)(function)
+    return _cached(InliningDispatcher(function, _OPTIONS))
+
+
+def compiled_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Do `compiled`'s work, but once for arrays of all layouts: loops read no entries in order."""
+    return _cached(InliningDispatcher(function, _OPTIONS, any_layout=True))
+
+
+def _cached(dispatcher: InliningDispatcher) -> Callable[..., Any]:
     with suppress(RuntimeError):  # no cache folder is writable
-        dispatcher._cache = _Cache(function)  # like cache=True, except for the folder
-    return dispatcher  # type: ignore[no-any-return]
+        # Like cache=True, except for the folder.
+        dispatcher._cache = _Cache(dispatcher.py_func)
+    return dispatcher
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let compiled functions call a short function that Python calls without compiling it."""
+    return register_jitable(error_model=ERRORS)(function)  # type: ignore[no-any-return]
 
 
 def cache_folder() -> str | None:
     """Return the folder where compiled code is cached; None if no cache folder is writable."""
     folder: str | None = compiled(lambda: None).stats.cache_path  # type: ignore[attr-defined]
     return folder
+
+
+def cache_is_writable() -> bool:
+    """Whether newly compiled code can be cached: an image's folder, once filled, is only read."""
+    folder = cache_folder()
+    if folder is None:
+        return False
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
 
 
 @cache
@@ -64,18 +100,23 @@ def _digest() -> str:
 
 @cache
 def _open(folder: str) -> None:
-    """Create a folder, or check that it is writable.
+    """Create a folder, or check that it is writable, or filled when an image was built.
 
     Raises
     ------
     OSError
-        When the folder can't be created or written to.
+        When the folder can't be created or written to, and is empty.
 
     """
     new = not Path(folder).exists()
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    tempfile.TemporaryFile(dir=folder).close()
-    os.utime(folder)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+    except OSError:
+        if not any(Path(folder).glob("*.nbi")):
+            raise
+        return
     if new:
         _remove_old(Path(folder).parent)
 
@@ -99,6 +140,9 @@ class _InOurFolder:
 
     def ensure_cache_path(self) -> None:
         _open(self.get_cache_path())
+
+    def get_source_stamp(self) -> str:
+        return _digest()  # not the file's time, which is rounded where an image is unpacked
 
 
 class _Places(CompileResultCacheImpl):  # type: ignore[misc]

@@ -4,11 +4,11 @@ A BLAS differs from one installation to the next, and so do its results. These l
 the same order.
 """
 
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, compiled_once
 from iln_stream.compiled.wide_lanes import LANES, load, spread, store, transpose_tile
 
 
-@compiled
+@compiled_once
 def set_product(A, B, bias, C):  # type: ignore[no-untyped-def]
     """C = A B + bias for A (m, k), B (k, n), C (m, n), bias (1, n) in each row.
 
@@ -47,7 +47,7 @@ def set_product(A, B, bias, C):  # type: ignore[no-untyped-def]
             store(C, i + 3, j + LANES, c31)
 
 
-@compiled
+@compiled_once
 def _set_row_product(A, B, bias, C):  # type: ignore[no-untyped-def]
     """C = A B + bias for one row, and an even number of rows of B: these go into two sums."""
     for j in range(0, C.shape[1], 2 * LANES):
@@ -62,7 +62,7 @@ def _set_row_product(A, B, bias, C):  # type: ignore[no-untyped-def]
         store(C, 0, j + LANES, c1 + d1)
 
 
-@compiled
+@compiled_once
 def set_sparse_product(A, B, bias, C):  # type: ignore[no-untyped-def]
     """Do `set_product`'s work for any m, and n a multiple of 64; skip zeros of A."""
     for i in range(A.shape[0]):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.sort import first_at_least
 
 _CHUNK = 256
 """Number of events whose distances are computed at once: they stay in the innermost cache."""
@@ -83,7 +84,7 @@ def median_where(keys, carried, n, key, found):  # type: ignore[no-untyped-def]
 
     The first n keys are in ascending order; `found` is scratch.
     """
-    right = np.searchsorted(keys[:n], key)
+    right = first_at_least(keys, n, key)
     left = right - 1
     for i in range(found.shape[0]):
         if right == n or (left >= 0 and key - keys[left] <= keys[right] - key):
@@ -104,7 +105,7 @@ def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ign
     """
     i = n
     if n == keys.shape[0]:
-        i = min(np.searchsorted(keys, old_key), n - 1)
+        i = min(first_at_least(keys, n, old_key), n - 1)
         while i + 1 < n and carried[i] != old_value:
             i += 1
         while i + 1 < n and keys[i + 1] < key:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
 from iln_stream.compiled.counter_rng import counter_of, fill_normals
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.replay_ring import KNOTS
+from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.wide_lanes import LANES
 
 BATCH = 16
@@ -106,19 +107,19 @@ class Scratch(NamedTuple):
     values: NDArray[np.float32]
 
 
-@compiled
+@plain
 def n_fixed(shape):  # type: ignore[no-untyped-def]
     """Number of weights that don't depend on the number of columns."""
     return shape.first * shape.second + shape.first + 2 * shape.second + PADDED
 
 
-@compiled
+@plain
 def n_of_column(shape):  # type: ignore[no-untyped-def]
     """Number of weights of a column."""
     return shape.first + PADDED + SEGMENTS * shape.piecewise
 
 
-@compiled
+@plain
 def n_scratch(shape, L):  # type: ignore[no-untyped-def]
     """Length of a scratch array."""
     layers = BATCH * (3 * shape.first + 2 * shape.second + 2) + max(shape.first, shape.second)
@@ -132,14 +133,14 @@ def weights_of(w, shape):  # type: ignore[no-untyped-def]
     n1, n2 = shape.first, shape.second
     a = n1 * n2
     b = a + n1
-    c = n_fixed(shape)
+    c, of_column = n_fixed(shape), n_of_column(shape)
     return Weights(
-        w[:a].reshape(n1, n2),
-        w[a:b].reshape(1, n1),
-        w[b : b + n2].reshape(1, n2),
-        w[b + n2 : b + 2 * n2].reshape(1, n2),
-        w[b + 2 * n2 : c].reshape(1, PADDED),
-        w[c:].reshape(-1, n_of_column(shape)),
+        shaped(w, 0, (n1, n2)),
+        shaped(w, a, (1, n1)),
+        shaped(w, b, (1, n2)),
+        shaped(w, b + n2, (1, n2)),
+        shaped(w, b + 2 * n2, (1, PADDED)),
+        shaped(w, c, ((w.shape[0] - c) // of_column, of_column)),
     )
 
 
@@ -157,19 +158,19 @@ def scratch_of(array, shape, L):  # type: ignore[no-untyped-def]
     at_inputs = at_gradient + n_fixed(shape) + L * n_of_column(shape)
     at_values = at_inputs + 3 * L * BATCH
     return Scratch(
-        array[:a].reshape(BATCH, n1),
-        array[a : 2 * a].reshape(BATCH, n1),
-        array[2 * a : 3 * a].reshape(BATCH, n1),
-        array[at_h2 : at_h2 + b].reshape(BATCH, n2),
-        array[at_h2 + b : at_h2 + 2 * b].reshape(BATCH, n2),
-        array[at_outputs : at_outputs + BATCH].reshape(1, BATCH),
-        array[at_outputs + BATCH : at_zeros].reshape(1, BATCH),
-        array[at_zeros:at_knots].reshape(1, at_knots - at_zeros),
-        array[at_knots:at_transposed].reshape(KNOTS, shape.piecewise),
-        array[at_transposed:at_gradient].reshape(n2, n1),
-        array[at_gradient:at_inputs].reshape(1, at_inputs - at_gradient),
-        array[at_inputs:at_values].reshape(3, L, BATCH),
-        array[at_values : at_values + L * BATCH].reshape(L, BATCH),
+        shaped(array, 0, (BATCH, n1)),
+        shaped(array, a, (BATCH, n1)),
+        shaped(array, 2 * a, (BATCH, n1)),
+        shaped(array, at_h2, (BATCH, n2)),
+        shaped(array, at_h2 + b, (BATCH, n2)),
+        shaped(array, at_outputs, (1, BATCH)),
+        shaped(array, at_outputs + BATCH, (1, BATCH)),
+        shaped(array, at_zeros, (1, at_knots - at_zeros)),
+        shaped(array, at_knots, (KNOTS, shape.piecewise)),
+        shaped(array, at_transposed, (n2, n1)),
+        shaped(array, at_gradient, (1, at_inputs - at_gradient)),
+        shaped(array, at_inputs, (3, L, BATCH)),
+        shaped(array, at_values, (L, BATCH)),
     )
 
 
@@ -195,6 +196,6 @@ def begin(shape, network, counter):  # type: ignore[no-untyped-def]
         for j in range(L):
             w.columns[j, i] = np.sqrt(1.5 / L) * normals[k + 1 + n2 + j]
         k += 1 + n2 + L
-    parameters[SHORT] = parameters[WEIGHTS]
-    parameters[LONG] = parameters[WEIGHTS]
+    for i in range(parameters.shape[1]):
+        parameters[SHORT, i] = parameters[LONG, i] = parameters[WEIGHTS, i]
     network.record[STEPS] = 0.0

@@ -1,6 +1,6 @@
 """Recursive least squares, exact, in double precision."""
 
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.wide import widest_vectors
 
 BLOCK = 16
@@ -23,7 +23,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@plain
 def row_start(i):  # type: ignore[no-untyped-def]
     """Offset of row i in a covariance.
 
@@ -106,7 +106,8 @@ def column(P, pending, record, i, k):  # type: ignore[no-untyped-def]
 def subtract(P, pending, record, k, denominator, forgetting):  # type: ignore[no-untyped-def]
     """Update the covariance to (C - k k' / denominator) / forgetting, now or a few rows later."""
     b = min(max(int(record[N_WAITING]), 0), WAITING - 1)  # within `pending` even if it is nan
-    pending[b] = k
+    for j in range(k.shape[0]):
+        pending[b, j] = k[j]
     record[FACTORS + b] = 1.0 / (record[SCALE] * denominator)
     record[SCALE] /= forgetting
     record[N_WAITING] = b + 1.0

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.prefetch import prefetch
-from iln_stream.compiled.standardise import ABSENT, COUNT, MEAN, SQUARES, value_of
+from iln_stream.compiled.shaped import shaped
+from iln_stream.compiled.sort import sort
+from iln_stream.compiled.standardise import ABSENT, COUNT, MEAN, SQUARES, value_if_absent
 from iln_stream.compiled.target import center_and_unit
 from iln_stream.compiled.wide_lanes import LANES, choose, larger, load, smaller, spread, store
 
@@ -159,14 +161,13 @@ def _scale(ring, encoding, stats, target):  # type: ignore[no-untyped-def]
     for j in range(N_LAGS):
         encoding[j, CENTER] = _difference(center, ring.origins[j])
         encoding[j, INVERSE] = 3.0 / unit if depend and unit > LEAST else 0.0
-    absent = np.full(stats.shape[1], ABSENT)
     for j in range(stats.shape[1]):
         column, origin = encoding[N_LAGS + j], ring.origins[N_LAGS + j]
         n, mean, squares = stats[COUNT, j], stats[MEAN, j], stats[SQUARES, j]
         column[INVERSE] = 0.0
         if origin >= ABSENT:
             continue
-        column[FILL] = _difference(value_of(absent, stats, j), origin)
+        column[FILL] = _difference(value_if_absent(stats, j), origin)
         column[CENTER] = _difference(mean, origin)
         if squares > 1e-26 * n * mean * mean:
             sd = np.sqrt(squares / n)
@@ -200,7 +201,7 @@ def _place_knots(ring, encoding, j):  # type: ignore[no-untyped-def]
     if m == 0:
         return
     known = sample[:m]
-    known.sort()
+    sort(known)
     least = max(_EQUAL * (known[m - 1] - known[0]), LEAST)
     column[LOWER] = known[0]
     levels = 1
@@ -285,6 +286,6 @@ def fetch(ring, i):  # type: ignore[no-untyped-def]
     N, width = ring.rows.shape
     at = i % N
     prefetch(ring.targets, at)
-    flat = ring.rows.reshape(-1)
+    flat = shaped(ring.rows, 0, (N * width,))
     for j in range(0, width, LANES):
         prefetch(flat, at * width + j)

@@ -16,6 +16,7 @@ from iln_stream.compiled.guide import positions
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.lanes import LANES, lanes, minus, no_lanes, plus_product, sum_of
 from iln_stream.compiled.prefetch import prefetch
+from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.wide import widest_vectors
 
 _NORMALS_AT_ONCE = 4096
@@ -49,7 +50,7 @@ def direct(  # type: ignore[no-untyped-def]
     widest_vectors()
     d = len(x)
     x = padded(x)
-    flat, width = rows.reshape(-1), rows.shape[1]
+    flat, width = shaped(rows, 0, (rows.size,)), rows.shape[1]
     seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
     size = min(_MOST, m)
@@ -182,7 +183,7 @@ def block(  # type: ignore[no-untyped-def]
     widest_vectors()
     d = len(x)
     x = padded(x)
-    flat, width = rows.reshape(-1), rows.shape[1]
+    flat, width = shaped(rows, 0, (rows.size,)), rows.shape[1]
     seen = min(width, len(x))  # columns stored in rows
     stride = d + 1 if normal_bias else d
     size = max(1, min(_MOST, draws_at_once(stride)) // points)  # units of a tile
@@ -254,7 +255,7 @@ def _fetch(rows, slots, a, b):  # type: ignore[no-untyped-def]
     """Prefetch rows that are about to be read, while normals are made."""
     if rows.size > _CACHED:
         width = rows.shape[1]
-        flat = rows.reshape(-1)
+        flat = shaped(rows, 0, (rows.size,))
         for k in range(a, b):
             for j in range(0, width, _LINE):
                 prefetch(flat, slots[k] * width + j)
@@ -272,7 +273,7 @@ def _product(a, i, b, j, width):  # type: ignore[no-untyped-def]
 @compiled
 def _differences(n, slots, rows, x, along, square):  # type: ignore[no-untyped-def]
     """along[k] <- <x, delta> and square[k] <- |delta|^2 with delta = row slots[k] - x."""
-    flat, width = rows.reshape(-1), rows.shape[1]
+    flat, width = shaped(rows, 0, (rows.size,)), rows.shape[1]
     seen = min(width, len(x))
     unseen = _square(x, seen)  # of columns that rows don't store
     for k in range(n):

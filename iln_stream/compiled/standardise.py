@@ -25,8 +25,12 @@ def value_of(x, stats, j):  # type: ignore[no-untyped-def]
     0 is an ordinary value of an indicator, and of a column with values around 0. An absent value
     of a column far from 0 was not measured.
     """
-    if x[j] < ABSENT:
-        return x[j]
+    return x[j] if x[j] < ABSENT else value_if_absent(stats, j)
+
+
+@compiled
+def value_if_absent(stats, j):  # type: ignore[no-untyped-def]
+    """Do `value_of`'s work for an absent value."""
     low, high = stats[LOW, j], stats[HIGH, j]
     width = high - low
     if stats[COUNT, j] > 0.0 and (width == 0.0 or (low <= width and high >= -width)):

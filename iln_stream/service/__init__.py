@@ -27,7 +27,8 @@ Modules, from the whole to its parts:
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting;
-- `http.py`: /metrics, /ready and further routes;
+- `http.py`: /metrics, /ready, /health and further routes;
+- `warming.py`: compiles what a learner needs, before it needs it;
 - `signals.py`: stops on SIGINT and SIGTERM.
 """
 

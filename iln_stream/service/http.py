@@ -1,4 +1,4 @@
-"""The HTTP server: /metrics, /ready, and further routes."""
+"""The HTTP server: /metrics, /ready, /health, and further routes."""
 
 import socket
 import threading
@@ -13,7 +13,9 @@ from prometheus_client.registry import CollectorRegistry
 
 
 class HttpServer:
-    """Serves /metrics, /ready and further routes until it is closed, each request on a thread.
+    """Serves /metrics, /ready, /health and further routes until it is closed.
+
+    Each request is answered on a thread of its own.
 
     Parameters
     ----------
@@ -23,6 +25,7 @@ class HttpServer:
         Metrics to serve.
     not_ready
         Returns why events can't be learned now; /ready answers 200 if there is no reason, else 503.
+        /health always answers 200.
     routes
         Further WSGI applications by path. Each answers every method, on several threads at a time.
 
@@ -46,6 +49,7 @@ class HttpServer:
         known: dict[str, WSGIApplication] = {
             "/metrics": _read_only(make_wsgi_app(registry)),
             "/ready": _read_only(_readiness(not_ready)),
+            "/health": _read_only(_alive),
         }
         for path, application in (routes or {}).items():
             if path in known or not path.startswith("/"):
@@ -87,6 +91,10 @@ def _readiness(not_ready: Callable[[], Sequence[str]]) -> WSGIApplication:
         return _text(start, "200 OK", "ready")
 
     return answer
+
+
+def _alive(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+    return _text(start, "200 OK", "alive")
 
 
 def _read_only(application: WSGIApplication) -> WSGIApplication:

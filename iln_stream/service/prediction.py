@@ -13,6 +13,7 @@ from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.warming import Warming
 from iln_stream.service.worker import Worker
 
 
@@ -57,6 +58,13 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
         frozen = PredictOnly(learner)
         worker = Worker(settings, stream, reader, metrics, outputs, console=console, learner=frozen)
         opened.callback(worker.close)
-        with stop_on_signals(worker.loop.stop):
+        warming = Warming.of(learner)
+
+        def stop() -> None:
+            warming.stop()
+            worker.loop.stop()
+
+        with stop_on_signals(stop):
+            warming.run()
             worker.run()
     return worker.watched

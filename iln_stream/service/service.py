@@ -19,6 +19,7 @@ from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.warming import Warming
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class Service:
                 worker = Worker(settings, stream, reader, metrics, outputs, own, drawn_on)
                 opened.callback(worker.close)
                 self.workers.append(worker)
+            self._warming = Warming.of(self.workers[0].learner)
             self._opened = opened.pop_all()
 
     @property
@@ -72,6 +74,8 @@ class Service:
 
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per learner that waits."""
+        if not self._warming.is_done:
+            return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
             f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"
             for each in self.workers
@@ -79,7 +83,7 @@ class Service:
         ]
 
     def serve_metrics(self) -> None:
-        """Start the HTTP server of /metrics and /ready."""
+        """Start the HTTP server of /metrics, /ready and /health."""
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
@@ -99,6 +103,7 @@ class Service:
         try:
             self.serve_metrics()
             with stop_on_signals(self._stop):
+                self._warming.run()
                 run_together(self.workers)
         finally:
             self.close()
@@ -120,6 +125,7 @@ class Service:
             self._http = None
 
     def _stop(self) -> None:
+        self._warming.stop()
         for worker in self.workers:
             worker.loop.stop()
 

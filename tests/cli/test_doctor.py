@@ -173,13 +173,13 @@ def test_no_docker(monkeypatch, tmp_path):
 def test_no_place_for_compiled_code(monkeypatch):
     """Without a cache for compiled code, the table names the variable that sets one."""
     monkeypatch.setattr(doctor, "cache_folder", lambda: None)
-    mark, seen = rows()[1]["numba's cache"]
+    mark, seen = rows()[1]["compiled loops"]
     assert mark == "missing"
     assert "NUMBA_CACHE_DIR" in seen
 
 
 def test_place_of_compiled_code(tmp_path):
-    """The table shows numba's cache folder."""
+    """The table shows the folder of compiled code."""
     done = iln("doctor", cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "400"})
-    (row,) = [line for line in done.stdout.splitlines() if "numba's cache" in line]
+    (row,) = [line for line in done.stdout.splitlines() if "compiled loops" in line]
     assert f" {tmp_path}/" in row

@@ -88,7 +88,7 @@ def test_ready(server, reasons):
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_elsewhere(method, server):
     """Other paths answer 404 and name those that exist, whatever the method."""
-    assert ask(server.url, method)[:2] == (404, "try /metrics or /ready\n")
+    assert ask(server.url, method)[:2] == (404, "try /metrics or /ready or /health\n")
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/ready"])
@@ -122,7 +122,7 @@ def test_a_route_that_predicts(serve):
     status, text, _ = ask(url, "POST", b'{"x": {"a": NaN}}')
     assert status == 400
     assert "x.a: expected a finite number" in text
-    assert get(server.url) == (404, "try /metrics or /ready or /predict\n")
+    assert get(server.url) == (404, "try /metrics or /ready or /health or /predict\n")
     assert get(f"{server.url}/ready") == (200, "ready\n")
 
 

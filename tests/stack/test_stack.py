@@ -22,6 +22,19 @@ from support.kafka_topics import produce
 # The first test waits for the image to be built and the stack to come up.
 pytestmark = pytest.mark.timeout(1200)
 
+FIRST_USE = """
+import gc
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.compiled.inlining import InliningDispatcher
+model = InfiniteLayerRegressor()
+for t in range(70):
+    model.predict_one({"a": t % 7, "b": t % 3})
+    model.learn_one({"a": t % 7, "b": t % 3}, t % 5)
+found = [each.stats for each in gc.get_objects() if isinstance(each, InliningDispatcher)]
+for counts in ("cache_hits", "cache_misses"):
+    print(sum(sum(getattr(each, counts).values()) for each in found))
+"""
+
 LEARNING = ("iln_running_loss", "iln_shrink_frequency", "iln_alpha_l1")
 
 
@@ -85,6 +98,14 @@ def test_learner_is_confined(stack: Compose) -> None:
     assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
     with pytest.raises(ComposeError, match="Read-only file system"):
         stack("exec", "-T", "learner", "touch", "/opt/iln_stream/new")
+
+
+def test_image_compiles_nothing(stack: Compose) -> None:
+    """Protects a container's first second: the loops were compiled when the image was built."""
+    hits, misses = map(int, stack("exec", "-T", "learner", "python", "-c", FIRST_USE).split())
+
+    assert (hits > 10, misses) == (True, 0)
+    assert "compil" not in stack("logs", "learner")
 
 
 def test_stopping_the_producer_loses_nothing(stack: Compose) -> None:

@@ -165,4 +165,5 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
                     f"x[{name!r}] is {value}: inputs must be finite numbers; "
                     "leave out unknown values"
                 )
+    row.flags.writeable = False  # like a usual row: numba compiles anew for one that is not
     return row

@@ -1,7 +1,7 @@
 """Experts under one rule, which are an expert again."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,12 @@ class Mixture(Expert):
         value = self._mixed(self._awake()) if anyone_asleep else self.rule.mixed(self._p)
         self.value = value if math.isfinite(value) else self._without_faults(event)
         p[0] = self.value
+
+    def keep(self, wanted: Callable[[str], bool]) -> None:
+        """Let only some experts, by name, take part from now on: to compile what these need."""
+        self._members = [
+            member for name, member in zip(self.experts, self._members, strict=True) if wanted(name)
+        ]
 
     def _awake(self) -> NDArray[np.bool_]:
         """Whose predictions count."""

@@ -1,0 +1,52 @@
+"""`iln-stream warm`: compiles the learners' loops ahead of their first use."""
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from iln_stream.compiled.jit import cache_folder, cache_is_writable
+from iln_stream.errors import IlnError
+from iln_stream.learners.warming import PUBLIC
+from iln_stream.service.warming import Warming
+
+
+def warm_cache(names: Sequence[str], console: Console) -> None:
+    """Compile what each learner needs, by name, and report it; by default for all learners.
+
+    Raises
+    ------
+    IlnError
+        When a name is unknown, or the cache can't be written to.
+
+    """
+    for name in names:
+        if name not in PUBLIC:
+            raise IlnError(f"--profile: {name!r} must be one of {', '.join(PUBLIC)}")
+    if not cache_is_writable():
+        raise IlnError(
+            f"compiled code can't be kept in {cache_folder() or 'any folder'}: set NUMBA_CACHE_DIR "
+            "to a folder that can be written to, here and wherever the learners run"
+        )
+    begun = time.monotonic()
+    _say(console, f"compiling into {cache_folder()}")
+    wanted = list(names) or list(PUBLIC)
+    for i, name in enumerate(wanted, 1):
+        _warm(name, f"{name} ({i} of {len(wanted)})", console)
+    _say(console, f"done in {time.monotonic() - begun:.0f} s")
+
+
+def _warm(name: str, title: str, console: Console) -> None:
+    done: list[str] = []
+
+    def report(function: str, seconds: float) -> None:
+        done.append(function)
+        _say(console, f"{title}: {function}, {seconds:.1f} s")
+
+    Warming(name, report).run()
+    count = f"{len(done)} functions compiled" if done else "nothing was left to compile"
+    _say(console, f"{title}: {count}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,88 @@
+"""Compiling functions that are mostly inlined into others.
+
+numba itself optimises each called function, makes machine code of it, and wraps it for calls from
+Python, before it inlines it: that is half of its time. It also compiles it anew for each literal
+argument.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numba import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+
+class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """Compiles calls from Python in full, and calls from compiled functions only to be inlined.
+
+    Parameters
+    ----------
+    function
+        The Python function.
+    options
+        numba's options of `njit`.
+    any_layout
+        Whether calls from compiled functions share one version for arrays of all layouts.
+
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], options: Mapping[str, Any], any_layout: bool = False
+    ) -> None:
+        super().__init__(function, targetoptions={**options, "no_cfunc_wrapper": True})
+        self._inlined = _Inlined(
+            function,
+            targetoptions={**options, "no_cfunc_wrapper": True, "no_cpython_wrapper": True},
+            pipeline_class=_Lowering,
+        )
+        self._any_layout = any_layout
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return how calls with arguments of these types are compiled."""
+        return self._inlined.get_call_template(map(self._plain, args), kws)
+
+    def get_overload(self, signature: Any) -> Any:
+        """Return the key of a function that is to be inlined."""
+        return self._inlined.get_overload(signature)
+
+    def _plain(self, argument: Any) -> Any:
+        argument = types.unliteral(argument)
+        if self._any_layout and isinstance(argument, types.Array):
+            return argument.copy(layout="A")
+        return argument
+
+
+class _Inlined(CPUDispatcher):  # type: ignore[misc]
+    """Holds what is compiled to be inlined, none of which Python can call."""
+
+    def add_overload(self, result: Any) -> None:
+        self.overloads[tuple(result.signature.args)] = result
+
+
+class _Lowering(Compiler):  # type: ignore[misc]
+    """Compiles a function as far as its callers need it."""
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.flags.no_compile = True
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+    def compile_extra(self, function: Any) -> Any:
+        result = super().compile_extra(function)
+        key = object()  # in place of an address
+        self.state.targetctx.insert_user_function(key, result.fndesc, [result.library])
+        return result._replace(entry_point=key)
+
+
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """Intermediate code that is linked into callers, optimised there, and never run by itself."""
+
+    def finalize(self) -> None:
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True

@@ -1,0 +1,86 @@
+"""Letting learners do everything once, so that all their compiled functions are compiled."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from iln_stream.learners.estimators import ESTIMATORS, Sampled
+from iln_stream.learners.infinite_layer import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+)
+from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+
+_EVENTS = 70
+"""With the 64th event, candidates are trained on stored events for the first time."""
+
+
+def _shrinking_gradients() -> Iterator[ShrinkingGradient]:
+    for name in ESTIMATORS:
+        yield ShrinkingGradient(estimator=name)
+    yield ShrinkingGradient(estimator=Sampled("direct"))
+    yield ShrinkingGradient(estimator=Sampled("two normals"))
+    yield ShrinkingGradient(budget=8, policy="compress")
+
+
+PUBLIC: Mapping[str, Callable[[], Iterator[Any]]] = {
+    "accurate": lambda: iter([InfiniteLayerRegressor()]),
+    "fast": lambda: iter([InfiniteLayerRegressor("fast")]),
+    "classifier": lambda: iter([InfiniteLayerClassifier()]),
+    "random-feature-ridge": lambda: iter([RandomFeatureRidge()]),
+    "shrinking-gradient": _shrinking_gradients,
+}
+"""Learners by the name of what they compile: all of one name use the same functions."""
+
+
+def public_name(learner: Any) -> str | None:
+    """Return the name in `PUBLIC` of what a learner compiles; None if it is not one of ours."""
+    if (found := find_infinite_layer(learner)) is not None:
+        return found.profile
+    if find_shrinking_gradient(learner) is not None:
+        return "shrinking-gradient"
+    if isinstance(learner, InfiniteLayerClassifier):
+        return "classifier"
+    return "random-feature-ridge" if isinstance(learner, RandomFeatureRidge) else None
+
+
+PARTS: Mapping[str, tuple[str, ...]] = {"accurate": ("networks", "others")}
+"""Parts of about the same size, which two processes can compile at the same time."""
+
+
+def exercise(name: str, part: str | None = None) -> None:
+    """Let the learners of a name predict and learn a few events; or those experts of a part."""
+    for learner in PUBLIC[name]():
+        if part is not None:
+            _keep(learner, part)
+        for t in range(_EVENTS):
+            _learn_event(learner, t)
+        if part is None and isinstance(learner, InfiniteLayerRegressor):
+            _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
+
+
+def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
+    """Leave out the other part's experts."""
+    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+
+    engine = learner._engine
+    assert isinstance(engine, AccurateEngine)
+    networks = part == "networks"
+    engine.mean.keep(lambda expert: (expert == "networks") == networks)
+    if networks:
+        engine.mixture.keep(lambda expert: expert == "mean")
+        engine.intervals = None
+
+
+def _learn_event(learner: Any, t: int) -> None:
+    x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
+    if isinstance(learner, InfiniteLayerClassifier):
+        learner.predict_proba_one(x)
+        learner.learn_one(x, t % 3)
+        return
+    learner.predict_one(x)
+    if isinstance(learner, InfiniteLayerRegressor) and learner._engine.intervals is not None:
+        learner.predict_interval(x)
+    learner.learn_one(x, math.sin(2 * t))

@@ -1,0 +1,145 @@
+"""Filling the cache of compiled functions before a learner needs them."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from iln_stream import errors
+from iln_stream.learners.warming import PARTS, exercise, public_name
+
+log = logging.getLogger(__name__)
+
+_ROOT = str(Path(errors.__file__).parents[1])
+
+
+class Warming:
+    """Compiles what a learner needs, if the cache lacks it, and loads it into this process.
+
+    Processes of their own compile, so that this one goes on answering and can stop at once. If they
+    fail, this one compiles.
+
+    Parameters
+    ----------
+    name
+        What to compile: a key of `iln_stream.learners.warming.PUBLIC`; None: nothing.
+    report
+        Called with each compiled function and the seconds it took.
+    announce
+        Called before anything is compiled, with whether it can be kept in the cache.
+
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        report: Callable[[str, float], None],
+        announce: Callable[[bool], None] = lambda _: None,
+    ) -> None:
+        self.name = name
+        self.n_compiled = 0
+        self.is_done = name is None
+        self._report = report
+        self._announce = announce
+        self._processes: list[subprocess.Popen[str]] = []
+        self._stopped = False
+        self._turn = threading.RLock()  # a signal's handler may call `stop` at any time
+
+    @classmethod
+    def of(cls, learner: Any) -> "Warming":
+        """Return the one for a learner, which logs; that of a learner not ours does nothing."""
+        return cls(public_name(learner), _log_compiled, _log_start)
+
+    def run(self) -> None:
+        """Compile and load everything; return soon after `stop`."""
+        if self.name is None:
+            return
+        # Imported here, so that other commands do not wait for numba.
+        from iln_stream.compiled.jit import cache_is_writable
+        from iln_stream.compiled.progress import is_marked, mark, reporting
+
+        writable = cache_is_writable()
+        if not is_marked(self.name):
+            self._announce(writable)
+            if writable and sys.executable:
+                self._compile(self.name)
+        if self._stopped:
+            return
+        with reporting(self._count):
+            exercise(self.name)
+        if writable:
+            mark(self.name)
+        self.is_done = True
+
+    def stop(self) -> None:
+        """End the processes."""
+        with self._turn:
+            self._stopped = True
+            for process in self._processes:
+                process.kill()
+
+    def _count(self, function: str, seconds: float) -> None:
+        self.n_compiled += 1
+        self._report(function, seconds)
+
+    def _compile(self, name: str) -> None:
+        parts = [[part] for part in PARTS.get(name, ())]
+        if not parts or (os.cpu_count() or 1) == 1:
+            parts = [[]]
+        readers = []
+        for part in parts:
+            try:
+                readers.append(threading.Thread(target=self._start(name, part), daemon=True))
+            except OSError as error:
+                log.warning("can't start a process that compiles: %s", error.strerror)
+                continue
+            readers[-1].start()
+        for reader in readers:
+            reader.join()
+
+    def _start(self, name: str, part: list[str]) -> Callable[[], None]:
+        """Start a process; return the function that reads what it reports."""
+        path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
+        with self._turn:
+            process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-m", "iln_stream.learners.warm_process", name, *part],
+                env={**os.environ, "PYTHONPATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            self._processes.append(process)
+            if self._stopped:
+                process.kill()
+
+        def read() -> None:
+            assert process.stdout is not None
+            with process.stdout:
+                for line in process.stdout:
+                    function, seconds = json.loads(line)
+                    self._count(function, seconds)
+            if process.wait() and not self._stopped:
+                log.warning("a process that compiled ended with %s", process.returncode)
+
+        return read
+
+
+def _log_start(writable: bool) -> None:
+    if writable:
+        log.info("compiling the learner's loops, once; `iln-stream warm` does it ahead")
+    else:
+        log.warning(
+            "compiling the learner's loops, at each start: set NUMBA_CACHE_DIR to a folder that "
+            "can be written to"
+        )
+
+
+def _log_compiled(function: str, seconds: float) -> None:
+    # The whole text, not a template: the log drops repeats of a template.
+    log.info(f"compiled {function} in {seconds:.1f} s")

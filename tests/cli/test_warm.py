@@ -1,0 +1,157 @@
+"""Compiling ahead: `iln-stream warm`, and what `iln-stream run` does where the cache is cold."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from support.command_line import environment, iln
+from support.running_command import Command
+
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+FIRST_USE = """
+import gc, json, math, time, warnings
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.compiled.inlining import InliningDispatcher
+model, slowest = InfiniteLayerRegressor(), 0.0
+for t in range(150):
+    x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5), "d": 1e9 + t}
+    if t % 7 == 3:
+        del x["b"]
+    begun = time.perf_counter()
+    model.predict_one(x)
+    model.predict_interval(x)
+    model.learn_one(x, math.sin(2 * t))
+    slowest = max(slowest, time.perf_counter() - begun if t else 0.0)
+found = [each for each in gc.get_objects() if isinstance(each, InliningDispatcher)]
+misses = {each.__name__: sum(each.stats.cache_misses.values()) for each in found}
+hits = sum(sum(each.stats.cache_hits.values()) for each in found)
+print(json.dumps([hits, [name for name, n in misses.items() if n], slowest]))
+"""
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A folder, and what `iln-stream warm` printed while it filled a cache there."""
+    folder = tmp_path_factory.mktemp("warm")
+    done = iln(
+        "warm",
+        "--profile",
+        "accurate",
+        cwd=folder,
+        timeout=600,
+        env={"NUMBA_CACHE_DIR": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_reports_its_progress(warm):
+    """It says where the cache is, each function with its seconds, and how far it is."""
+    folder, said = warm
+    first, *lines, last = said.splitlines()
+    assert first.startswith(f"compiling into {folder}{os.sep}")
+    assert all(line.startswith("accurate (1 of 1): ") for line in lines)
+    assert any(line.startswith("accurate (1 of 1): replay.replay, ") for line in lines)
+    assert last.startswith("done in ")
+
+
+def test_a_fresh_process_compiles_nothing(warm):
+    """After `warm` the default learner loads every function, and no later event waits."""
+    folder, _ = warm
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_USE],
+        env=environment(NUMBA_CACHE_DIR=str(folder)),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    hits, compiled, slowest = json.loads(done.stdout)
+    assert (hits > 10, compiled) == (True, [])
+    assert slowest < 1.0  # compiling the smallest function takes longer on a busy machine
+
+
+def test_a_second_time_compiles_nothing(warm):
+    """`warm` can be repeated: nothing is left to do."""
+    folder, _ = warm
+    again = iln("warm", "--profile=accurate", cwd=folder, env={"NUMBA_CACHE_DIR": str(folder)})
+    assert "accurate (1 of 1): nothing was left to compile\n" in again.stderr
+
+
+def test_doctor_shows_it(warm):
+    """`doctor` counts the learners whose functions are compiled, and names the others."""
+    folder, _ = warm
+    done = iln("doctor", cwd=folder, env={"NUMBA_CACHE_DIR": str(folder), "COLUMNS": "400"})
+    (row,) = [line for line in done.stdout.splitlines() if "compiled loops" in line]
+    assert "for 1 of 5 learners, not for fast, classifier, " in row
+
+
+def test_a_warm_run_says_nothing_of_it(warm):
+    """A run with a filled cache does not compile."""
+    folder, _ = warm
+    arguments = ("--source=synthetic:Friedman", "--limit=5", "--metrics-port=0")
+    done = iln("run", *arguments, cwd=folder, env={"NUMBA_CACHE_DIR": str(folder)})
+    assert done.returncode == 0
+    assert "compil" not in done.stderr
+
+
+def test_nowhere_to_keep_it(command, monkeypatch):
+    """Without a cache folder that can be written to, it fails and names the remedy."""
+    monkeypatch.setattr("iln_stream.cli.warm.cache_is_writable", lambda: False)
+    done = command("warm")
+    assert done.code == 2
+    assert "set NUMBA_CACHE_DIR to a folder that can be written to" in done.err
+
+
+def test_unknown_learner(tmp_path):
+    """A wrong name is an error that lists the right ones."""
+    done = iln("warm", "--profile", "fats", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "'fats' must be one of accurate, fast, " in done.stderr
+
+
+def ask(address):
+    """The status and text that an address answers."""
+    try:
+        with DIRECT.open(address, timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read().decode()
+
+
+def test_a_cold_run_is_alive_not_ready_and_can_be_stopped(tmp_path, monkeypatch):
+    """While it compiles, a run answers, is not ready, and SIGTERM ends it as at any other time."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cold"))
+    arguments = ("--source=synthetic:Friedman", "--metrics-port=0", "--predictions=p.jsonl")
+    with Command(tmp_path, "run", *arguments) as running:
+        running.wait_until_it_says("compiling the learner's loops")
+        address = running.said.split("metrics at ")[1].split("/metrics")[0]
+        assert ask(f"{address}/health") == (200, "alive\n")
+        status, reason = ask(f"{address}/ready")
+        assert status == 503
+        assert reason.startswith("compiling the learner's loops: ")
+        begun = time.monotonic()
+        assert running.terminate() == 0
+        assert (
+            time.monotonic() - begun < 8.0
+        )  # at most 2 on an idle machine; compiling takes longer
+    assert "0 events, " in running.said
+    assert Path(tmp_path / "p.jsonl").read_text() == ""
+    left = [each for each in Path("/proc").glob("[0-9]*/cmdline") if _compiles(each)]
+    assert left == []
+
+
+def _compiles(cmdline: Path) -> bool:
+    try:
+        environ = (cmdline.parent / "environ").read_bytes()
+        return b"warm_process" in cmdline.read_bytes() and b"/cold\0" in environ
+    except OSError:
+        return False

@@ -1,0 +1,36 @@
+"""What `iln-stream warm` compiles, and for which learners."""
+
+import pytest
+from river import linear_model, preprocessing
+
+from iln_stream.learners import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
+from iln_stream.learners.warming import PARTS, PUBLIC, public_name
+
+
+@pytest.mark.parametrize(
+    ("learner", "name"),
+    [
+        (InfiniteLayerRegressor(), "accurate"),
+        (preprocessing.StandardScaler() | InfiniteLayerRegressor("fast"), "fast"),
+        (InfiniteLayerClassifier(), "classifier"),
+        (RandomFeatureRidge(), "random-feature-ridge"),
+        (ScaledTarget(WinsorisedScaler() | ShrinkingGradient()), "shrinking-gradient"),
+        (linear_model.LinearRegression(), None),
+    ],
+)
+def test_name_of_a_learner(learner, name):
+    """A run compiles what its own learner needs, and nothing for a learner of others."""
+    assert public_name(learner) == name
+    assert name is None or name in PUBLIC
+
+
+def test_parts_are_of_known_learners():
+    """Two processes share the work of a learner that exists."""
+    assert PARTS.keys() <= PUBLIC.keys()
