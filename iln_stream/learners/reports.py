@@ -79,6 +79,18 @@ def columns_metrics(learner: Any) -> Sequence[MetricSpec]:
     )
 
 
+def part_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of a learner whose parts are drawn anew when they break."""
+    return (
+        MetricSpec(
+            "iln_parts_reset_total",
+            "counter",
+            "Parts of the learner that were drawn anew, as they predicted no finite number.",
+            lambda: learner.n_reset,
+        ),
+    )
+
+
 def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a learner that mixes experts."""
     return (
@@ -119,12 +131,7 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
             lambda: learner.redrawn_at,
             "expert",
         ),
-        MetricSpec(
-            "iln_parts_reset_total",
-            "counter",
-            "Parts of the learner that were drawn anew, as they predicted no finite number.",
-            lambda: learner.n_reset,
-        ),
+        *part_metrics(learner),
         *columns_metrics(learner),
     )
 
