@@ -13,7 +13,7 @@ LOWEST, HIGHEST = -0.5, 1.5
 
 @compiled
 def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
-    """Fill p (S K + 1 + N, C), whose last N rows, the networks', only get their `LEAST` share.
+    """Fill p (S K + 1 + N, C), whose last N rows are probabilities and only get a `LEAST` share.
 
     Row s K + k = softmax(sharpness_s scores_k), scores (K, C); then the classes' frequencies.
     """

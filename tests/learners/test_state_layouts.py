@@ -19,7 +19,7 @@ LAYOUTS = {
     "iln_stream.Columns": (1, "a9121946b7e72ba6"),
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
-    "iln_stream.InfiniteLayerClassifier": (3, "0c02f0bb8443126f"),
+    "iln_stream.InfiniteLayerClassifier": (3, "1e853406fbefd5f8"),
     "iln_stream.InfiniteLayerRegressor": (3, "34b0a9f061ed5658"),
     "iln_stream.Moments": (1, "81543012ef61e8a2"),
     "iln_stream.Pool": (1, "05d25d63e4f53d2d"),

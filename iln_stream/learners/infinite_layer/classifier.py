@@ -27,7 +27,8 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     2048 events the units are redrawn from what was learned. Five networks (`net-..`) with a logit
     for each class, or one for two classes, are trained by a gradient step at each event on the
     event and on fifteen past ones, out of the last 65,536, 1,000 or 300: they go on learning as
-    long as the stream does.
+    long as the stream does. Gaussian naive Bayes (`naive-bayes`) and the classes' `frequencies`
+    complete them.
 
     ML-Poly, a rule without learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and

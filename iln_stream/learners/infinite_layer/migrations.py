@@ -39,8 +39,8 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
 def classifier_from_version_2(state: StateDict) -> StateDict:
     """Return the state of an `InfiniteLayerClassifier` of version 2 in version 3.
 
-    Networks did not exist then: they begin now, and sleep at first. The rule goes on from the
-    weights of the Bayesian mixture that it replaces.
+    Networks and naive Bayes did not exist then: they begin now, without weight. The rule goes on
+    from the weights of the Bayesian mixture that it replaces.
     """
     # Imported here, so that only migrations wait for numba.
     from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
@@ -50,10 +50,11 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
     ridges["resampler"]["predictions"] = np.zeros((0, len(old["redraws"]["replaced_at"])))
     n_columns = old["inputs"]["stats"].shape[1]
     engine = ClassificationEngine(max(n_columns, 1), old["redraws"]["key"])
-    if n_columns:
-        engine.networks.widen(n_columns)
-    for _ in old["classes"]:
-        engine.networks.add_class()
+    for part in (engine.naive_bayes, engine.networks):
+        if n_columns:
+            part.widen(n_columns)
+        for _ in old["classes"]:
+            part.add_class()
     learned = {
         "counts": np.array(old["counts"], np.int64),
         "classes": old["classes"],
@@ -61,6 +62,7 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
         "memory": _memory(old["memory"]),
         "ridges": ridges,
         "linear": _bank(old["linear"]),
+        "naive_bayes": engine.naive_bayes.state(),
         "networks": engine.networks.state(),
         "rule": {"table": _table(old["mixture"]["log_weights"], engine.rule.table.shape[1])},
         "correction": engine.correction.state(),

@@ -19,6 +19,7 @@ from iln_stream.learners.infinite_layer.engine.observation import Observation, V
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
 from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
+from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
@@ -51,6 +52,10 @@ SCORES = len(RANDOM + LINEAR)
 STACKED = range(SCORES, 2 * SCORES)
 """Of the ridges' experts, those of the second sharpness take part in the correction."""
 
+FREQUENCIES = SCORES * len(SHARPNESS)
+NAIVE_BAYES = FREQUENCIES + 1
+"""Places of these experts, after the ridges' and before the networks'."""
+
 MIXED, CORRECTED = range(2)
 """What the last mixture weighs: the rule's mixture of all experts, and its correction."""
 
@@ -59,9 +64,9 @@ class ClassificationEngine(Engine):
     """Experts that predict each class, and the mixtures that make one prediction of them.
 
     Each ridge's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
-    four experts each. One more expert always predicts the classes' frequencies, and each network
-    makes two. ML-Poly mixes all, a log-linear correction follows, and a Bayesian mixture weighs
-    what there was before and after it.
+    four experts each. Two more are the classes' frequencies and Gaussian naive Bayes, and each
+    network makes two. ML-Poly mixes all, a log-linear correction follows, and a Bayesian mixture
+    weighs what there was before and after it.
 
     Parameters
     ----------
@@ -73,7 +78,10 @@ class ClassificationEngine(Engine):
     """
 
     kept = ("counts",)
-    parts = ("inputs", "memory", "ridges", "linear", "networks", "rule", "correction", "mixture")
+    parts = (
+        "inputs", "memory", "ridges", "linear", "naive_bayes", "networks", "rule", "correction",
+        "mixture",
+    )  # fmt: skip
     own = ("classes",)
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
@@ -83,11 +91,11 @@ class ClassificationEngine(Engine):
         self.bank = ClassRidges(RANDOM, N_UNITS)
         self.ridges = ResampledRidges(self.bank, self.inputs, Target(), self.memory, key)
         self.linear = ClassRidges(LINEAR, 0)
+        self.naive_bayes = GaussianNaiveBayes()
         self.networks = ClassNetworks(NETWORKS, RING, self.inputs, key)
-        self._n_first = SCORES * len(SHARPNESS) + 1
-        K = self._n_first + len(self.networks.names)
+        K = NAIVE_BAYES + 1 + len(self.networks.names)
         self.rule = LogLossRule(K)
-        self.correction = StackedCorrection([*STACKED, *range(self._n_first, K)])
+        self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
         self.mixture = BayesMixture(2)
         self.classes: list[Any] = []
         self.counts = np.zeros(0, np.int64)
@@ -134,6 +142,7 @@ class ClassificationEngine(Engine):
         K = len(RANDOM)
         self.ridges.learn(self._event, label, self._scores[:K])
         self.linear.learn(self._event, label, self._scores[K:])
+        self.naive_bayes.learn(self._event, label)
         self.networks.learn(self._event, label, self._offsets)
 
     def _add(self, y: Any) -> None:
@@ -142,6 +151,7 @@ class ClassificationEngine(Engine):
         self.counts = np.pad(self.counts, (0, 1))
         self.bank.add_class()
         self.linear.add_class()
+        self.naive_bayes.add_class()
         self.networks.add_class()
         self.ridges.resampler.start_over()
         self._make_scratch()
@@ -154,14 +164,15 @@ class ClassificationEngine(Engine):
         self.ridges.predict(event, self._scores[:K])
         self.linear.predict(event, self._scores[K:])
         experts, mixtures = self._experts, self._mixtures
-        self.networks.predict(event, self._offsets, experts[self._n_first :])
+        self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
+        self.networks.predict(event, self._offsets, experts[NAIVE_BAYES + 1 :])
         fill(self._scores, SHARPNESS, self.counts, experts)
-        awake = self._n_first if self.networks.asleep else len(experts)
+        awake = NAIVE_BAYES + 1 if self.networks.asleep else len(experts)
         self.rule.mix(experts, awake, mixtures[MIXED])
         self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
 
     def _widen(self, n_columns: int) -> None:
-        for part in (self.memory, self.ridges, self.linear, self.networks):
+        for part in (self.memory, self.ridges, self.linear, self.naive_bayes, self.networks):
             part.widen(n_columns)
         self._make_scratch()
 
@@ -172,7 +183,12 @@ class ClassificationEngine(Engine):
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
         ridges = self.ridges.names + self.linear.names
-        names = (*ridges * len(SHARPNESS), "frequencies", *self.networks.names)
+        names = (
+            *ridges * len(SHARPNESS),
+            "frequencies",
+            *self.naive_bayes.names,
+            *self.networks.names,
+        )
         by_rule, by_correction = self.mixture.weights.tolist()
         found = dict.fromkeys(names, 0.0)
         for name, weight in zip(names, (by_rule * self.rule.weights).tolist(), strict=True):

@@ -21,3 +21,15 @@ def test_the_distant_past_is_forgotten():
     for _ in range(1_000):
         mixture.learn(np.array([0.1, 0.9]))
     assert mixture.weights[1] > 0.99
+
+
+def test_outlives_its_discount():
+    """After 100,000 certain errors a log weight is the discounted sum, and weights are finite."""
+    mixture, p = BayesMixture(2), np.array([5e-5, 1.0])
+    for _ in range(100_000):
+        mixture.learn(p)
+    assert mixture.log_weights[0] == pytest.approx(np.log(5e-5) / 0.002, rel=1e-6)
+    assert mixture.weights.tolist() == [0.0, 1.0]
+    for _ in range(1_000):
+        mixture.learn(p[::-1])
+    assert mixture.weights.tolist() == [1.0, 0.0]
