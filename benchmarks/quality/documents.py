@@ -23,6 +23,7 @@ def all_tables(store: Store) -> dict[str, tables.Table]:
         "files": tables.ratios(store, FILES),
         "held-out": tables.ratios(store, HELD_OUT),
         "classification": tables.classification(store),
+        "ranking": tables.ranking(store),
         "intervals": tables.intervals(store),
     }
 

@@ -7,7 +7,7 @@ from benchmarks.quality.cell import Cell
 
 TOLERANCES = {
     "regression": {"ratio": 0.01},
-    "classification": {"accuracy": 0.01, "log_loss": 0.02},
+    "classification": {"accuracy": 0.01, "log_loss": 0.02, "roc_auc": 0.01, "pr_auc": 0.03},
     "intervals": {"coverage": 0.01, "score": 0.02},
 }
 """By measure, the figures that are compared, and by how much of the stored one they may differ.

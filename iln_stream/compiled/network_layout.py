@@ -1,10 +1,10 @@
 """Where a network's weights lie, and its scratch: views of a few flat arrays.
 
-o = b3 + w3.h2 + skip.z, h2 = sigma(W2'h1 + b2), h1 = sigma(W1'z + b1 + ..). z are the columns'
-deviations; sigma is tanh in the first half of a layer and SiLU in the second. The last `piecewise`
-units of the first layer also add a piecewise-linear function of each column, given by its
-increments over the segments between quantiles (Y. Gorishniy, I. Rubachev, A. Babenko. On Embeddings
-for Numerical Features in Tabular Deep Learning. NeurIPS 2022).
+o = b3 + w3.h2 + skip.z for each output, h2 = sigma(W2'h1 + b2), h1 = sigma(W1'z + b1 + ..). z are
+the columns' deviations; sigma is tanh in the first half of a layer and SiLU in the second. The last
+`piecewise` units of the first layer also add a piecewise-linear function of each column, given by
+its increments over the segments between quantiles (Y. Gorishniy, I. Rubachev, A. Babenko. On
+Embeddings for Numerical Features in Tabular Deep Learning. NeurIPS 2022).
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ STEPS = 0
 
 SEGMENTS = KNOTS - 1
 PADDED = LANES
-"""Room for a scalar among the parameters, which go in sixteens."""
+"""Room for up to sixteen outputs' scalars among the parameters, which go in sixteens."""
 
 
 class Shape(NamedTuple):
@@ -49,6 +49,8 @@ class Shape(NamedTuple):
         Learning rate after the warm-up.
     slowing
         After s steps the rate is `rate` / sqrt(1 + s / slowing).
+    outputs
+        O, the number of outputs.
 
     """
 
@@ -58,6 +60,7 @@ class Shape(NamedTuple):
     window: int
     rate: float
     slowing: float
+    outputs: int = 1
 
 
 class Network(NamedTuple):
@@ -69,10 +72,11 @@ class Network(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Views of S weights or derivatives; scalars are the first entries of rows of 16.
+    """Views of S weights or derivatives; a scalar for each output is in a row of Q = 16, 32, ..
 
-    W2 (first, second), b1 (1, first), b2, w3 (1, second), b3 (1, 16), and a row for each column:
-    its weights W1 to the first layer, its skip weight, and its increments, (15, piecewise).
+    W2 (first, second), b1 (1, first), b2 (1, second), w3 (O, second), b3 (1, Q), and a row for each
+    column: its weights W1 to the first layer, its skip weights (Q,), and its increments,
+    (15, piecewise).
     """
 
     W2: NDArray[np.float32]
@@ -87,7 +91,7 @@ class Scratch(NamedTuple):
     """What a step overwrites, for 16 rows.
 
     Hidden units (16, n) and their derivatives d; the errors' derivatives by the first layer's
-    units, e1 (16, first); outputs, and targets or errors (1, 16); zeros, which stay so (1, n);
+    units, e1 (16, first); outputs, and targets or errors (O, 16); zeros, which stay so (1, n);
     values (16, piecewise) at knots; W2's transpose; the gradient (1, S); inputs (3, L, 16) and
     values (L, 16) of the columns.
     """
@@ -108,21 +112,29 @@ class Scratch(NamedTuple):
 
 
 @plain
+def padded(shape):  # type: ignore[no-untyped-def]
+    """Q, the room for a scalar of each output."""
+    return (shape.outputs + PADDED - 1) // PADDED * PADDED
+
+
+@plain
 def n_fixed(shape):  # type: ignore[no-untyped-def]
     """Number of weights that don't depend on the number of columns."""
-    return shape.first * shape.second + shape.first + 2 * shape.second + PADDED
+    n1, n2 = shape.first, shape.second
+    return n1 * n2 + n1 + (1 + shape.outputs) * n2 + padded(shape)
 
 
 @plain
 def n_of_column(shape):  # type: ignore[no-untyped-def]
     """Number of weights of a column."""
-    return shape.first + PADDED + SEGMENTS * shape.piecewise
+    return shape.first + padded(shape) + SEGMENTS * shape.piecewise
 
 
 @plain
 def n_scratch(shape, L):  # type: ignore[no-untyped-def]
     """Length of a scratch array."""
-    layers = BATCH * (3 * shape.first + 2 * shape.second + 2) + max(shape.first, shape.second)
+    units = 3 * shape.first + 2 * (shape.second + shape.outputs)
+    layers = BATCH * units + max(shape.first, shape.second)
     weights = shape.first * shape.second + n_fixed(shape) + L * n_of_column(shape)
     return layers + KNOTS * shape.piecewise + weights + 4 * L * BATCH
 
@@ -134,12 +146,13 @@ def weights_of(w, shape):  # type: ignore[no-untyped-def]
     a = n1 * n2
     b = a + n1
     c, of_column = n_fixed(shape), n_of_column(shape)
+    d = c - padded(shape)
     return Weights(
         shaped(w, 0, (n1, n2)),
         shaped(w, a, (1, n1)),
         shaped(w, b, (1, n2)),
-        shaped(w, b + n2, (1, n2)),
-        shaped(w, b + 2 * n2, (1, PADDED)),
+        shaped(w, b + n2, (shape.outputs, n2)),
+        shaped(w, d, (1, c - d)),
         shaped(w, c, ((w.shape[0] - c) // of_column, of_column)),
     )
 
@@ -147,11 +160,12 @@ def weights_of(w, shape):  # type: ignore[no-untyped-def]
 @compiled
 def scratch_of(array, shape, L):  # type: ignore[no-untyped-def]
     """Views of a scratch array."""
-    n1, n2 = shape.first, shape.second
+    n1, n2, n3 = shape.first, shape.second, shape.outputs
     a, b, c = BATCH * n1, BATCH * n2, KNOTS * shape.piecewise
     at_h2 = 3 * a
     at_outputs = at_h2 + 2 * b
-    at_zeros = at_outputs + 2 * BATCH
+    at_errors = at_outputs + n3 * BATCH
+    at_zeros = at_errors + n3 * BATCH
     at_knots = at_zeros + max(n1, n2)
     at_transposed = at_knots + c
     at_gradient = at_transposed + n1 * n2
@@ -163,8 +177,8 @@ def scratch_of(array, shape, L):  # type: ignore[no-untyped-def]
         shaped(array, 2 * a, (BATCH, n1)),
         shaped(array, at_h2, (BATCH, n2)),
         shaped(array, at_h2 + b, (BATCH, n2)),
-        shaped(array, at_outputs, (1, BATCH)),
-        shaped(array, at_outputs + BATCH, (1, BATCH)),
+        shaped(array, at_outputs, (n3, BATCH)),
+        shaped(array, at_errors, (n3, BATCH)),
         shaped(array, at_zeros, (1, at_knots - at_zeros)),
         shaped(array, at_knots, (KNOTS, shape.piecewise)),
         shaped(array, at_transposed, (n2, n1)),

@@ -1,5 +1,7 @@
 """One event of a network that is trained by AdamW on the event and on past ones."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS, average, descend
@@ -8,12 +10,12 @@ from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.network_gradient import backward, forward
 from iln_stream.compiled.network_layout import (
     BATCH,
-    PADDED,
     STEPS,
     Network,
     Shape,
     n_fixed,
     n_of_column,
+    padded,
     scratch_of,
     weights_of,
 )
@@ -36,15 +38,34 @@ FIRST_STEP = 9
 WARM_UP = 100.0
 """Steps during which the rate rises."""
 
-DECAY, DECAY_STEPS = 0.5, 1000.0
-"""Weight decay, which the rate multiplies, and the number of steps that halves it."""
-
-SHORT_RATE, SHORT_LEAST = 0.02, 1e-4
-LONG_RATE, LONG_LEAST = 0.1, 1e-5
+SHORT_RATE, LONG_RATE = 0.02, 0.1
 """The averages move by max(1 / (1 + rate s), least) in step s."""
 
 TURNS, EARLY = 8, 512
 """From this step on, a step averages an eighth of the weights, at eight times the fraction."""
+
+
+class Pace(NamedTuple):
+    """How a network forgets.
+
+    Parameters
+    ----------
+    decay
+        Weight decay, which the rate multiplies, in the first steps.
+    decay_steps
+        Number of steps that halves it.
+    short_least, long_least
+        Least moves of the averages in a step, as fractions of their distance from the weights.
+
+    """
+
+    decay: float
+    decay_steps: float
+    short_least: float
+    long_least: float
+
+
+PACE = Pace(0.5, 1000.0, 1e-4, 1e-5)
 
 
 @compiled
@@ -94,7 +115,7 @@ def learn(shape, network, ring, encoding, target, array):  # type: ignore[no-unt
     w = weights_of(network.parameters[WEIGHTS], shape)
     forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
     backward(shape, w, encoding, scratch)
-    update(shape, network, encoding, scratch.gradient)
+    update(shape, network, encoding, scratch.gradient, PACE)
     draw(shape, network, n + 1, N, drawn)
     for k in range(1, BATCH):
         fetch(ring, drawn[k])
@@ -107,15 +128,15 @@ def learning_rate(shape, step):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
+def update(shape, network, encoding, gradient, pace):  # type: ignore[no-untyped-def]
     """Move the weights by the gradient (1, S), and averages of some or all of them."""
     network.record[STEPS] += 1.0
     step = network.record[STEPS]
     rate = learning_rate(shape, step)
-    decay = DECAY / (1.0 + step / DECAY_STEPS)
+    decay = pace.decay / (1.0 + step / pace.decay_steps)
     turns = 1 if step < EARLY else TURNS
-    short = min(1.0, turns * max(1.0 / (1.0 + SHORT_RATE * step), SHORT_LEAST))
-    long = min(1.0, turns * max(1.0 / (1.0 + LONG_RATE * step), LONG_LEAST))
+    short = min(1.0, turns * max(1.0 / (1.0 + SHORT_RATE * step), pace.short_least))
+    long = min(1.0, turns * max(1.0 / (1.0 + LONG_RATE * step), pace.long_least))
     parameters = network.parameters
     fixed, each = n_fixed(shape), n_of_column(shape)
     turn = int(step) % turns
@@ -124,7 +145,7 @@ def update(shape, network, encoding, gradient):  # type: ignore[no-untyped-def]
     average(parameters, turn * share, min((turn + 1) * share, fixed), short, long)
     for f in range(encoding.shape[0]):
         first = fixed + f * each
-        last = first + (each if encoding[f, LEVELS] >= 3.0 else shape.first + PADDED)
+        last = first + (each if encoding[f, LEVELS] >= 3.0 else shape.first + padded(shape))
         descend(parameters, gradient, first, last, step, rate, decay)
         if f % turns == turn:
             average(parameters, first, last, short, long)

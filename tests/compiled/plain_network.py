@@ -19,8 +19,9 @@ class PlainNetwork:
     def __init__(self, shape, L):
         self.shape, self.L = shape, L
         n1, n2 = shape.first, shape.second
-        self.fixed = {"W2": (n1, n2), "b1": (n1,), "b2": (n2,), "w3": (n2,), "b3": (PADDED,)}
-        self.of_column = {"W1": n1, "skip": PADDED, "U": SEGMENTS * shape.piecewise}
+        n3, Q = shape.outputs, -(-shape.outputs // PADDED) * PADDED
+        self.fixed = {"W2": (n1, n2), "b1": (n1,), "b2": (n2,), "w3": (n3, n2), "b3": (Q,)}
+        self.of_column = {"W1": n1, "skip": Q, "U": SEGMENTS * shape.piecewise}
 
     @property
     def n(self):
@@ -40,17 +41,19 @@ class PlainNetwork:
         return parts
 
     def outputs(self, w, z, phi):
-        """o (B,) at deviations z (B, L) and shares of segments phi (B, L, 15)."""
+        """o (B, O) at deviations z (B, L) and shares of segments phi (B, L, 15)."""
         p, hu = self.parts(w), self.shape.piecewise
         u1 = z @ p["W1"] + p["b1"]
         if hu:
             U = p["U"].reshape(self.L, SEGMENTS, hu)
             u1[:, -hu:] += np.einsum("bls,lsu->bu", phi, U)
         h2 = sigma(sigma(u1) @ p["W2"] + p["b2"])
-        return h2 @ p["w3"] + z @ p["skip"][:, 0] + p["b3"][0]
+        n3 = self.shape.outputs
+        return h2 @ p["w3"].T + z @ p["skip"][:, :n3] + p["b3"][:n3]
 
     def loss(self, w, z, phi, t):
-        e = np.abs(self.outputs(w, z, phi) - t)
+        """Huber's, of targets t (B,)."""
+        e = np.abs(self.outputs(w, z, phi)[:, 0] - t)
         return np.where(e <= 3.0, e**2 / 2, 3.0 * e - 4.5).mean()
 
     def gradient(self, w, z, phi, t):
@@ -92,3 +95,23 @@ def quantiles(values):
     """16 of them, without repeats."""
     ordered = np.sort(values)
     return np.unique([ordered[b * (len(ordered) - 1) // 15] for b in range(16)])
+
+
+class PlainClassNetwork(PlainNetwork):
+    """A network whose outputs are logits, to which the offsets (C,) are added."""
+
+    def __init__(self, shape, L, offsets):
+        super().__init__(shape, L)
+        self.offsets = np.array(offsets)
+
+    def probabilities(self, w, z, phi):
+        """(B, C): two classes have one logit, the second's."""
+        logits = self.outputs(w, z, phi)
+        if self.shape.outputs == 1:
+            logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
+        raised = np.exp(logits + self.offsets)
+        return raised / raised.sum(axis=1, keepdims=True)
+
+    def loss(self, w, z, phi, t):
+        """The log loss, of classes t (B,)."""
+        return -np.log(self.probabilities(w, z, phi)[np.arange(len(t)), t]).mean()

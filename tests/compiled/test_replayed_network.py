@@ -19,7 +19,7 @@ from iln_stream.compiled.network_layout import (
 )
 from iln_stream.compiled.replay_ring import FIRST_KNOTS, N_LAGS, first_kept
 from iln_stream.compiled.replayed_network import (
-    DECAY_STEPS,
+    PACE,
     WARM_UP,
     draw,
     learn,
@@ -125,7 +125,7 @@ def test_predictions_against_numpy(stream, shape):
         predict(tuple(shape), tuple(network), ring.encoding, ring.inputs, scratch, p)
         z, phi, _ = stream.batch(np.array([i]))
         rows = [network.parameters[k].astype(float) for k in (WEIGHTS, SHORT, LONG)]
-        expected = [plain.outputs(w, z, phi)[0] / 3 for w in rows]
+        expected = [plain.outputs(w, z, phi)[0, 0] / 3 for w in rows]
         assert p == pytest.approx(expected, abs=1e-5)
         assert len(set(p)) == 3
 
@@ -176,7 +176,7 @@ def test_schedule():
     rates = [learning_rate(shape, float(s)) for s in (1, WARM_UP / 2, WARM_UP, 1e4, 3e4)]
     expected = [1e-4, 5e-3, 0.01, 0.01 / np.sqrt(2), 0.005]
     assert rates == pytest.approx(expected, rel=0.01)
-    assert DECAY_STEPS == 1000.0
+    assert PACE.decay_steps == 1000.0
 
 
 def test_weights_are_a_function_of_key_and_counter():

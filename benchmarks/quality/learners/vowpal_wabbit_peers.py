@@ -85,4 +85,13 @@ VOWPAL_WABBIT_CLASSIFIERS = (
         PACKAGES,
         task="classification",
     ),
+    Contender(
+        "vw-logistic-nn",
+        "Vowpal Wabbit, logistic, quadratic, nn 10",
+        "online",
+        scaled_inputs(lambda seed: VowpalWabbitClassifier("-q :: --nn 10", seed)),
+        f"`--oaa {MOST_CLASSES} --loss_function logistic --probabilities -q :: --nn 10`",
+        PACKAGES,
+        task="classification",
+    ),
 )

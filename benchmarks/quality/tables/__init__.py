@@ -1,7 +1,7 @@
 """The tables that the documents show."""
 
 from benchmarks.quality.tables.against_peers import against_peers
-from benchmarks.quality.tables.classification import classification
+from benchmarks.quality.tables.classification import classification, ranking
 from benchmarks.quality.tables.intervals import intervals
 from benchmarks.quality.tables.listings import learners, streams
 from benchmarks.quality.tables.regression import overview, ratios
@@ -14,6 +14,7 @@ __all__ = [
     "intervals",
     "learners",
     "overview",
+    "ranking",
     "ratios",
     "streams",
 ]

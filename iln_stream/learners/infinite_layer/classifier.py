@@ -10,7 +10,7 @@ from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
 from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import columns_metrics, expert_metrics
+from iln_stream.learners.reports import columns_metrics, expert_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
@@ -20,17 +20,21 @@ from iln_stream.state import Migration, encode_name
 class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
-    Experts like those of `InfiniteLayerRegressor`, on 256 units (`dense`, `sparse`, `sharp`,
-    cosines of 2 or 4 inputs, and `linear`), each fitted to all classes at once, one against the
-    rest, on the same hidden units.
-    Their scores become probabilities by softmax at four sharpnesses, and a Bayesian mixture weighs
-    all of these by the probabilities they gave to the observed classes, forgetting with a discount
-    of .998 so that it can follow a change; so no bound on its total log loss holds. New classes may
-    appear at any time. After 64, 128, ..., 2048 events the units are redrawn from what was learned,
-    like the regressor's.
+    Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
+    units (`dense`, `sparse`, `sharp`: cosines or rectifiers of some inputs) or on the inputs
+    (`linear`), are each fitted to all classes at once, one against the rest, on the same hidden
+    units; their scores become probabilities by softmax at four sharpnesses. After 64, 128, ...,
+    2048 events the units are redrawn from what was learned. Five networks (`net-..`) with a logit
+    for each class, or one for two classes, are trained by a gradient step at each event on the
+    event and on fifteen past ones, out of the last 65,536, 1,000 or 300: they go on learning as
+    long as the stream does. Gaussian naive Bayes (`naive-bayes`) and the classes' `frequencies`
+    complete them.
 
-    Time and memory per event are bounded, and all randomness is a function of the seed and of the
-    number of events learned.
+    ML-Poly, a rule without learning rate, mixes the experts' probabilities. The mixture is
+    corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and
+    a Bayesian mixture weighs the two. All three discount the past so that they can follow a change;
+    so no bound on their total log loss holds. New classes may appear at any time; time and memory
+    grow in proportion to their number.
 
     Parameters
     ----------
@@ -112,9 +116,20 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
     @property
     def expert_weights(self) -> dict[str, float]:
-        """Weight of each expert in the prediction, by name; they sum to one."""
+        """Weight of each expert, by name, and of the `correction`; they sum to one."""
         with self._turn:
             return self._engine.expert_weights()
+
+    @property
+    def n_reset(self) -> int:
+        """How often a network was drawn anew because its predictions were not finite."""
+        return sum(self.resets.values())
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """The same by part."""
+        with self._turn:
+            return {"networks": self._engine.networks.n_reset}
 
     @property
     def relevance(self) -> dict[Any, float]:
@@ -131,7 +146,7 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of the experts."""
-        return (*expert_metrics(self), *columns_metrics(self))
+        return (*expert_metrics(self), *reset_metrics(self), *columns_metrics(self))
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 RATIOS = 500
 """Errors in the window of an expert of intervals that scales them."""
+ASLEEP = -40.0
+"""Log weight of an expert that does not count yet."""
+
+INERTIA = 100.0
 
 
 def regressor_from_version_2(state: StateDict) -> StateDict:
@@ -40,20 +44,51 @@ def ridge_from_version_2(state: StateDict) -> StateDict:
 
 
 def classifier_from_version_2(state: StateDict) -> StateDict:
-    """Return the state of an `InfiniteLayerClassifier` of version 2 in version 3."""
+    """Return the state of an `InfiniteLayerClassifier` of version 2 in version 3.
+
+    Networks and naive Bayes did not exist then: they begin now, without weight. The rule goes on
+    from the weights of the Bayesian mixture that it replaces.
+    """
+    # Imported here, so that only migrations wait for numba.
+    from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+
     old = state["learned"]
     ridges = _resampled(old["ridges"], old)
     ridges["resampler"]["predictions"] = np.zeros((0, len(old["redraws"]["replaced_at"])))
+    n_columns = old["inputs"]["stats"].shape[1]
+    engine = ClassificationEngine(max(n_columns, 1), old["redraws"]["key"])
+    for part in (engine.naive_bayes, engine.networks):
+        if n_columns:
+            part.widen(n_columns)
+        for _ in old["classes"]:
+            part.add_class()
     learned = {
-        "counts": old["counts"],
+        "counts": np.array(old["counts"], np.int64),
         "classes": old["classes"],
         "inputs": _with_statistics(old["inputs"]),
         "memory": _memory(old["memory"]),
         "ridges": ridges,
         "linear": _bank(old["linear"]),
-        "mixture": old["mixture"],
+        "naive_bayes": engine.naive_bayes.state(),
+        "networks": engine.networks.state(),
+        "rule": {"table": _table(old["mixture"]["log_weights"], engine.rule.table.shape[1])},
+        "correction": engine.correction.state(),
+        "mixture": {"log_weights": np.array([0.0, ASLEEP])},
     }
     return {**state, "learned": learned}
+
+
+def _table(log_weights: NDArray[np.float64], n_experts: int) -> NDArray[np.float64]:
+    """Return the table of ML-Poly whose first weights are those of a Bayesian mixture.
+
+    Its regrets are as large as if `INERTIA` events had led to these weights.
+    """
+    weights = np.zeros(n_experts)
+    weights[: len(log_weights)] = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    ones = np.zeros(n_experts)
+    ones[: len(log_weights)] = 1.0
+    return np.stack([INERTIA * weights, (INERTIA - 1.0) * ones, ones, weights])
 
 
 def _accurate(old: StateDict) -> StateDict:

@@ -3,11 +3,19 @@
 import math
 import random
 
+import numpy as np
 import pytest
 from river import base, dummy, stats
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.quality.measures import Clock, classification, intervals, regression
-from benchmarks.quality.measures.classification import LEAST_PROBABILITY, calibration_error
+from benchmarks.quality.measures.classification import (
+    LEAST_PROBABILITY,
+    by_class,
+    calibration_error,
+    pr_auc,
+    roc_auc,
+)
 from benchmarks.quality.measures.intervals import RollingQuantile
 from benchmarks.quality.measures.regression import ExplodedError
 
@@ -84,6 +92,35 @@ def test_classification_figures():
     losses = [0.8, 0.4, LEAST_PROBABILITY, LEAST_PROBABILITY]
     assert figures["accuracy"] == 0.25
     assert figures["log_loss"] == round(-sum(map(math.log, losses)) / 4, 5)
+
+
+def test_areas_by_hand():
+    """Of 2 x 3 pairs one is in the wrong order and one a tie; thresholds .9, .5 and .2 have the
+    precisions 1, 2/4 and 2/5, of which the last adds no recall.
+    """
+    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.2])
+    positive = np.array([True, True, False, False, False])
+    assert roc_auc(scores, positive) == pytest.approx((3 + 0.5 + 0.5 + 1) / 6)
+    assert pr_auc(scores, positive) == pytest.approx(0.5 * 1 + 0.5 * 2 / 4)
+
+
+def test_areas_against_scikit_learn():
+    """Of random scores with many ties."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        positive = rng.random(200) < 0.2
+        scores = np.round(rng.random(200) + 0.3 * positive, 1)
+        assert roc_auc(scores, positive) == pytest.approx(roc_auc_score(positive, scores))
+        assert pr_auc(scores, positive) == pytest.approx(average_precision_score(positive, scores))
+
+
+def test_areas_are_of_the_rarer_of_two_classes_or_of_all():
+    """One that is never predicted is ranked by 0 everywhere: half of its pairs are right."""
+    answers = [{"a": 0.9, "b": 0.1}, {"a": 0.8, "b": 0.2}, {"a": 0.7, "b": 0.3}]
+    assert by_class(roc_auc, answers, ["a", "a", "b"]) == 1.0
+    assert by_class(roc_auc, answers, ["b", "a", "a"]) == 0.0
+    assert by_class(roc_auc, answers, ["a", "b", "c"]) == pytest.approx((1.0 + 0.5 + 0.5) / 3)
+    assert math.isnan(by_class(pr_auc, answers, ["a", "a", "a"]))
 
 
 def test_calibration_error_by_hand():

@@ -10,11 +10,19 @@ from benchmarks.quality.documents import all_tables, with_tables
 from benchmarks.quality.plan import cells
 from benchmarks.quality.plot import draw
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, HELD_OUT, TEN
+from benchmarks.quality.streams import CLASSES, FILES, HELD_OUT, TEN
 from benchmarks.quality.tables.against_peers import standard_error, within
 
 RATIOS = {"iln-accurate": 0.2, "river-linear": 0.5, "batch-kernel-ridge": 0.3}
 COST = {"events_per_s": 1234.0, "longest_ms": 1.0, "memory_mb": 2.0}
+
+CLASSIFICATION = {
+    "accuracy": 0.9,
+    "log_loss": 0.3,
+    "calibration_error": 0.02,
+    "roc_auc": 0.95,
+    "pr_auc": 0.8,
+}
 
 
 @pytest.fixture
@@ -23,7 +31,7 @@ def store(tmp_path):
     for cell in cells((*RATIOS, "vw-logistic"), ("*",)):
         figures = {
             "regression": {"ratio": RATIOS.get(cell.learner), "mae": 1.0},
-            "classification": {"accuracy": 0.9, "log_loss": 0.3, "calibration_error": 0.02},
+            "classification": CLASSIFICATION,
             "intervals": {
                 "coverage": 0.901,
                 "rolling_coverage": 0.899,
@@ -72,12 +80,23 @@ def test_best_on_a_stream_is_bold(store):
 
 
 def test_classification_and_intervals(store):
-    """Three figures in a cell, and the score over the rolling quantile's."""
-    line = ["Vowpal Wabbit, logistic", *["0.900 / 0.300 / 0.020"] * 4]
+    """Three figures in a cell, two of ranking, and the score over the rolling quantile's."""
+    line = ["Vowpal Wabbit, logistic", *["0.900 / 0.300 / 0.020"] * len(CLASSES)]
     assert tables.classification(store).cells == [line]
+    ranked = ["Vowpal Wabbit, logistic", *["0.950 / 0.800"] * len(CLASSES)]
+    assert tables.ranking(store).cells == [ranked]
     assert tables.intervals(store).cells[0] == [
         "trump-approval", "0.901", "0.899", "0.800", "–", "–", "–"
     ]  # fmt: skip
+
+
+def test_results_without_a_figure(store):
+    """Cells stored before a figure was measured show a dash in its table only."""
+    for cell in store:
+        if cell.learner == "vw-logistic" and cell.stream == "adult":
+            store.put(cell, {k: v for k, v in store[cell].items() if k != "pr_auc"})
+    assert tables.ranking(store).cells[0].count("–") == 1
+    assert "–" not in tables.classification(store).cells[0]
 
 
 def test_ours_against_the_best_online_peer(store):

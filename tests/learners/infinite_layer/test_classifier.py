@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from iln_stream import InfiniteLayerClassifier
+from iln_stream.state import to_bytes
 
 
 def quadrants(n, seed, classes=("even", "odd")):
@@ -84,7 +85,7 @@ def test_the_first_event_of_a_class_scores_no_expert():
     assert model.expert_weights != before
 
 
-@pytest.mark.parametrize("n", [10, 65, 200])
+@pytest.mark.parametrize("n", [10, 65, 200, 600])
 def test_state_goes_on_bit_for_bit(n):
     """A learner restored from its state predicts what the original does, also amid a redraw."""
     model = InfiniteLayerClassifier(seed=1)
@@ -156,3 +157,87 @@ def test_a_change_of_the_inputs_is_followed(level, scale):
         right.append(model.predict_one(seen) == y)
         model.learn_one(seen, y)
     assert np.mean(right[1_300:]) > np.mean(right[500:1_000]) - 0.03
+
+
+HOSTILE = {
+    "wild": lambda t, r: 10.0 ** r.integers(-300, 300) if t % 7 == 0 else r.normal(),
+    "far": lambda t, r: 1e12 + r.normal(),
+    "clock": lambda t, r: 1.7e9 + 0.1 * t,
+    "constant": lambda t, r: 3.0,
+    "cauchy": lambda t, r: float(r.standard_cauchy()),
+    "bursts": lambda t, r: r.normal() if t % 400 < 20 else 0.0,
+}
+
+
+@pytest.mark.filterwarnings("error")
+def test_hostile_inputs_do_no_harm():
+    """Beside them, and with missing values, a product of two inputs is learned; all is finite."""
+    model, rng, right = InfiniteLayerClassifier(seed=1), np.random.default_rng(0), []
+    for t in range(3_000):
+        x = {name: float(value(t, rng)) for name, value in HOSTILE.items() if rng.random() < 0.9}
+        x |= {"a": rng.normal(), "b": rng.normal()}
+        y = bool(x["a"] * x["b"] > 0)
+        p = model.predict_proba_one(x)
+        assert all(0.0 <= value <= 1.0 for value in p.values())
+        right.append(p.get(y, 0.0) > 0.5)
+        model.learn_one(x, y)
+    assert np.mean(right[2_000:]) > 0.85
+    assert model.n_reset == 0
+
+
+def test_inputs_may_vanish():
+    """After half of them are gone for good, the others are still learned from."""
+    model, right = InfiniteLayerClassifier(seed=1), []
+    for t, (x, y) in enumerate(zip(*quadrants(2_000, 0), strict=True)):
+        if t < 1_000:
+            x = {**x, **{f"gone{j}": (t * j) % 5 + 100.0 for j in range(6)}}
+        right.append(model.predict_one(x) == y)
+        model.learn_one(x, y)
+    assert np.mean(right[1_100:]) > 0.93
+
+
+def test_one_class_only():
+    """It is certain, and a second one is learned when it comes after 300 events."""
+    model = InfiniteLayerClassifier(seed=1)
+    for t in range(300):
+        model.learn_one({"a": float(t % 5)}, "only")
+    assert model.predict_proba_one({"a": 2.0}) == {"only": 1.0}
+    for a in np.random.default_rng(0).integers(5, size=400).tolist():
+        model.learn_one({"a": float(a)}, "second" if a > 2 else "only")
+    assert model.predict_one({"a": 4.0}) == "second"
+    assert model.predict_one({"a": 0.0}) == "only"
+
+
+def test_a_hundred_classes():
+    """They are told apart by two inputs, and memory grows by less than 100 kB for each."""
+    rng, model = np.random.default_rng(0), InfiniteLayerClassifier(seed=1)
+    labels = np.concatenate([np.arange(100), rng.integers(100, size=2_000)]).tolist()
+    right = []
+    for label in labels:
+        x = {"a": label % 10 + 0.1 * rng.normal(), "b": label // 10 + 0.1 * rng.normal()}
+        p = model.predict_proba_one(x)
+        right.append(max(p, key=p.get, default=None) == label)
+        model.learn_one(x, label)
+    assert sum(p.values()) == pytest.approx(1.0)
+    assert np.mean(right[-500:]) > 0.6
+    few = InfiniteLayerClassifier(seed=1)
+    for label in labels[:100]:
+        few.learn_one({"a": 1.0, "b": 2.0}, label % 3)
+    model = InfiniteLayerClassifier(seed=1)
+    for label in labels[:100]:
+        model.learn_one({"a": 1.0, "b": 2.0}, label)
+    assert len(to_bytes(model.state())) - len(to_bytes(few.state())) < 97 * 100_000
+
+
+def test_rare_classes_are_ranked():
+    """Of 2 % ones in a bump, 95 % of the pairs of a one and a zero are ranked rightly."""
+    rng, model = np.random.default_rng(1), InfiniteLayerClassifier(seed=1)
+    scores, labels = [], []
+    for a, b in rng.uniform(-1, 1, size=(4_000, 2)).tolist():
+        y = bool(rng.random() < 0.8 * math.exp(-((a - 0.3) ** 2 + (b + 0.2) ** 2) / 0.03))
+        scores.append(model.predict_proba_one({"a": a, "b": b}).get(True, 0.0))
+        labels.append(y)
+        model.learn_one({"a": a, "b": b}, y)
+    scores, labels = np.array(scores[1_000:]), np.array(labels[1_000:])
+    assert 30 < labels.sum() < 100
+    assert (scores[labels][:, None] > scores[~labels]).mean() > 0.95

@@ -9,7 +9,9 @@ from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFe
 from iln_stream.compiled.column_statistics import LAST, ROUGHNESS
 from iln_stream.compiled.standardise import COUNT, MEAN, SQUARES
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.learners.infinite_layer.migrations import ASLEEP
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.restoring import RestorableLearner
 
@@ -111,7 +113,9 @@ def ridge(new):
 def classes(new):
     ridges, redraws, _ = resampled(new["ridges"])
     return {
-        **{name: new[name] for name in ("counts", "classes", "inputs", "mixture")},
+        **{name: new[name] for name in ("classes", "inputs")},
+        "counts": new["counts"].tolist(),
+        "mixture": {"log_weights": LOG_WEIGHTS.copy()},
         "ridges": ridges,
         "linear": bank(new["linear"]),
         "memory": new["memory"] | {"predictions": np.zeros((2048, 3))},
@@ -141,6 +145,10 @@ def without_runs(stats):
     begun[:5], begun[LAST] = stats[:5], stats[MEAN]
     begun[ROUGHNESS] = 2.0 * stats[SQUARES] / np.maximum(stats[COUNT], 1.0)
     return begun
+
+
+LOG_WEIGHTS = np.append(np.linspace(-1200.0, -1000.0, 16), -1.0)
+"""Of the classifier's experts in release 0.1.0: only the classes' frequencies count."""
 
 
 class Kind(NamedTuple):
@@ -193,12 +201,67 @@ def test_a_state_of_version_2_goes_on(kind, n):
         begin(new["learned"])
     if kind.old is fast:
         new["learned"] = unmoved(new["learned"])
+    if kind.old is classes:
+        begin_class_networks(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**with_statistics(new, without_runs), "version": 2})
     twin = kind.cls.from_state(old)
     assert same(old, kept)
-    assert kind.predicted(twin) == kind.predicted(learner)
+    if kind.old is not classes:  # its networks have learned
+        assert kind.predicted(twin) == kind.predicted(learner)
+
+
+def begin_class_networks(state):
+    """Put new experts and rules, whose weights are the old ones, in the place of the learned."""
+    engine = ClassificationEngine(256, random_key(1))
+    for part in (engine.naive_bayes, engine.networks):
+        if n_columns := state["inputs"]["stats"].shape[1]:
+            part.widen(n_columns)
+        for _ in state["classes"]:
+            part.add_class()
+    table = np.zeros((4, engine.rule.table.shape[1]))
+    table[1, :17], table[2, :17], table[3, 16], table[0, 16] = 99.0, 1.0, 1.0, 100.0
+    state["naive_bayes"] = engine.naive_bayes.state()
+    state["networks"], state["correction"] = engine.networks.state(), engine.correction.state()
+    state["rule"] = {"table": table}
+    state["mixture"] = {"log_weights": np.array([0.0, ASLEEP])}
+
+
+def old_classifier(n):
+    """A learner, and one from its state in the form of 0.1.0."""
+    kind = KINDS[-1]
+    learner = kind.taught(n)
+    new = learner.state()
+    return learner, {**new, "version": 2, "learned": classes(copy.deepcopy(new["learned"]))}
+
+
+def test_a_classifier_of_version_2_predicts_as_it_did():
+    """The rule has the old mixture's weights, all on the frequencies here; the correction and the
+    networks do not count.
+    """
+    learner, old = old_classifier(130)
+    twin = InfiniteLayerClassifier.from_state(old)
+    counts = dict(zip(learner.state()["learned"]["classes"], old["learned"]["counts"], strict=True))
+    assert len(counts) == 2
+    for p in KINDS[-1].predicted(twin):
+        for label, count in zip(p, counts.values(), strict=True):
+            expected = (1 - 1e-4) * (count + 1) / (130 + 2) + 1e-4 / 2
+            assert p[label] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_classifier_of_version_2_learns_more_than_it_did():
+    """After 2,000 further events a product of inputs is learned, and what it had not has weight."""
+    twin = InfiniteLayerClassifier.from_state(old_classifier(130)[1])
+    right = []
+    for a, b in np.random.default_rng(1).normal(size=(2_000, 2)).tolist():
+        y = "yes" if a * b > 0 else "no"
+        right.append(twin.predict_one({"a": a, "b": b}) == y)
+        twin.learn_one({"a": a, "b": b}, y)
+    assert np.mean(right[1_000:]) > 0.93
+    weights = twin.expert_weights
+    later = [name for name in weights if name.startswith("net-") or name == "correction"]
+    assert sum(weights[name] for name in later) > 0.5
 
 
 def begin(state):

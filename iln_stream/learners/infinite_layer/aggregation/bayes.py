@@ -10,8 +10,8 @@ class BayesMixture(Part):
     """Weighs experts by the probability that they gave to the observed class (Bayes' rule).
 
     With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
-    log N, for any data. With discount < 1 this holds roughly over the last 1 / (1 - discount)
-    events.
+    log N, for any data. With discount < 1 it follows a change of the best expert, and there is no
+    such bound: with .998 and 17 experts an excess of 193 was observed.
 
     Parameters
     ----------

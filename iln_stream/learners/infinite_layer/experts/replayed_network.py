@@ -40,12 +40,12 @@ class ReplayedNetwork(Part):
 
     """
 
-    kept = ("parameters", "record")
+    kept = ("parameters", "record", "key")
 
     def __init__(self, shape: Shape, ring: ReplayRing, key: int) -> None:
         self.shape = shape
         self._ring = ring
-        self._key = np.array([key], np.uint64)
+        self.key = np.array([key], np.uint64)
         S = n_fixed(shape) + ring.n_columns * n_of_column(shape)
         self.parameters = np.zeros((5, S), np.float32)
         self.record = np.zeros(1)
@@ -54,7 +54,7 @@ class ReplayedNetwork(Part):
     def _make_scratch(self) -> None:
         S = self.parameters.shape[1]
         L = (S - n_fixed(self.shape)) // n_of_column(self.shape)
-        self._network = Network(self.parameters, self.record, self._key)
+        self._network = Network(self.parameters, self.record, self.key)
         self._scratch = np.zeros(n_scratch(self.shape, L), np.float32)
         # numba recognises plain tuples faster than named ones.
         self._plain = tuple(self.shape), tuple(self._network)

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.profiles.classes import LEAST, ClassificationEngine
+from iln_stream.compiled.class_scores import LEAST
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.profiles.classes import NETWORKS, ClassificationEngine
 from iln_stream.learners.random_key import random_key
 from iln_stream.state import from_bytes, to_bytes
 
@@ -23,14 +25,16 @@ def test_each_expert_is_reported_by_its_name():
     """The four sharpnesses of an expert count together; weights sum to one."""
     engine = taught(signs(100))
     weights = engine.expert_weights()
-    assert list(weights) == ["dense", "sparse", "sharp", "linear", "frequencies"]
+    networks = [f"{name}-{end}" for name in NETWORKS for end in ("short", "long")]
+    ridges = ["dense", "sparse", "sharp", "linear", "frequencies", "naive-bayes"]
+    assert list(weights) == [*ridges, *networks, "correction"]
     assert sum(weights.values()) == pytest.approx(1.0)
 
 
 def test_without_inputs_frequencies_are_predicted():
     """Each class has its share of the events, with one event added to each."""
     rng = np.random.default_rng(0)
-    labels = rng.choice(["rare", "usual", "other"], p=[0.05, 0.75, 0.2], size=600).tolist()
+    labels = rng.choice(["rare", "usual", "other"], p=[0.05, 0.75, 0.2], size=2_000).tolist()
     engine = taught([({}, label) for label in labels])
     n = len(labels)
     predicted = engine.predict({})
@@ -46,10 +50,11 @@ def test_no_class_is_impossible_to_any_expert():
     """However sure an expert is, a surprise costs it a bounded log loss: each class has a share."""
     engine = taught([({"a": -1.0 + 2.0 * (i % 2)}, i % 2) for i in range(400)])
     assert engine.predict({"a": 1.0})[1] > 0.99
-    mixture, before = engine.mixture, engine.mixture.log_weights.copy()
+    assert engine.predict({"a": 1.0})[0] >= LEAST / 2
+    before = engine.mixture.log_weights.copy()
     engine.learn({"a": 1.0}, 0)
-    given = np.exp(mixture.log_weights - mixture.discount * before)
-    assert given.min() == pytest.approx(LEAST / 2, rel=1e-3)
+    given = np.exp(engine.mixture.log_weights - engine.mixture.discount * before)
+    assert LEAST / 2 * (1 - 1e-9) <= given.min() < 0.01
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (0, 1), (False, True), ((1, "a"), (2, "b"))])
@@ -74,3 +79,19 @@ def test_relevance_is_of_all_experts():
     assert list(relevance) == ["a", "b", "noise"]
     assert sum(relevance.values()) == pytest.approx(1.0)
     assert relevance["noise"] < 0.1
+
+
+def test_a_broken_network_is_healed():
+    """It is drawn anew, and all probabilities are finite, those of that event included."""
+    events = signs(400)
+    engine = taught(events[:300])
+    engine.networks.networks["net-smooth"].parameters[:] = np.nan
+    for i, (x, y) in enumerate(events[300:]):
+        p = engine.predict(x)
+        assert sum(p.values()) == pytest.approx(1.0)
+        if i == 0:
+            with pytest.warns(IlnWarning, match="drawn anew"):
+                engine.learn(x, y)
+        else:
+            engine.learn(x, y)
+    assert engine.n_reset == 1

@@ -1,0 +1,146 @@
+"""Networks whose units move, for classes: they go on learning as long as the stream does."""
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled.network_layout import Shape
+from iln_stream.compiled.replayed_network import Pace
+from iln_stream.compiled.target import join_target
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.class_network import N_PREDICTIONS, ClassNetwork
+from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.experts.replayed_networks import RECOVERY, WAKES_AT
+from iln_stream.learners.infinite_layer.part import Part, require_fields
+
+UNSCALED = no_statistics(1)
+"""Statistics by which any two labels are the same: of three classes and more the indices mean
+nothing, so the networks must not see the last labels."""
+UNSCALED[:3, 0] = 1.0, 0.0, 1e300
+
+
+class ClassNetworks(Part):
+    """Networks trained by stochastic gradients of the log loss, on each event and on past ones.
+
+    Like `ReplayedNetworks`, but they predict probabilities. Of two classes the last two labels are
+    inputs, too, where labels depend on the ones before them.
+
+    Parameters
+    ----------
+    networks
+        Sizes and paces of each network, by name.
+    size
+        Events in the ring that the networks replay.
+    inputs
+        Of the learner that they belong to.
+    key
+        Two words that seed weights and draws.
+
+    """
+
+    kept = ("n_classes", "n_reset", "wakes_at")
+    parts = ("ring", "labels")
+    own = ("networks",)
+
+    def __init__(
+        self,
+        networks: Mapping[str, tuple[Shape, Pace]],
+        size: int,
+        inputs: Inputs,
+        key: NDArray[np.uint64],
+    ) -> None:
+        self.inputs = inputs
+        self.labels = Target()
+        self.ring = ReplayRing(size)
+        seeds = np.random.SeedSequence([int(word) for word in key]).generate_state(
+            len(networks), np.uint64
+        )
+        self.networks = {
+            name: ClassNetwork(shape, pace, self.ring, int(seed))
+            for (name, (shape, pace)), seed in zip(networks.items(), seeds, strict=True)
+        }
+        self.names = tuple(f"{name}{end}" for name in networks for end in ("-short", "-long"))
+        self.n_classes = 0
+        self.n_reset = 0
+        self.wakes_at = WAKES_AT
+        self._broken: list[ClassNetwork] = []  # those whose last prediction was not finite
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the predictions don't count now; the networks learn all the same."""
+        return self.ring.n < self.wakes_at
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns, with weights 0 unless they are the first."""
+        self.ring.widen(n_columns)
+        for network in self.networks.values():
+            network.widen(n_columns)
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self.n_classes += 1
+        for network in self.networks.values():
+            network.add_class(self.n_classes)
+
+    def predict(
+        self, event: Observation, offsets: NDArray[np.float64], p: NDArray[np.float64]
+    ) -> None:
+        """Write each network's probabilities to p (2 N, C); those of a broken one are equal.
+
+        The logarithms of the classes' frequencies, offsets (C,), are added to the logits.
+        """
+        self._broken = []
+        self.ring.look(event.row)
+        for i, network in enumerate(self.networks.values()):
+            own = p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)]
+            network.predict_classes(offsets, own)
+            if not math.isfinite(own.sum()):
+                own[:] = 1.0 / self.n_classes
+                self._broken.append(network)
+
+    def learn(self, event: Observation, label: int, offsets: NDArray[np.float64]) -> None:
+        """Store the event, which has joined the inputs' statistics, and take a step."""
+        if self.n_classes <= 2:
+            join_target(float(label), self.labels.stats)
+            scale = self.labels.stats
+        else:
+            scale = UNSCALED
+        self.ring.put(event.row, float(label), self.inputs.stats, scale)
+        for network in self._broken:
+            self._reset(network)
+        for network in self.networks.values():
+            if self.ring.n == 1 and not network.parameters.any():
+                network.begin()  # no input came with the first event
+            if self.n_classes > 1:
+                network.learn_classes(offsets)
+
+    def _reset(self, network: ClassNetwork) -> None:
+        """Draw new weights for a network that has diverged; the ring trains them again."""
+        network.begin()
+        self.n_reset += 1
+        self.wakes_at = self.ring.n + RECOVERY
+        warnings.warn(
+            f"a prediction of a network was not finite at event {self.ring.n}: its weights are "
+            f"drawn anew, and for {RECOVERY} events only the other experts predict",
+            IlnWarning,
+            stacklevel=2,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return the states of the ring and of the networks, by name."""
+        networks = {name: network.state() for name, network in self.networks.items()}
+        return super().state() | {"networks": networks}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        require_fields(type(self).__name__, state["networks"], self.networks)
+        for name, network in self.networks.items():
+            network.restore_classes(state["networks"][name], self.n_classes)

@@ -1,0 +1,45 @@
+"""Gaussian naive Bayes, which needs few events of a class."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.compiled import gaussian_naive_bayes as kernels
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.part import Part
+
+
+class GaussianNaiveBayes(Part):
+    """Predicts by Bayes' rule from each input's mean and variance in each class.
+
+    It is sure of too much where inputs depend on each other, but ranks events early: the means of a
+    rare class need fewer events than a boundary around it.
+    """
+
+    names = ("naive-bayes",)
+    kept = ("counts", "mean", "squares")
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(0)
+        self.mean = np.zeros((0, 0))
+        self.squares = np.zeros((0, 0))
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns, 0 in earlier events."""
+        self.mean = np.pad(self.mean, [(0, 0), (0, n_columns)])
+        self.squares = np.pad(self.squares, [(0, 0), (0, n_columns)])
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self.counts = np.pad(self.counts, (0, 1))
+        self.mean = np.pad(self.mean, [(0, 1), (0, 0)])
+        self.squares = np.pad(self.squares, [(0, 1), (0, 0)])
+
+    def predict(
+        self, event: Observation, offsets: NDArray[np.float64], p: NDArray[np.float64]
+    ) -> None:
+        """Write the probabilities to p (C,), from the classes' log frequencies (C,)."""
+        kernels.predict(event.v, self.counts, self.mean, self.squares, offsets, p)
+
+    def learn(self, event: Observation, label: int) -> None:
+        """Learn the class of an event."""
+        kernels.learn(event.v, self.counts, self.mean, self.squares, label)

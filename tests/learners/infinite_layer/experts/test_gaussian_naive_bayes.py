@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
+from iln_stream.state import from_bytes, to_bytes
+
+
+def event(*z):
+    made = Observation(0, len(z))
+    made.v[:] = z
+    return made
+
+
+def predicted(expert, C, *z):
+    p = np.zeros(C)
+    expert.predict(event(*z), np.full(C, -np.log(C)), p)
+    return p
+
+
+def taught():
+    """Two classes, around 2 and -2 in the first of two columns."""
+    expert, rng = GaussianNaiveBayes(), np.random.default_rng(0)
+    expert.widen(2)
+    expert.add_class()
+    expert.add_class()
+    for label in (0, 1) * 20:
+        expert.learn(event(2.0 - 4.0 * label + 0.5 * rng.normal(), rng.normal()), label)
+    return expert
+
+
+def test_a_few_events_suffice():
+    """Forty events tell two clusters apart; between them it is not sure."""
+    expert = taught()
+    assert predicted(expert, 2, 2.0, 0.0)[0] > 0.99
+    assert predicted(expert, 2, -2.0, 0.0)[1] > 0.99
+    assert predicted(expert, 2, 0.0, 0.0) == pytest.approx([0.5, 0.5], abs=0.3)
+
+
+def test_columns_and_classes_may_come_late():
+    """A new column changes nothing at 0, and a new class is first taken to be standard normal."""
+    expert = taught()
+    before = predicted(expert, 2, 1.0, 0.5)
+    expert.widen(1)
+    assert predicted(expert, 2, 1.0, 0.5, 0.0) == pytest.approx(before, rel=0.1)
+    expert.add_class()
+    assert predicted(expert, 3, 0.0, 0.0, 0.0)[2] > predicted(expert, 3, 2.0, 0.0, 0.0)[2]
+
+
+def test_goes_on_bit_for_bit():
+    """From its state, through bytes."""
+    expert, twin = taught(), GaussianNaiveBayes()
+    twin.restore(from_bytes(to_bytes(expert.state())))
+    for one in (expert, twin):
+        one.learn(event(0.3, 0.4), 1)
+    assert (predicted(expert, 2, 0.1, 0.2) == predicted(twin, 2, 0.1, 0.2)).all()
