@@ -3,6 +3,7 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.adam import descend
+from iln_stream.compiled.column_statistics import join
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
 from iln_stream.compiled.moving_units import (
     AVERAGE,
@@ -15,7 +16,7 @@ from iln_stream.compiled.moving_units import (
     gather,
     move_units,
 )
-from iln_stream.compiled.standardise import ABSENT, join
+from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
@@ -34,8 +35,8 @@ def stored():
     columns = [plain.Column() for _ in range(d)]
     for event in memory:
         plain.joined(columns, event[n_lags:L])
-        join(event[n_lags:L].copy(), stats)
-        join_target(event[L], target)
+        join(event[n_lags:L].copy(), stats, 0)
+        join_target(event[L], target, 0)
     return memory, stats, target, columns
 
 

@@ -108,7 +108,7 @@ class ClassNetworks(Part):
     def learn(self, event: Observation, label: int, offsets: NDArray[np.float64]) -> None:
         """Store the event, which has joined the inputs' statistics, and take a step."""
         if self.n_classes <= 2:
-            join_target(float(label), self.labels.stats)
+            join_target(float(label), self.labels.stats, self.ring.n)
             scale = self.labels.stats
         else:
             scale = UNSCALED
