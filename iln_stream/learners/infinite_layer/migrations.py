@@ -1,14 +1,11 @@
 """The engines' states of release 0.1.0, in the form of version 3."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.state import StateDict
-
-if TYPE_CHECKING:
-    from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
 
 
 def regressor_from_version_2(state: StateDict) -> StateDict:
@@ -52,20 +49,25 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
 
 
 def _accurate(old: StateDict) -> StateDict:
-    """Networks did not exist then: they begin now, and without weight."""
+    """Networks and KRLS-T did not exist then: they begin now, and without weight."""
     redrawn = old["redraws"]["replaced_at"]
-    networks = _new_networks(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
-    near = dict(old["neighbours"])
-    mean = {
-        "rule": _with_more_experts(old["mean"], len(networks.names)),
+    sleepers = {
+        "asleep": False, "share": 1.0, "n_learned": old["memory"]["n"], "n_alarms": 0,
         "experts": {
             "ridges": _resampled(old["ridges"], old),
-            "linear": _bank(old["linear"]),
             "forgetting-rls": old["tracker"] | {"followed_at": int(redrawn[0])},
+        },
+    }  # fmt: skip
+    near = dict(old["neighbours"])
+    mean = {
+        "rule": _of_more_experts(old["mean"]),
+        "experts": {
+            "ridges": sleepers,
+            "linear": _bank(old["linear"]),
             "first-order": old["first_order"],
             "running-mean": {},
             "persistence": {},
-            "networks": networks.state(),
+            "moving": _moving(old["inputs"]["stats"].shape[1], old["redraws"]["key"]),
         },
     }
     neighbours = {"deviations": near.pop("standing"), "scaled": near.pop("standing_t"), **near}
@@ -80,19 +82,24 @@ def _accurate(old: StateDict) -> StateDict:
     }
 
 
-def _new_networks(n_columns: int, key: NDArray[np.uint64]) -> "ReplayedNetworks":
+def _moving(n_columns: int, key: NDArray[np.uint64]) -> StateDict:
+    """Return the state of new networks and a new KRLS-T."""
     # Imported here, so that only migrations wait for numba.
     from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
-    networks = AccurateEngine(max(n_columns, 1), key).networks
+    moving = AccurateEngine(max(n_columns, 1), key).moving
     if n_columns:
-        networks.widen(n_columns)
-    return networks
+        moving.widen(n_columns)
+    return moving.state()
 
 
-def _with_more_experts(rule: StateDict, n: int) -> StateDict:
-    """Return the state of ML-Poly with n more experts, against which it has no regret yet."""
-    return {**rule, "table": np.pad(rule["table"], ((0, 0), (0, n)))}
+def _of_more_experts(rule: StateDict) -> StateDict:
+    """Return the state of ML-Poly with one more expert, without regret, in today's order.
+
+    `forgetting-rls`, which was the seventh, follows the ridges.
+    """
+    order = [0, 1, 2, 6, 3, 4, 5, 7, 8, 9]
+    return {**rule, "table": np.pad(rule["table"][:, order], ((0, 0), (0, 1)))}
 
 
 def _fast(old: StateDict) -> StateDict:
@@ -119,6 +126,7 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate": redraws.pop("newborn"),
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
+        "since": 0,
         **redraws,
     }
     return {"agop": ridges["outer"], "bank": bank, "resampler": resampler}

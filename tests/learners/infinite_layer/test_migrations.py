@@ -6,12 +6,13 @@ import pytest
 from support.states import same
 
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
+from iln_stream.learners.infinite_layer.experts import krls_t
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.restoring import RestorableLearner
 
-N_NETWORKS = 9
-"""Predictions of networks in profile accurate, which had no networks in release 0.1.0."""
+OLD_ORDER = [0, 1, 2, 4, 5, 6, 3, 7, 8, 9]
+"""Places of release 0.1.0's experts of the mean among those of today."""
 
 
 def bank(new):
@@ -29,14 +30,16 @@ def resampled(new):
                            ("newborn", "candidate"), ("expert", "candidate_of")):  # fmt: skip
         redraws[old_name] = redraws.pop(name)
     redraws["replaced_at"] = new["bank"]["drawn_at"]
+    del redraws["since"]
     return bank(new["bank"]) | {"outer": new["agop"]}, redraws, predictions
 
 
 def accurate(new):
     mean = new["expert"]["experts"]["mean"]
     experts, near = mean["experts"], dict(new["expert"]["experts"]["neighbours"])
-    ridges, redraws, predictions = resampled(experts["ridges"])
-    tracker = dict(experts["forgetting-rls"])
+    sleepers = experts["ridges"]["experts"]
+    ridges, redraws, predictions = resampled(sleepers["ridges"])
+    tracker = dict(sleepers["forgetting-rls"])
     del tracker["followed_at"]
     near["standing"], near["standing_t"] = near.pop("deviations"), near.pop("scaled")
     return {
@@ -45,7 +48,7 @@ def accurate(new):
         "linear": bank(experts["linear"]),
         "tracker": tracker,
         "first_order": experts["first-order"],
-        "mean": {**mean["rule"], "table": mean["rule"]["table"][:, :-N_NETWORKS]},
+        "mean": {**mean["rule"], "table": mean["rule"]["table"][:, OLD_ORDER]},
         "final": new["expert"]["rule"],
         "memory": new["memory"] | {"predictions": predictions},
         "neighbours": near,
@@ -94,9 +97,11 @@ class Kind(NamedTuple):
         learner = self.cls(**self.parameters, seed=1)
         if self.old is accurate:
             learner._engine.networks.wakes_at = 1_000  # release 0.1.0 had none
-        for a, b in np.random.default_rng(0).normal(size=(n, 2)).tolist():
-            y = "yes" if a * b > 0 else "no"
-            learner.learn_one({"a": a, "b": b}, y if self.old is classes else a * b)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(krls_t, "START", 1_000)  # nor KRLS-T
+            for a, b in np.random.default_rng(0).normal(size=(n, 2)).tolist():
+                y = "yes" if a * b > 0 else "no"
+                learner.learn_one({"a": a, "b": b}, y if self.old is classes else a * b)
         return learner
 
     def predicted(self, learner):
@@ -128,7 +133,7 @@ def test_a_state_of_version_2_goes_on(kind, n):
     migrated = kind.cls.migrations[2](old)
     assert same(old, kept)
     if kind.old is accurate:
-        begin_networks(new["learned"])
+        begin_moving(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**new, "version": 2})
@@ -137,14 +142,17 @@ def test_a_state_of_version_2_goes_on(kind, n):
     assert kind.predicted(twin) == kind.predicted(learner)
 
 
-def begin_networks(state):
-    """Put new networks, without weight, in the place of those that have learned."""
-    networks = AccurateEngine(256, random_key(1)).networks
+def begin_moving(state):
+    """Put new networks and a new KRLS-T, without weight, in the place of those that have learned;
+    how much the ridges weighed was not measured.
+    """
+    moving = AccurateEngine(256, random_key(1)).moving
     if n_columns := state["inputs"]["stats"].shape[1]:
-        networks.widen(n_columns)
+        moving.widen(n_columns)
     mean = state["expert"]["experts"]["mean"]
-    mean["experts"]["networks"] = networks.state()
-    mean["rule"]["table"][:, -N_NETWORKS:] = 0.0
+    mean["experts"]["moving"] = moving.state()
+    mean["experts"]["ridges"]["share"] = 1.0
+    mean["rule"]["table"][:, -1] = 0.0
 
 
 def resamplers(state):

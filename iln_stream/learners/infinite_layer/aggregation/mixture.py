@@ -16,6 +16,7 @@ class Mixture(Expert):
     """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
 
     Experts predict, and learn, in the order given; one may use what another before it computed.
+    A mixture sleeps while all of its experts do.
 
     Parameters
     ----------
@@ -69,11 +70,15 @@ class Mixture(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the mixture of the experts' predictions to p."""
-        anyone_asleep = False
+        n_asleep = 0
         for expert, own in self._members:
             expert.predict(event, own)
-            anyone_asleep |= expert.asleep
-        if anyone_asleep:
+            n_asleep += expert.asleep
+        self.asleep = n_asleep == len(self._members)
+        if self.asleep:
+            self.value = 0.0
+            self._p[:] = 0.0
+        elif n_asleep:
             self._predict_without_sleepers()
         else:
             self.value = self.rule.mixed(self._p)
@@ -118,6 +123,10 @@ class Mixture(Expert):
 
         """
         return self.rule.weights[self._places[expert]]
+
+    def forget(self, expert: str) -> None:
+        """Forget the regrets against an expert, by its name: it weighs nothing for now."""
+        self.rule.table[:, self._places[expert]] = 0.0
 
     def state(self) -> dict[str, Any]:
         """Return the states of the rule and of the experts, by name."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled.network_layout import Shape
+from iln_stream.compiled.replay_ring import N_LAGS
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
@@ -17,7 +18,7 @@ from iln_stream.learners.infinite_layer.engine.observation import Observation, V
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 from iln_stream.learners.infinite_layer.experts.replayed_network import (
-    N_PREDICTIONS,
+    PREDICTIONS,
     ReplayedNetwork,
 )
 from iln_stream.learners.infinite_layer.part import require_fields
@@ -29,18 +30,23 @@ RECOVERY = 1024
 """Events that all networks learn, after one was drawn anew, before their predictions count."""
 
 
+ALL = tuple(PREDICTIONS)
+
+
 class ReplayedNetworks(Expert):
     """Networks trained by stochastic gradients on each event and on past ones.
 
     The paper learns f for a fixed distribution mu of hidden units; redraws reshape mu. Here the
     units move: a network of R units is a sample of mu, and gradient descent on its weights is a
-    gradient flow of mu [^1]. Each network predicts by its weights and by two running averages of
-    them, under `NAME`, `NAME-short` and `NAME-long`.
+    gradient flow of mu [^1]. Each network predicts by its weights, by two running averages of
+    them, or by some of these three: under `NAME`, `NAME-short` and `NAME-long`.
 
     Parameters
     ----------
     shapes
         Sizes and pace of each network, by name.
+    ends
+        How each network predicts, by its name: "", "-short", "-long"; by default all three.
     size
         Events in the ring that the networks replay.
     inputs, target, memory
@@ -62,6 +68,7 @@ class ReplayedNetworks(Expert):
     def __init__(
         self,
         shapes: Mapping[str, Shape],
+        ends: Mapping[str, tuple[str, ...]],
         size: int,
         inputs: Inputs,
         target: Target,
@@ -76,10 +83,12 @@ class ReplayedNetworks(Expert):
             len(shapes), np.uint64
         )
         self.networks = {
-            name: ReplayedNetwork(shape, self.ring, int(seed))
+            name: ReplayedNetwork(shape, self.ring, int(seed), ends.get(name, ALL))
             for (name, shape), seed in zip(shapes.items(), seeds, strict=True)
         }
-        self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
+        self.names = tuple(
+            f"{name}{end}" for name, network in self.networks.items() for end in network.ends
+        )
         self.n_reset = 0
         self.wakes_at = WAKES_AT
         self.asleep = True
@@ -98,10 +107,12 @@ class ReplayedNetworks(Expert):
             p[:] = 0.0
             return
         self.ring.look(event.row)
-        for i, network in enumerate(self.networks.values()):
-            own = p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)]
+        first = 0
+        for network in self.networks.values():
+            own = p[first : first + len(network.ends)]
+            first += len(own)
             network.predict(own)
-            if not math.isfinite(own[0] + own[1] + own[2]):
+            if not math.isfinite(sum(own.tolist())):
                 own[:] = 0.0
                 self._broken.append(network)
 
@@ -117,6 +128,15 @@ class ReplayedNetworks(Expert):
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
         self.asleep = self.ring.n < self.wakes_at
+
+    def relevance(self, weights: Vector) -> Vector:
+        """Return the mean squared slope along each input, (d,), by predictions' weights (n,)."""
+        found, first = np.zeros(self.ring.n_columns - N_LAGS), 0
+        for network in self.networks.values():
+            last = first + len(network.ends)
+            found += weights[first:last].sum() * network.sensitivity()
+            first = last
+        return found
 
     def _reset(self, network: ReplayedNetwork) -> None:
         """Draw new weights for a network that has diverged; the ring trains them again."""

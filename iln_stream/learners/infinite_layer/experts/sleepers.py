@@ -1,0 +1,101 @@
+"""Experts that sleep while others do without them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
+from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.part import require_fields
+
+AWAKE = 4096
+"""Events that they learn, from the first or from an alarm, before they may fall asleep."""
+
+SHARE = 0.05
+"""They fall asleep once their share of the weight is less than this."""
+
+SPAN = 1000.0
+"""Number of events over which the share is averaged, about."""
+
+ALARM = 2.0
+"""They begin anew when the mean |error| of about 50 events is this many times that of 1,000."""
+
+
+class Sleeper(Expert):
+    """An expert that can forget the past."""
+
+    def begin_anew(self) -> None:
+        """Become untrained, with the present columns."""
+        raise NotImplementedError
+
+
+class Sleepers(Expert):
+    """Experts that cost time, and sleep while their predictions weigh next to nothing.
+
+    Asleep, they neither predict nor learn. When the error doubles, they begin anew without any
+    past: what they knew, and what the memory holds, is of the concept that has ended. They then
+    learn the new one from its first events, faster than experts that have to unlearn the old one.
+
+    Parameters
+    ----------
+    experts
+        By the names under which their states are kept; they predict, learn, and begin anew in this
+        order.
+
+    """
+
+    kept = ("asleep", "share", "n_learned", "n_alarms")
+    own = ("experts",)
+
+    def __init__(self, experts: Mapping[str, Sleeper]) -> None:
+        self.experts = dict(experts)
+        self.names = tuple(name for expert in experts.values() for name in expert.names)
+        _, self._places = allocate_predictions(list(experts.values()))
+        self.asleep = False
+        self.share = 1.0  # of the weight, over about the last 1,000 events
+        self.n_learned = 0  # events, since they began
+        self.n_alarms = 0  # how often they began anew
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns in every expert."""
+        for expert in self.experts.values():
+            expert.widen(n_columns)
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the experts' predictions to p, or 0 while they are asleep."""
+        if self.asleep:
+            p[:] = 0.0
+            return
+        for expert, place in zip(self.experts.values(), self._places, strict=True):
+            expert.predict(event, p[place])
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Let the experts learn, unless they are asleep."""
+        if self.asleep:
+            return
+        for expert, place in zip(self.experts.values(), self._places, strict=True):
+            expert.learn(event, t, p[place])
+        self.n_learned += 1
+
+    def weigh(self, share: float) -> None:
+        """Fall asleep if this share of the weight, averaged with those before, is small."""
+        self.share += (share - self.share) / SPAN
+        self.asleep = self.n_learned >= AWAKE and self.share < SHARE
+
+    def begin_anew(self) -> None:
+        """Wake up without a past."""
+        for expert in self.experts.values():
+            expert.begin_anew()
+        self.asleep, self.share, self.n_learned = False, 1.0, 0
+        self.n_alarms += 1
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, with those of the experts by name."""
+        experts = {name: expert.state() for name, expert in self.experts.items()}
+        return super().state() | {"experts": experts}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        require_fields(type(self).__name__, state["experts"], self.experts)
+        for name, expert in self.experts.items():
+            expert.restore(state["experts"][name])
