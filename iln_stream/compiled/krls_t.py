@@ -18,6 +18,15 @@ EVENTS, N_POINTS, SCALE, SQUARES, BEGAN = range(5)
 """Indices into the record: events learned; points in use; the squared width of the kernel; the mean
 squared norm of the inputs over about the last 1,000 events; events learned when it began."""
 
+START = 64
+"""Events after which there is a width: then the inputs' size is known."""
+
+SPAN = 1000.0
+"""Number of events over which the inputs' size is averaged, about."""
+
+TOLERANCE = 2.0
+"""The width fits inputs whose mean squared norm is at most this many times larger or smaller."""
+
 JITTER = 1e-4
 """Added to the kernel matrix's diagonal, so that its inverse keeps its digits."""
 
@@ -54,6 +63,27 @@ def predict(basis, record, z, k):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def learn_event(basis, record, z, k, t, forgetting, noise):  # type: ignore[no-untyped-def]
+    """Count an event, and learn it once there is a width of the kernel.
+
+    Returns whether the width has yet to be found or no longer fits the inputs: nothing is learned
+    then.
+    """
+    record[EVENTS] += 1.0
+    size = 0.0
+    for j in range(z.shape[0]):
+        size += z[j] * z[j]
+    record[SQUARES] += (size - record[SQUARES]) / min(record[EVENTS], SPAN)
+    scale, squares = record[SCALE], record[SQUARES]
+    fits = squares <= TOLERANCE * scale and scale <= TOLERANCE * squares
+    if record[EVENTS] >= START and squares > 0.0 and not fits:
+        return True
+    if scale > 0.0:
+        learn(basis, record, z, k, t, forgetting, noise)
+    return False
+
+
+@compiled
 def learn(basis, record, z, k, t, forgetting, noise):  # type: ignore[no-untyped-def]
     """Learn t at z, where k was filled by `predict`, and leave out the least useful point."""
     basis = Basis(*basis)
@@ -74,65 +104,70 @@ def learn(basis, record, z, k, t, forgetting, noise):  # type: ignore[no-untyped
         mean += k[b] * alpha[b]
     prior = max(1.0 + JITTER - known, JITTER)  # variance at z given the values at the points
     variance = noise + max(1.0 + JITTER - reduced, 0.0)
-    redundant = prior < REDUNDANT
-    if redundant:  # the posterior is projected on the points there are
+    step = (t - mean) / variance
+    if prior < REDUNDANT:  # the posterior is projected on the points there are
         for b in range(B):
             s[b] += q[b]
-    else:
-        q[m], s[m] = -1.0, 1.0
-        for j in range(z.shape[0]):
-            basis.points[j, m] = z[j]
+            alpha[b] += step * s[b]
         for b in range(B):
-            x = q[b] / prior
+            y = s[b] / variance
             for i in range(B):
-                inverse[b, i] += x * q[i]
+                reduction[b, i] = forgetting * reduction[b, i] + y * s[i]
+        return
+    q[m], s[m] = -1.0, 1.0
+    for j in range(z.shape[0]):
+        basis.points[j, m] = z[j]
     for b in range(B):
-        alpha[b] += (t - mean) / variance * s[b]
-        y = s[b] / variance
+        alpha[b] += step * s[b]
+    u, w = np.zeros(B), np.zeros(B)
+    pivot = rest = 0.0
+    r = B
+    if m == B - 1:
+        r = _least_useful(basis, q, prior)
+        pivot = inverse[r, r] + q[r] * q[r] / prior
+        rest = forgetting * reduction[r, r] + s[r] * s[r] / variance
+        weight = alpha[r]
+        for b in range(B):
+            u[b] = (inverse[b, r] + q[b] * q[r] / prior) / pivot
+            w[b] = forgetting * reduction[b, r] + s[b] * s[r] / variance
+            alpha[b] -= weight * u[b]
+    # Point m joins, and the posterior is projected on the points other than r, in one pass.
+    for b in range(B):
+        x, y = q[b] / prior, s[b] / variance
+        x_left, y_left = pivot * u[b], rest * u[b] - w[b]
         for i in range(B):
-            reduction[b, i] = forgetting * reduction[b, i] + y * s[i]
-    if not redundant:
-        if m == B - 1:
-            _leave_out(basis, _least_useful(basis), m)
-        else:
-            record[N_POINTS] = m + 1.0
+            inverse[b, i] += x * q[i] - x_left * u[i]
+            joined = forgetting * reduction[b, i] + y * s[i]
+            reduction[b, i] = joined + (y_left * u[i] - u[b] * w[i])
+    if m == B - 1:
+        _move(basis, m, r)
+    else:
+        record[N_POINTS] = m + 1.0
 
 
 @compiled
-def _least_useful(basis):  # type: ignore[no-untyped-def]
-    """The point whose value the others predict best."""
+def _least_useful(basis, q, prior):  # type: ignore[no-untyped-def]
+    """The point whose value the others predict best, with the new point among them."""
     least, found = np.inf, 0
-    for b in range(basis.alpha.shape[0]):
-        error = abs(basis.alpha[b]) / basis.inverse[b, b]
+    for b in range(q.shape[0]):
+        error = abs(basis.alpha[b]) / (basis.inverse[b, b] + q[b] * q[b] / prior)
         if error < least:
             least, found = error, b
     return found
 
 
 @compiled
-def _leave_out(basis, r, last):  # type: ignore[no-untyped-def]
-    """Project the posterior on the points other than r, and move the last point to r's place."""
-    points, inverse, reduction, alpha = basis.points, basis.inverse, basis.reduction, basis.alpha
-    B = alpha.shape[0]
-    u, w = np.empty(B), np.empty(B)
-    for b in range(B):
-        u[b], w[b] = inverse[b, r] / inverse[r, r], reduction[b, r]
-    pivot, rest, weight = inverse[r, r], reduction[r, r], alpha[r]
-    for b in range(B):
-        alpha[b] -= weight * u[b]
-        x, y = pivot * u[b], rest * u[b] - w[b]
-        for i in range(B):
-            inverse[b, i] -= x * u[i]
-            reduction[b, i] += y * u[i] - u[b] * w[i]
-    for matrix in (inverse, reduction):
-        for b in range(B):
+def _move(basis, last, r):  # type: ignore[no-untyped-def]
+    """Put the last point in the place of r."""
+    for matrix in (basis.inverse, basis.reduction):
+        for b in range(matrix.shape[0]):
             matrix[r, b] = matrix[last, b]
-        for b in range(B):
+        for b in range(matrix.shape[0]):
             matrix[b, r] = matrix[b, last]
         matrix[r, r] = matrix[last, last]
-        for b in range(B):
+        for b in range(matrix.shape[0]):
             matrix[last, b] = matrix[b, last] = 0.0
-    alpha[r] = alpha[last]
-    alpha[last] = 0.0
-    for j in range(points.shape[0]):
-        points[j, r] = points[j, last]
+    basis.alpha[r] = basis.alpha[last]
+    basis.alpha[last] = 0.0
+    for j in range(basis.points.shape[0]):
+        basis.points[j, r] = basis.points[j, last]

@@ -18,17 +18,8 @@ NOISE = 0.05
 
 FORGETTING = 0.999
 
-START = 64
-"""Events after which it begins: then the inputs' size is known."""
-
 WAKES_AFTER = 32
 """Events that it learns before its predictions count."""
-
-SPAN = 1000.0
-"""Number of events over which the inputs' size is averaged, about."""
-
-TOLERANCE = 2.0
-"""It begins anew when the inputs' mean squared norm is this many times larger or smaller."""
 
 
 class KRLST(Expert):
@@ -96,25 +87,15 @@ class KRLST(Expert):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the row last predicted."""
-        record = self.record
-        record[EVENTS] += 1.0
-        size = float(event.z @ event.z)
-        record[SQUARES] += (size - record[SQUARES]) / min(record[EVENTS], SPAN)
         if self._broken:
             self.n_reset += 1
             self._begin()
-        elif self._is_off_scale():
+        elif kernels.learn_event(
+            self._basis, self.record, event.z, self._k, t, self.forgetting, NOISE
+        ):
             self._begin()
-        elif record[SCALE] > 0.0:
-            kernels.learn(self._basis, record, event.z, self._k, t, self.forgetting, NOISE)
-        self._doze()
-
-    def _is_off_scale(self) -> bool:
-        """Tell whether the kernel's width has yet to be found, or no longer fits the inputs."""
-        _, _, scale, squares, _ = record = self.record.tolist()
-        if record[EVENTS] < START or squares == 0.0:
-            return False
-        return bool(squares > TOLERANCE * scale or scale > TOLERANCE * squares)
+        if self.asleep:
+            self._doze()
 
     def _begin(self) -> None:
         """Forget everything, and set the kernel's width by the inputs."""
@@ -123,6 +104,7 @@ class KRLST(Expert):
         self.record[N_POINTS] = 0.0
         self.record[SCALE], self.record[BEGAN] = self.record[SQUARES], self.record[EVENTS]
         self._broken = False
+        self._doze()
 
     def _doze(self) -> None:
         since = self.record[EVENTS] - self.record[BEGAN]
