@@ -3,6 +3,7 @@ import copy
 import numpy as np
 import pytest
 
+from iln_stream.compiled.ml_poly import REGRET
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, AccurateEngine
 from iln_stream.learners.random_key import random_key
@@ -149,6 +150,7 @@ def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
     """From the next event on, without weight or past; a copy and a restored twin go on alike."""
     engine, n = copy.deepcopy(long_taught), long_taught.n
     turned = [(x, -y) for x, y in LONG[n:]]
+    engine.mean.rule.table[REGRET, :4] = 5.0  # which would give them weight
     while engine.sleepers.asleep:
         errors(engine, turned[engine.n - n : engine.n - n + 1])
     assert engine.n < n + 100
