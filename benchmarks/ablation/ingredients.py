@@ -9,7 +9,7 @@ from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.experts.feature_resampler import NEVER
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
-from iln_stream.learners.infinite_layer.profiles.accurate import NETWORKS, AccurateEngine
+from iln_stream.learners.infinite_layer.profiles.accurate import ENDS, NETWORKS, AccurateEngine
 
 
 class Lacking(InfiniteLayerRegressor):
@@ -39,13 +39,23 @@ def _silence(mixture: Mixture, left_out: tuple[str, ...]) -> None:
 
 
 def experts(*left_out: str) -> Callable[[AccurateEngine], None]:
-    """Return a function that silences experts, of either rule."""
+    """Return a function that silences experts, of any rule."""
 
     def spoil(engine: AccurateEngine) -> None:
-        _silence(engine.mean, left_out)
-        _silence(engine.mixture, left_out)
+        for mixture in (engine.moving, engine.mean, engine.mixture):
+            _silence(mixture, left_out)
 
     return spoil
+
+
+def moving(engine: AccurateEngine) -> None:
+    """Silence both the networks and KRLS-T."""
+    _silence(engine.mean, engine.moving.names)
+
+
+def sleep(engine: AccurateEngine) -> None:
+    """Keep the ridges awake."""
+    engine.sleepers.n_learned = 0
 
 
 def redraws(engine: AccurateEngine) -> None:
@@ -81,7 +91,14 @@ INGREDIENTS: dict[str, Callable[[AccurateEngine], None]] = {
     "relevance": relevance,
     "redraws after 2,048 events": late_redraws,
     "Huber weights": huber,
-    "networks": experts(*(f"{net}{end}" for net in NETWORKS for end in ("", "-short", "-long"))),
+    "networks": experts(*(f"{net}{end}" for net in NETWORKS for end in ENDS[net])),
+    "krls-t": experts("krls-t"),
+    "networks, krls-t": moving,
+    "net-piecewise": experts("net-piecewise-short", "net-piecewise-long"),
+    "net-smooth": experts("net-smooth-short", "net-smooth-long"),
+    "net-recent": experts("net-recent", "net-recent-short"),
+    "sleep": sleep,
+    "dense, sparse, recent, forgetting-rls": experts("dense", "sparse", "recent", "forgetting-rls"),
     "dense, forgetting-rls": experts("dense", "forgetting-rls"),
     "forgetting-rls": experts("forgetting-rls"),
     "sparse": experts("sparse"),

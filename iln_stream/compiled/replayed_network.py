@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS, average, descend
+from iln_stream.compiled.adam import LONG, WEIGHTS, average, descend
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.network_gradient import backward, forward
@@ -21,7 +21,10 @@ from iln_stream.compiled.network_layout import (
 )
 from iln_stream.compiled.replay_ring import (
     EVENTS,
+    FILL,
+    INVERSE,
     LEVELS,
+    MISSING,
     N_LAGS,
     Ring,
     encode,
@@ -40,6 +43,9 @@ WARM_UP = 100.0
 
 SHORT_RATE, LONG_RATE = 0.02, 0.1
 """The averages move by max(1 / (1 + rate s), least) in step s."""
+
+RECENT, STEP = 256, 0.1
+"""Slopes are between inputs of the last events and others, this many deviations away."""
 
 TURNS, EARLY = 8, 512
 """From this step on, a step averages an eighth of the weights, at eight times the fraction."""
@@ -69,20 +75,52 @@ PACE = Pace(0.5, 1000.0, 1e-4, 1e-5)
 
 
 @compiled
-def predict(shape, network, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
-    """p (3,): predictions by the weights and their averages, as scaled targets.
+def predict(shape, network, rows, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
+    """p (n,): predictions by the weights or averages in these rows (n,), as scaled targets.
 
     Inputs (3, L, 16) have one event. `shape` and `network` are plain tuples, which numba recognises
     faster than named ones; `array` is for scratch.
     """
     shape, network = Shape(*shape), Network(*network)
     scratch = scratch_of(array, shape, encoding.shape[0])
-    for k in range(3):
-        row = WEIGHTS if k == 0 else (SHORT if k == 1 else LONG)
-        w = weights_of(network.parameters[row], shape)
+    for k in range(rows.shape[0]):
+        w = weights_of(network.parameters[rows[k]], shape)
         forward(shape, w, inputs, encoding, scratch, 1)
         o = scratch.outputs[0, 0] / WIDTH
         p[k] = min(max(o, -FENCE), FENCE)
+
+
+@compiled
+def sensitivity(shape, network, ring, encoding, array, squares):  # type: ignore[no-untyped-def]
+    """squares (L,): mean squared slopes of the averaged network along the columns' deviations.
+
+    Over 16 of the last 256 events, by differences; 0 for last targets.
+    """
+    shape, network, ring = Shape(*shape), Network(*network), Ring(*ring)
+    L, n = encoding.shape[0], int(ring.record[EVENTS])
+    scratch = scratch_of(array, shape, L)
+    drawn, flat, moved = np.empty(BATCH, np.int64), np.empty(BATCH), np.empty(BATCH, np.float32)
+    apart = max(min(n, ring.targets.shape[0] - N_LAGS, RECENT) // BATCH, 1)
+    for k in range(BATCH):
+        drawn[k] = max(n - 1 - k * apart, 0)
+    gather(ring, encoding, drawn, scratch.values)
+    w = weights_of(network.parameters[LONG], shape)
+    encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
+    forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
+    flat[:] = scratch.outputs[0]
+    squares[:] = 0.0
+    for f in range(N_LAGS, L):
+        if encoding[f, INVERSE] <= 0.0:
+            continue
+        moved[:] = scratch.values[f]
+        for k in range(BATCH):
+            value = moved[k] if moved[k] < MISSING else encoding[f, FILL]
+            scratch.values[f, k] = value + STEP / encoding[f, INVERSE]
+        encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
+        forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
+        for k in range(BATCH):
+            squares[f] += ((scratch.outputs[0, k] - flat[k]) / STEP) ** 2 / BATCH
+        scratch.values[f] = moved
 
 
 @compiled

@@ -108,9 +108,9 @@ MIXTURE = (
     Graph(
         "Weights of the experts",
         "Weight of each expert in the prediction; the weights sum to one.\n\nHealthy: settles on a "
-        "few experts. New leaders: the stream has changed. Experts that forget (forgetting-rls, "
-        "linear-fast, persistence) gain when it drifts, running-mean when there is nothing to "
-        "learn.",
+        "few experts. New leaders: the stream has changed. Experts that forget (krls-t, "
+        "forgetting-rls, linear-fast, persistence) gain when it drifts, running-mean when there is "
+        "nothing to learn.",
         PercentUnit,
         (Query(selected("iln_expert_weight"), f"{LEARNER} {{{{expert}}}}"),),
     ),

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from ablation import decades
 from ablation.ingredients import INGREDIENTS, Lacking
 from ablation.streams import STREAMS
 
@@ -9,7 +10,11 @@ NETWORKS = [name for name in EXPERTS if name.startswith("net-")]
 
 def experts_in(ingredient):
     """The names of the experts that an ingredient names."""
-    return NETWORKS if ingredient == "networks" else ingredient.split(", ")
+    named = []
+    for part in ingredient.split(", "):
+        of_net = [name for name in NETWORKS if name.startswith(part) or part == "networks"]
+        named += of_net or [part]
+    return named
 
 
 def taught(ingredient, n=200):
@@ -27,7 +32,7 @@ def test_each_expert_can_be_left_out():
     named = {name for ingredient in INGREDIENTS for name in experts_in(ingredient)}
     assert EXPERTS - named == {"running-mean"}
     assert named - EXPERTS == {
-        "nothing", "redraws", "relevance", "redraws after 2,048 events", "Huber weights"
+        "nothing", "redraws", "relevance", "redraws after 2,048 events", "Huber weights", "sleep"
     }  # fmt: skip
 
 
@@ -58,6 +63,28 @@ def test_without_huber_weights_predictions_differ():
     """Large errors count by their squares, and something else is learned."""
     x = {"a": 0.5, "b": 0.25}
     assert taught("Huber weights").predict_one(x) != taught("nothing").predict_one(x)
+
+
+def test_without_sleep_the_ridges_stay_awake():
+    """They never have been awake long enough."""
+    assert taught("sleep")._engine.sleepers.n_learned == 0
+    assert taught("nothing")._engine.sleepers.n_learned == 200
+
+
+def test_decades():
+    """Errors are by decade, and the table compares them with those of the whole learner."""
+    cell = decades.run("networks, krls-t", "products", 1_000)
+    assert len(cell["errors"]) == 2
+    assert all(0.3 < error < 1.5 for error in cell["errors"])
+    stored = {
+        "1000 products nothing": {"errors": [1.0, 0.5], "us": 9.0},
+        "1000 products krls-t": {"errors": [1.0, 0.6], "us": 9.0},
+    }
+    assert decades.table(1_000, stored) == [
+        "| without | 0-100 | 100-1,000 | streams |",
+        "|---|---|---|---|",
+        "| krls-t | +0.0 % | +20.0 % | 1 |",
+    ]
 
 
 @pytest.mark.parametrize("name", STREAMS)

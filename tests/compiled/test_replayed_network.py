@@ -122,7 +122,15 @@ def test_predictions_against_numpy(stream, shape):
     p = np.empty(3)
     for i in (3, 50, 88):
         ring.look(stream.rows[i])
-        predict(tuple(shape), tuple(network), ring.encoding, ring.inputs, scratch, p)
+        predict(
+            tuple(shape),
+            tuple(network),
+            np.array([WEIGHTS, SHORT, LONG]),
+            ring.encoding,
+            ring.inputs,
+            scratch,
+            p,
+        )
         z, phi, _ = stream.batch(np.array([i]))
         rows = [network.parameters[k].astype(float) for k in (WEIGHTS, SHORT, LONG)]
         expected = [plain.outputs(w, z, phi)[0, 0] / 3 for w in rows]

@@ -9,7 +9,6 @@ from iln_stream.state import StateDict
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
-    from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
 
 RATIOS = 500
 """Errors in the window of an expert of intervals that scales them."""
@@ -92,20 +91,26 @@ def _table(log_weights: NDArray[np.float64], n_experts: int) -> NDArray[np.float
 
 
 def _accurate(old: StateDict) -> StateDict:
-    """Networks and expected sizes of errors did not exist then: they begin now, without weight."""
+    """Networks, KRLS-T and expected errors did not exist then: they begin now, without weight."""
     redrawn = old["redraws"]["replaced_at"]
-    networks, scale = _new_parts(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
-    near = dict(old["neighbours"])
-    mean = {
-        "rule": _with_more_experts(old["mean"], len(networks.names)),
+    moving, scale = _new_parts(old["inputs"]["stats"].shape[1], old["redraws"]["key"])
+    sleepers = {
+        "resting": False, "share": 1.0, "n_learned": old["memory"]["n"], "n_alarms": 0,
         "experts": {
             "ridges": _resampled(old["ridges"], old),
-            "linear": _bank(old["linear"]),
             "forgetting-rls": old["tracker"] | {"followed_at": int(redrawn[0])},
+        },
+    }  # fmt: skip
+    near = dict(old["neighbours"])
+    mean = {
+        "rule": _of_more_experts(old["mean"]),
+        "experts": {
+            "ridges": sleepers,
+            "linear": _bank(old["linear"]),
             "first-order": old["first_order"],
             "running-mean": {},
             "persistence": {},
-            "networks": networks.state(),
+            "moving": moving,
         },
     }
     neighbours = {"deviations": near.pop("standing"), "scaled": near.pop("standing_t"), **near}
@@ -121,16 +126,16 @@ def _accurate(old: StateDict) -> StateDict:
     }
 
 
-def _new_parts(n_columns: int, key: NDArray[np.uint64]) -> tuple["ReplayedNetworks", "ErrorScale"]:
+def _new_parts(n_columns: int, key: NDArray[np.uint64]) -> tuple[StateDict, "ErrorScale"]:
+    """Return the state of new networks and a new KRLS-T, and expected sizes of errors."""
     # Imported here, so that only migrations wait for numba.
     from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 
     engine = AccurateEngine(max(n_columns, 1), key)
-    networks, scale = engine.networks, engine.error_scale
     if n_columns:
-        networks.widen(n_columns)
-        scale.widen(n_columns)
-    return networks, scale
+        engine.moving.widen(n_columns)
+        engine.error_scale.widen(n_columns)
+    return engine.moving.state(), engine.error_scale
 
 
 def _with_scale(old: StateDict, scale: "ErrorScale") -> StateDict:
@@ -141,9 +146,13 @@ def _with_scale(old: StateDict, scale: "ErrorScale") -> StateDict:
     return {**old, "rules": rules, "ratios": np.zeros((2 * S, window)), "scale": scale.state()}
 
 
-def _with_more_experts(rule: StateDict, n: int) -> StateDict:
-    """Return the state of ML-Poly with n more experts, against which it has no regret yet."""
-    return {**rule, "table": np.pad(rule["table"], ((0, 0), (0, n)))}
+def _of_more_experts(rule: StateDict) -> StateDict:
+    """Return the state of ML-Poly with one more expert, without regret, in today's order.
+
+    `forgetting-rls`, which was the seventh, follows the ridges.
+    """
+    order = [0, 1, 2, 6, 3, 4, 5, 7, 8, 9]
+    return {**rule, "table": np.pad(rule["table"][:, order], ((0, 0), (0, 1)))}
 
 
 def _fast(old: StateDict) -> StateDict:
@@ -203,6 +212,7 @@ def _resampled(ridges: StateDict, old: StateDict) -> StateDict:
         "candidate": redraws.pop("newborn"),
         "candidate_of": redraws.pop("expert"),
         "predictions": old["memory"]["predictions"],
+        "since": 0,
         "rebuilding": [],
         **redraws,
         "stats": _statistics(redraws["stats"]),

@@ -31,15 +31,17 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
        `forgetting-rls`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
        cosines; `linear`, `linear-fast` and `linear-recent`; `running-mean`; and `persistence`, the
        last target. Three are networks whose units keep moving, by gradients of each event and of 15
-       past ones: `net-piecewise`, `net-smooth` and `net-recent`, each with two averages of its
-       weights beside it.
-    3. A **rule** weighs them by their regrets (`MLPoly`): the mixture is not much worse than
-       the best of them. By squared errors it gives a `mean`. A second such rule, by absolute
-       errors, weighs that mean; `median`, the median target of events with about the same
-       predicted mean; `neighbours`, the median target of the events nearest in the relevant
-       inputs; and `nearest-as-of`, the target of the event whose inputs had the most similar
-       deviations, both scaled as of that event. The prediction therefore tends to the conditional
-       median.
+       past ones: `net-piecewise`, `net-smooth` and `net-recent`, which predict by averages of their
+       weights. `krls-t` is a Gaussian process on a hundred past inputs that forgets; it follows
+       change. Ridges that weigh next to nothing sleep after 4,096 events, and begin anew when the
+       error doubles.
+    3. A **rule** weighs networks and `krls-t`, and another this mixture and the rest, by their
+       regrets (`MLPoly`): the mixture is not much worse than the best of them. By squared errors
+       it gives a `mean`. A last such rule, by absolute errors, weighs that mean; `median`, the
+       median target of events with about the same predicted mean; `neighbours`, the median target
+       of the events nearest in the relevant inputs; and `nearest-as-of`, the target of the event
+       whose inputs had the most similar deviations, both scaled as of that event. The prediction
+       therefore tends to the conditional median.
     4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
@@ -188,7 +190,8 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         """Share of each input, by name, in how the function varies; they sum to one.
 
         The mean square of the gradient along the standardised input, over about the last 500 events
-        and over the ridge experts, by their weights in the prediction.
+        and over the ridge experts, by their weights in the prediction. While the ridges sleep, that
+        of the networks over 16 of the last 256 events.
         """
         with self._turn:
             return self._engine.relevance()

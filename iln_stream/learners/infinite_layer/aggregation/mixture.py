@@ -18,6 +18,7 @@ class Mixture(Expert):
     """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
 
     Experts predict, and learn, in the order given; one may use what another before it computed.
+    A mixture sleeps while all of its experts do.
 
     Parameters
     ----------
@@ -75,8 +76,14 @@ class Mixture(Expert):
         for expert, own in self._members:
             expert.predict(event, own)
             anyone_asleep = anyone_asleep or expert.asleep is not False
-        value = self._mixed(self._awake()) if anyone_asleep else self.rule.mixed(self._p)
-        self.value = value if math.isfinite(value) else self._without_faults(event)
+        awake = self._awake() if anyone_asleep else None
+        self.asleep = awake is not None and not awake.any()
+        if self.asleep:
+            self.value = 0.0
+            self._p[:] = 0.0
+        else:
+            value = self.rule.mixed(self._p) if awake is None else self._mixed(awake)
+            self.value = value if math.isfinite(value) else self._without_faults(event)
         p[0] = self.value
 
     def keep(self, wanted: Callable[[str], bool]) -> None:
@@ -108,7 +115,7 @@ class Mixture(Expert):
         for name, expert in self.experts.items():
             at = self._places[name]
             if (faults := awake[at] & ~finite[at]).any():
-                event.faults.append((expert, faults))
+                event.faults.extend(expert.owners(faults))
         awake &= finite
         value = self._mixed(awake)
         if not math.isfinite(value):
@@ -156,6 +163,10 @@ class Mixture(Expert):
 
         """
         return self.rule.weights[self._places[expert]]
+
+    def forget(self, expert: str) -> None:
+        """Forget the regrets against an expert, by its name: it weighs nothing for now."""
+        self.rule.table[:, self._places[expert]] = 0.0
 
     def state(self) -> dict[str, Any]:
         """Return the states of the rule and of the experts, by name."""

@@ -44,6 +44,10 @@ class Expert(Part):
         """Reinitialise the predictors whose predictions (n,) are marked; by default, all of it."""
         self.reinitialise([name for name, _ in self.floats()])
 
+    def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple["Expert", NDArray[np.bool_]]]:
+        """Yield who made the marked predictions (n,), and which of theirs are marked."""
+        yield self, which
+
     def named(self, name: str) -> Iterator[tuple[str, Part]]:
         """Yield the parts that are reinitialised one by one, given the expert's name: itself."""
         yield name, self

@@ -58,7 +58,7 @@ class FeatureResampler(Part):
 
     kept = (
         "key", "next_at", "began_at", "waiting", "candidate_of", "cursor", "scored_from", "losses",
-        "stats", "scale", "predictions", "rebuilding",
+        "stats", "scale", "predictions", "since", "rebuilding",
     )  # fmt: skip
     own = ("candidate",)
     fixed = ("key", "losses", "scale", "predictions")
@@ -76,6 +76,7 @@ class FeatureResampler(Part):
         self.target = target
         self.memory = memory
         self.key = key
+        self.since = 0  # number of events after which the experts began: they learn no earlier ones
         self.next_at = FIRST
         self.began_at = 0  # number of events at which the last round of redraws began
         self.waiting: list[int] = []
@@ -99,7 +100,7 @@ class FeatureResampler(Part):
     def draw_first(self, agop: NDArray[np.float64]) -> None:
         """Give every expert its first units."""
         for k in range(len(self.bank.specs)):
-            self.bank.put(k, self._drawn(k, 0, agop), 0)
+            self.bank.put(k, self._drawn(k, self.since, agop), self.since)
 
     def draw(self, k: int, agop: NDArray[np.float64]) -> None:
         """Give expert k new units, without weights."""
@@ -130,10 +131,22 @@ class FeatureResampler(Part):
         assert prior is not None
         return self.bank.untrained(prior.draw(self.bank.n_units, agop[k], self.bank.n_lags, rng))
 
+    def begin_anew(self, agop: NDArray[np.float64]) -> None:
+        """Give every expert units without weights, as at first; forget the past."""
+        self.since = self.began_at = self.memory.n
+        self.next_at = self.since + FIRST
+        self.waiting, self.rebuilding, self._candidate = [], [], None
+        self.draw_first(agop)
+
+    @property
+    def _available(self) -> int:
+        """Number of events in the memory that the experts may learn: the last ones."""
+        return min(self.memory.filled, self.memory.n - self.since)
+
     def schedule_redraw_for_new_columns(self) -> None:
         """Schedule a redraw to use new columns, but not so soon that redrawing never ends."""
         memory = self.memory
-        soon = max(memory.n + FIRST, self.began_at + memory.filled // 4)
+        soon = max(memory.n + FIRST, self.began_at + self._available // 4)
         self.next_at = min(self.next_at, soon)
         if self._candidate is not None:
             self._candidate = self.bank.widened(self._candidate)
@@ -150,10 +163,10 @@ class FeatureResampler(Part):
         """Do an event's share of a redraw, given the experts' gradients (K, d, d)."""
         n, memory = self.memory.n, self.memory
         if n >= self.next_at and not self.waiting and self._candidate is None:
-            whole = n <= len(memory.y)
+            whole = n - self.since <= len(memory.y)
             self.waiting = [k for k, e in enumerate(self.bank.specs) if whole or e.renewed]
             self.began_at = n
-            self.next_at = n + memory.filled
+            self.next_at = n + self._available
         if self._candidate is None:
             if not self.waiting or n - self._changed_at < min(self._changed_at, ENOUGH):
                 return
@@ -169,10 +182,10 @@ class FeatureResampler(Part):
         memory = self.memory
         self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
-        since = max(self._changed_at, memory.since)
+        since = max(self.since, self._changed_at, memory.since)
         self.cursor = max(memory.n - memory.filled, min(since, memory.n - 1))
         # While the memory holds all history, the candidate sees as much as the old expert.
-        unscored = self.cursor == 0 or not self.bank.scored or k in self.rebuilding
+        unscored = self.cursor == self.since or not self.bank.scored or k in self.rebuilding
         self.scored_from = NEVER if unscored else (self.cursor + memory.n) // 2
         self.losses[:] = 0.0
         self.stats = self.inputs.stats.copy()

@@ -8,14 +8,14 @@ import numpy as np
 from iln_stream.compiled import block_ridge as kernels
 from iln_stream.compiled.recursive_ridge import dot
 from iln_stream.compiled.target import fenced
-from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
+from iln_stream.learners.infinite_layer.experts.sleepers import Sleeper
 
 BLOCK = 32
 
 
-class ForgettingRLS(Expert):
+class ForgettingRLS(Sleeper):
     """Another expert's features, with its own weights, which forget.
 
     Recursive least squares on blocks of 32 features, at a tenth of the cost of the exact one. It
@@ -67,6 +67,13 @@ class ForgettingRLS(Expert):
         full[:D, :D] = covariance[:D, :D]
         for u in range(len(self.P)):
             self.P[u] = full[u * BLOCK : (u + 1) * BLOCK, u * BLOCK : (u + 1) * BLOCK]
+
+    def begin_anew(self) -> None:
+        """Forget the past; the expert that it follows has done so."""
+        self.followed_at = int(self.bank.drawn_at[self.followed])
+        self.P[:] = np.eye(BLOCK) / RIDGE
+        self.theta[:] = 0.0
+        self.record[:] = 0.0
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction from the features of the expert that it follows."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.replay_ring import EVENTS
+from iln_stream.compiled.replay_ring import EVENTS, N_LAGS
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
@@ -15,7 +15,7 @@ from iln_stream.learners.infinite_layer.engine.observation import Observation, V
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 from iln_stream.learners.infinite_layer.experts.replayed_network import (
-    N_PREDICTIONS,
+    PREDICTIONS,
     ReplayedNetwork,
 )
 from iln_stream.learners.infinite_layer.part import require_fields
@@ -27,18 +27,23 @@ RECOVERY = 1024
 """Events that all networks learn, after one was drawn anew, before their predictions count."""
 
 
+ALL = tuple(PREDICTIONS)
+
+
 class ReplayedNetworks(Expert):
     """Networks trained by stochastic gradients on each event and on past ones.
 
     The paper learns f for a fixed distribution mu of hidden units; redraws reshape mu. Here the
     units move: a network of R units is a sample of mu, and gradient descent on its weights is a
-    gradient flow of mu [^1]. Each network predicts by its weights and by two running averages of
-    them, under `NAME`, `NAME-short` and `NAME-long`.
+    gradient flow of mu [^1]. Each network predicts by its weights, by two running averages of
+    them, or by some of these three: under `NAME`, `NAME-short` and `NAME-long`.
 
     Parameters
     ----------
     shapes
         Sizes and pace of each network, by name.
+    ends
+        How each network predicts, by its name: "", "-short", "-long"; by default all three.
     size
         Events in the ring that the networks replay.
     inputs, target, memory
@@ -60,6 +65,7 @@ class ReplayedNetworks(Expert):
     def __init__(
         self,
         shapes: Mapping[str, Shape],
+        ends: Mapping[str, tuple[str, ...]],
         size: int,
         inputs: Inputs,
         target: Target,
@@ -74,10 +80,12 @@ class ReplayedNetworks(Expert):
             len(shapes), np.uint64
         )
         self.networks = {
-            name: ReplayedNetwork(shape, self.ring, int(seed))
+            name: ReplayedNetwork(shape, self.ring, int(seed), ends.get(name, ALL))
             for (name, shape), seed in zip(shapes.items(), seeds, strict=True)
         }
-        self.names = tuple(f"{name}{end}" for name in shapes for end in ("", "-short", "-long"))
+        self.names = tuple(
+            f"{name}{end}" for name, network in self.networks.items() for end in network.ends
+        )
         self.wakes_at = WAKES_AT
         self.asleep = True
 
@@ -94,8 +102,11 @@ class ReplayedNetworks(Expert):
             p[:] = n - n  # 0, or nan
             return
         self.ring.look(event.row)
-        for i, network in enumerate(self.networks.values()):
-            network.predict(p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
+        first = 0
+        for network in self.networks.values():
+            last = first + len(network.ends)
+            network.predict(p[first:last])
+            first = last
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Store the event, whose target is already in the memory, and take a step."""
@@ -107,6 +118,15 @@ class ReplayedNetworks(Expert):
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
         self.asleep = self.ring.n < self.wakes_at
+
+    def relevance(self, weights: Vector) -> Vector:
+        """Return the mean squared slope along each input, (d,), by predictions' weights (n,)."""
+        found, first = np.zeros(self.ring.n_columns - N_LAGS), 0
+        for network in self.networks.values():
+            last = first + len(network.ends)
+            found += weights[first:last].sum() * network.sensitivity()
+            first = last
+        return found
 
     def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays of the networks, too."""
@@ -124,10 +144,13 @@ class ReplayedNetworks(Expert):
 
     def restart(self, which: NDArray[np.bool_]) -> None:
         """Draw new weights for the networks whose predictions are marked."""
-        for i, network in enumerate(self.networks.values()):
-            if which[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)].any():
+        first = 0
+        for network in self.networks.values():
+            last = first + len(network.ends)
+            if which[first:last].any():
                 network.begin()
                 self._sleep()
+            first = last
 
     def _sleep(self) -> None:
         """Let the other experts predict until the ring has trained the new weights."""

@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled.target import unscale
-from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.feature_resampler import FeatureResampler
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
+from iln_stream.learners.infinite_layer.experts.sleepers import Sleeper
 from iln_stream.state import all_finite
 
 GRADIENTS = 500.0
 """Number of events over which outer products of gradients are averaged, about."""
 
 
-class ResampledRidges(Expert):
+class ResampledRidges(Sleeper):
     """Ridge experts on random features, whose units are redrawn from what was learned.
 
     Parameters
@@ -68,6 +68,11 @@ class ResampledRidges(Expert):
         elif self.resampled:
             self.resampler.schedule_redraw_for_new_columns()
 
+    def begin_anew(self) -> None:
+        """Forget the past: units are drawn, and redrawn, as at first."""
+        self.agop[:] = np.eye(self.agop.shape[1])
+        self.resampler.begin_anew(self.agop)
+
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the experts' predictions to p."""
         self.bank.predict(event, p)
@@ -79,7 +84,8 @@ class ResampledRidges(Expert):
             unscale(p, event.center, event.unit, stored)
         self.bank.learn(event, t, p)
         if self.resampled:
-            rate = 1.0 / min(1.0 + self.memory.n / 4.0, GRADIENTS)
+            learned = self.memory.n - self.resampler.since
+            rate = 1.0 / min(1.0 + learned / 4.0, GRADIENTS)
             self.bank.update_agop(rate, self.agop)
             self.resampler.advance(self.agop)
 

@@ -1,5 +1,6 @@
 """Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
+from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
 from iln_stream.learners.infinite_layer.experts.neighbours import Neighbours
 from iln_stream.learners.infinite_layer.experts.replayed_networks import ReplayedNetworks
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
+from iln_stream.learners.infinite_layer.experts.sleepers import ALARM, Sleepers
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
@@ -48,6 +51,16 @@ NETWORKS = {
 """The first also sees piecewise-linear functions of its inputs; the last replays the last 4,000
 events only, at a constant rate, and so follows drift."""
 
+ENDS = {
+    "net-piecewise": ("-short", "-long"),
+    "net-smooth": ("-short", "-long"),
+    "net-recent": ("", "-short"),
+}
+"""How they predict: those that settle by averages of their weights, the last also by the latest."""
+
+POINTS = 103
+"""Points of KRLS-T: with one more in work, its matrices' rows are whole cache lines."""
+
 
 class AccurateEngine(RegressionEngine):
     """Ridges, networks and others under a rule for squared errors; then one for absolute errors.
@@ -66,17 +79,20 @@ class AccurateEngine(RegressionEngine):
         inputs, target = Inputs(max_columns, memory), Target(memory)
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
         self.ridges = ResampledRidges(bank, inputs, target, memory, key)
+        self.sleepers = Sleepers(
+            {"ridges": self.ridges, "forgetting-rls": ForgettingRLS(bank, DENSE, 0.999)}
+        )
         self.shrinking_gradient = ShrinkingGradientExpert(N_UNITS, int(key[1]))
-        self.networks = ReplayedNetworks(NETWORKS, RING, inputs, target, memory, key)
+        self.networks = ReplayedNetworks(NETWORKS, ENDS, RING, inputs, target, memory, key)
+        self.moving = Mixture({"networks": self.networks, "krls-t": KRLST(POINTS)}, squared=True)
         self.mean = Mixture(
             {
-                "ridges": self.ridges,
+                "ridges": self.sleepers,
                 "linear": RLSBank(LINEAR, 0, N_LAGS),
-                "forgetting-rls": ForgettingRLS(bank, DENSE, 0.999),
                 "first-order": self.shrinking_gradient,
                 "running-mean": RunningMean(),
                 "persistence": Persistence(),
-                "networks": self.networks,
+                "moving": self.moving,
             },
             squared=True,
         )
@@ -84,6 +100,15 @@ class AccurateEngine(RegressionEngine):
         self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=False)
         self.error_scale = ErrorScale(memory, neighbours)
         super().__init__(inputs, target, memory, self.mixture, Intervals(self.error_scale))
+
+    def learn(self, x: Mapping[Any, float], y: float) -> None:
+        """Learn that y is the target of x; let sleepers fall asleep, or begin anew."""
+        super().learn(x, y)
+        if not self.sleepers.resting:
+            self.sleepers.weigh(float(self.mean.weights_of("ridges").sum()))
+        elif self.drift > ALARM:
+            self.sleepers.begin_anew()
+            self.mean.forget("ridges")
 
     @property
     def first_order(self) -> ShrinkingGradient:
@@ -95,8 +120,11 @@ class AccurateEngine(RegressionEngine):
         return self.mixture.weights()
 
     def relevance(self) -> dict[Any, float]:
-        """Return each input's share in how the function varies."""
-        weights = self.mean.weights_of("ridges") + 1e-9
+        """Return each input's share in how the function varies: for networks, if ridges sleep."""
+        if self.sleepers.resting:
+            weights = self.moving.weights_of("networks") + 1e-9
+            return self._shares(self.networks.relevance(weights))
+        weights = self.mean.weights_of("ridges")[: len(RANDOM)] + 1e-9
         by_expert = np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))])
         return self._shares(weights @ by_expert)
 

@@ -240,3 +240,35 @@ def test_sleepers_learn():
     mixture = Mixture({"awake": Constant(a=0.1), "asleep": Sleeper(done, b=5.0)}, squared=True)
     taught(mixture, 3)
     assert [what for what, *_ in done] == 3 * ["predict", "learn"]
+
+
+def test_a_mixture_of_sleepers_sleeps():
+    """It predicts 0 for the rule above to leave out, and wakes with the first of its experts."""
+    mixture = nested()
+    inner = mixture.experts["inner"]
+    event, p = Observation(0, 1), np.zeros(1)
+    for expert in inner.experts.values():
+        expert.asleep = True
+    mixture.predict(event, p)
+    assert inner.asleep
+    assert p[0] == pytest.approx(0.2)  # of .4 and 0, the predictions of those awake
+    mixture.learn(event, 0.3, p)
+    assert (inner.rule.weights == inner.rule.weights[0]).all()
+    inner.experts["second"].asleep = False
+    mixture.predict(event, p)
+    assert not inner.asleep
+    assert inner.value == pytest.approx(0.1)
+
+
+def test_what_is_forgotten_of_an_expert():
+    """It weighs nothing, and the others as before among themselves; it can earn weight again."""
+    mixture = Mixture({"one": Constant(a=0.1, b=0.5), "two": Constant(c=0.2)}, squared=True)
+    taught(mixture, 50)
+    c = mixture.weights()["c"]
+    assert c > 0.0
+    mixture.forget("one")
+    assert mixture.weights_of("one").tolist() == [0.0, 0.0]
+    assert mixture.weights_of("two").tolist() == [c]
+    assert taught(mixture, 1)[0] == pytest.approx(0.2)
+    taught(mixture, 50)
+    assert mixture.weights()["b"] > 0.0

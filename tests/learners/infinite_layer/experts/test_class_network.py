@@ -24,7 +24,7 @@ class Events:
     def add(self, n, network, offsets):
         """Let the network learn n events."""
         for row in self.rng.normal(size=(n, 2)):
-            self.inputs.join(row)
+            self.inputs.join(row, 0)
             self.ring.put(row, float(row[0] * row[1] > 0), self.inputs.stats, Target().stats)
             network.learn_classes(offsets)
 

@@ -44,7 +44,7 @@ class Nets:
             self.networks.add_class()
         event = Observation(0, len(self.inputs))
         self.inputs.standardise(row, event.row, event.v)
-        self.inputs.join(row)
+        self.inputs.join(row, 0)
         self.networks.learn(event, label, np.zeros(self.n_classes))
 
 

@@ -151,3 +151,16 @@ def test_restored_goes_on_bit_for_bit():
         assert twin.predict(phi) == follower.predict(phi)
         twin.learn(t)
         follower.learn(t)
+
+
+def test_begins_anew():
+    """It then learns as one that never learned before."""
+    D = 40
+    weights = np.random.default_rng(9).normal(size=D) / 20
+    old, new = Follower(D, forgetting=0.99), Follower(D, forgetting=0.99)
+    for phi, t in zip(*stream(300, D, 0, weights), strict=True):
+        old.predict(phi)
+        old.learn(float(t))
+    assert not same(old.expert.state(), new.expert.state())
+    old.expert.begin_anew()
+    assert same(old.expert.state(), new.expert.state())

@@ -11,7 +11,7 @@ from iln_stream.compiled.target import FENCE, center_and_unit, join_target
 from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 from iln_stream.learners.infinite_layer.experts.replayed_network import (
-    N_PREDICTIONS,
+    PREDICTIONS,
     ReplayedNetwork,
 )
 from iln_stream.state import to_bytes
@@ -35,7 +35,7 @@ class Learner:
         self.stats = np.concatenate([self.stats, no_statistics(n_columns)], axis=1)
 
     def predict(self, row):
-        p = np.empty(N_PREDICTIONS)
+        p = np.empty(len(PREDICTIONS))
         self.ring.look(row)
         self.network.predict(p)
         return p
@@ -48,7 +48,7 @@ class Learner:
 
     def run(self, rows, targets):
         """Return the predictions, (n, 3), each made before its target was learned."""
-        predictions = np.empty((len(rows), N_PREDICTIONS))
+        predictions = np.empty((len(rows), len(PREDICTIONS)))
         for i, (row, y) in enumerate(zip(rows, targets, strict=True)):
             predictions[i] = self.predict(row)
             self.learn(row, y)

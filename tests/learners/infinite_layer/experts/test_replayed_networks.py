@@ -27,7 +27,9 @@ class Nets(RegressionEngine):
 
     def __init__(self, seed=1):
         inputs, target, memory = Inputs(256), Target(), Memory(64, 2)
-        self.networks = ReplayedNetworks(SHAPES, 2_000, inputs, target, memory, random_key(seed))
+        self.networks = ReplayedNetworks(
+            SHAPES, {}, 2_000, inputs, target, memory, random_key(seed)
+        )
         super().__init__(inputs, target, memory, self.networks)
         self._p = np.zeros(N)
 

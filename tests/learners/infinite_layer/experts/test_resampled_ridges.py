@@ -141,3 +141,26 @@ def test_units_are_redrawn_unless_they_are_to_stay(resampled):
     assert (stand.bank.drawn_at > 0).all() == resampled
     eye = np.eye(N_LAGS + 3)
     assert (stand.ridges.agop != eye).any() == resampled
+
+
+def test_begun_anew_it_learns_later_events_only():
+    """Units are drawn at once, and again after 64 and 128 events, from those since: earlier targets
+    are made useless here.
+    """
+    stand = Stand()
+    for x, y, lags in events(SIZE + 100):
+        stand.learn(x, y, lags)
+    stand.memory.y[:] = np.nan
+    stand.ridges.begin_anew()
+    n = stand.memory.n
+    assert stand.bank.drawn_at.tolist() == [n, n]
+    drawn = set()
+    for x, y, lags in events(4 * FIRST):
+        stand.learn(x, y, lags)
+        drawn |= set((stand.bank.drawn_at - n).tolist())
+        assert np.isfinite(stand.p).all()
+    assert np.isfinite(stand.bank.theta).all()
+    assert min(drawn - {0}) >= FIRST
+    assert max(drawn) >= 2 * FIRST
+    relevance = stand.ridges.relevance(0)
+    assert relevance[0] > 10.0 * relevance[1]

@@ -1,17 +1,18 @@
+import copy
+
 import numpy as np
 import pytest
 
+from iln_stream.compiled.ml_poly import REGRET
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, AccurateEngine
 from iln_stream.learners.random_key import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 EXPERTS = [
-    "dense", "sparse", "recent", "linear", "linear-fast", "linear-recent", "forgetting-rls",
-    "first-order", "running-mean", "persistence",
-    "net-piecewise", "net-piecewise-short", "net-piecewise-long",
-    "net-smooth", "net-smooth-short", "net-smooth-long",
-    "net-recent", "net-recent-short", "net-recent-long",
+    "dense", "sparse", "recent", "forgetting-rls", "linear", "linear-fast", "linear-recent",
+    "first-order", "running-mean", "persistence", "net-piecewise-short", "net-piecewise-long",
+    "net-smooth-short", "net-smooth-long", "net-recent", "net-recent-short", "krls-t",
     "median", "neighbours", "nearest-as-of",
 ]  # fmt: skip
 
@@ -64,10 +65,10 @@ def test_units_use_inputs_that_follow_an_event_without_any():
 
 def test_forgetting_rls_is_on_the_units_of_dense():
     """It restarts when these are redrawn, after 64 events, and its first weights are dense's."""
-    expert = taught(products(63)).mean.experts["forgetting-rls"]
+    expert = taught(products(63)).sleepers.experts["forgetting-rls"]
     assert expert.followed_at == 0
     engine = taught(products(64))
-    expert = engine.mean.experts["forgetting-rls"]
+    expert = engine.sleepers.experts["forgetting-rls"]
     assert expert.followed_at == engine.redrawn_at()["dense"] == 64
     D = expert.n_features
     assert (expert.theta[:D] == engine.ridges.bank.theta[0, :D]).all()
@@ -86,7 +87,7 @@ def test_first_order_is_the_expert():
 def test_relevance_is_of_the_ridges_by_their_weights():
     """It follows the experts in use, and shares sum to one."""
     engine = taught(products(200))
-    weights = engine.mean.rule.weights[: len(RANDOM)]
+    weights = engine.mean.weights_of("ridges")[: len(RANDOM)]
     mean = sum(w * engine.ridges.relevance(k) for k, w in enumerate(weights))
     assert list(engine.relevance().values()) == pytest.approx(mean / mean.sum(), abs=1e-6)
     assert list(engine.relevance()) == ["a", "b", "c"]
@@ -121,6 +122,48 @@ def test_goes_on_learning_after_the_last_redraw():
     assert (
         errors(taught([]), events)[4_000:].mean() < 2 / 3 * errors(without, events)[4_000:].mean()
     )
+
+
+LONG = sharp_units(4_800)
+
+
+@pytest.fixture(scope="module")
+def long_taught():
+    """An engine after 4,300 events of a function that networks learn better than ridges."""
+    return taught(LONG[:4_300])
+
+
+def test_ridges_sleep_once_networks_do_without_them(long_taught):
+    """Algorithm 1 goes on, and the inputs' relevance is that of the networks."""
+    assert long_taught.sleepers.asleep
+    assert long_taught.first_order.state()["n_seen"] == long_taught.n
+    relevance = long_taught.relevance()
+    assert sum(relevance.values()) == pytest.approx(1.0)
+    assert min(relevance.values()) > 0.02
+    engine = copy.deepcopy(long_taught)
+    errors(engine, [({**x, "idle": x["x0"] ** 2}, y) for x, y in LONG[4_300:4_400]])
+    assert engine.sleepers.asleep
+    assert engine.relevance()["idle"] < 0.1 * relevance["x0"]
+
+
+def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
+    """From the next event on, without weight or past; a copy and a restored twin go on alike."""
+    engine, n = copy.deepcopy(long_taught), long_taught.n
+    turned = [(x, -y) for x, y in LONG[n:]]
+    engine.mean.rule.table[REGRET, :4] = 5.0  # which would give them weight
+    while engine.sleepers.asleep:
+        errors(engine, turned[engine.n - n : engine.n - n + 1])
+    assert engine.n < n + 100
+    assert engine.sleepers.n_alarms == 1
+    assert not engine.mean.weights_of("ridges").any()
+    assert set(engine.redrawn_at().values()) == {engine.n}
+    twin, copied = taught([]), copy.deepcopy(engine)
+    twin.restore(from_bytes(to_bytes(engine.state())))
+    expected = errors(engine, turned[100:400])
+    assert (errors(twin, turned[100:400]) == expected).all()
+    assert (errors(copied, turned[100:400]) == expected).all()
+    assert min(engine.redrawn_at().values()) > n + 128  # twice, on events since the alarm only
+    assert long_taught.sleepers.asleep
 
 
 def test_survives_a_network_that_is_not_finite():

@@ -1,0 +1,120 @@
+import copy
+
+import numpy as np
+import pytest
+from support.states import same
+
+from iln_stream.compiled.krls_t import START
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
+from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.experts.krls_t import KRLST, WAKES_AFTER
+from iln_stream.state import from_bytes, to_bytes
+
+
+class Alone(RegressionEngine):
+    """A learner of one KRLS-T of 40 points."""
+
+    def __init__(self):
+        self.krls_t = KRLST(39)
+        super().__init__(Inputs(256), Target(), Memory(64, 2), self.krls_t)
+
+
+def products(n, seed=0, sign=1.0):
+    """Events whose target is a product of two of three inputs."""
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    return [(dict(zip("abc", x, strict=True)), sign * x[0] * x[1]) for x in X.tolist()]
+
+
+def errors(engine, events):
+    """The |error| of each prediction, made before its target was learned."""
+    found = []
+    for x, y in events:
+        found.append(abs(engine.predict(x) - y))
+        engine.learn(x, y)
+    return np.array(found)
+
+
+def test_learns_a_function_and_its_opposite_from_few_events():
+    """Three hundred events after the function has turned over, the error is half of the mean's."""
+    engine = Alone()
+    errors(engine, products(2_000))
+    found = errors(engine, products(600, seed=1, sign=-1.0))
+    size = np.mean([abs(y) for _, y in products(600, seed=1)])
+    assert found[:20].mean() > 1.2 * size
+    assert found[300:].mean() < 0.5 * size
+
+
+def test_wakes_once_it_has_learned_some_events():
+    """It begins after 64 events, and its predictions count 32 events later."""
+    engine, events = Alone(), products(START + WAKES_AFTER)
+    errors(engine, events[:-1])
+    assert engine.krls_t.asleep
+    errors(engine, events[-1:])
+    assert not engine.krls_t.asleep
+
+
+@pytest.mark.parametrize("events", [[({}, 1.0), ({}, 2.0)], [({"a": 3.0}, 1.0)]])
+def test_sleeps_while_no_input_varies(events):
+    """There is nothing to predict from."""
+    engine = Alone()
+    errors(engine, 200 * events)
+    assert engine.krls_t.asleep
+
+
+def test_begins_anew_when_many_more_inputs_vary():
+    """The kernel's width is for three inputs; it is found again for nine."""
+    engine = Alone()
+    errors(engine, products(500))
+    rng = np.random.default_rng(2)
+    wider = [
+        ({**x, **{f"new{j}": float(rng.normal()) for j in range(6)}}, y)
+        for x, y in products(1_000, seed=1)
+    ]
+    n_points = []
+    for event in wider:
+        errors(engine, [event])
+        n_points.append(engine.krls_t.n_points)
+    assert n_points[0] == 39
+    assert min(n_points) == 0
+    assert n_points[-1] == 39
+
+
+def test_restored_it_goes_on_bit_for_bit():
+    """Also with inputs that come late or are missing, through bytes, and as a copy."""
+    events = products(700)
+    events[300:] = [({**x, "late": x["a"] - x["c"]}, y) for x, y in events[300:]]
+    for x, _ in events[::7]:
+        del x["c"]
+    engine, twin = Alone(), Alone()
+    errors(engine, events[:600])
+    twin.restore(from_bytes(to_bytes(engine.state())))
+    third = copy.deepcopy(engine)
+    expected = errors(engine, events[600:])
+    for other in (twin, third):
+        assert (errors(other, events[600:]) == expected).all()
+        assert same(other.state(), engine.state())
+
+
+def test_a_prediction_that_is_not_finite_makes_it_begin_anew():
+    """At the next event it is counted, and it learns again."""
+    engine = Alone()
+    errors(engine, products(300))
+    engine.krls_t.alpha[0] = np.nan
+    found = errors(engine, products(500, seed=1))
+    assert np.isfinite(found).all()
+    assert engine.krls_t.n_reset == 1
+    assert not engine.krls_t.asleep
+    assert found[-100:].mean() < 0.5 * found[:10].mean()
+
+
+def test_hostile_values_do_no_lasting_harm():
+    """Inputs and targets of 1e300 leave it finite, and useful within its memory."""
+    engine = Alone()
+    errors(engine, products(500))
+    for x, _ in products(3, seed=2):
+        errors(engine, [({name: 1e300 * value for name, value in x.items()}, -1e300)])
+    found = errors(engine, products(500, seed=1))
+    assert np.isfinite(found).all()
+    assert found[-100:].mean() < 0.6
