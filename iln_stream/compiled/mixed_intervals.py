@@ -83,6 +83,12 @@ def offsets(errors, n, low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def bounded(error):  # type: ignore[no-untyped-def]
+    """An error, clipped so that its square is finite."""
+    return min(max(error, -LARGEST_ERROR), LARGEST_ERROR)
+
+
+@compiled
 def scaled_offsets(ratios, scales, n, low, high):  # type: ignore[no-untyped-def]
     """The same of the experts i that take quantiles of errors in units of scales[i]."""
     m, S, n_levels = min(n, RATIOS), scales.shape[0], LEVELS.shape[0]
@@ -90,8 +96,8 @@ def scaled_offsets(ratios, scales, n, low, high):  # type: ignore[no-untyped-def
         for j in range(n_levels):
             tail = (1.0 - LEVELS[j]) / 2.0
             k = j * (low.shape[0] // n_levels) + N_ROLLING + i
-            high[k] = scales[i] * upper_quantile(ratios[S + i], m, 1.0 - tail)
-            low[k] = scales[i] * lower_quantile(ratios[S + i], m, tail)
+            high[k] = bounded(scales[i] * upper_quantile(ratios[S + i], m, 1.0 - tail))
+            low[k] = bounded(scales[i] * lower_quantile(ratios[S + i], m, tail))
 
 
 @compiled
@@ -212,7 +218,7 @@ def learn_interval(state, center, scales, y):  # type: ignore[no-untyped-def]
         for k in range(n_rules):
             regret(rules, k, r[k], DISCOUNT)
     if n >= 0:
-        error = min(max(y - center, -LARGEST_ERROR), LARGEST_ERROR)
+        error = bounded(y - center)
         for i in range(len(WINDOWS)):
             m = WINDOWS[i]
             old = errors[0, (n - m) % size]
@@ -220,7 +226,7 @@ def learn_interval(state, center, scales, y):  # type: ignore[no-untyped-def]
             replace(errors[2 + 2 * i, :m], min(n, m), old, error)
         errors[0, n % size] = error
         for i in range(S):
-            ratio = min(max(error / scales[i], -LARGEST_ERROR), LARGEST_ERROR)
+            ratio = bounded(error / scales[i])
             replace(ratios[S + i], min(n, RATIOS), ratios[i, n % RATIOS], ratio)
             ratios[i, n % RATIOS] = ratio
     record[LOWEST] = min(record[LOWEST], y)

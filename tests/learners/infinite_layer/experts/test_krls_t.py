@@ -104,7 +104,7 @@ def test_a_prediction_that_is_not_finite_makes_it_begin_anew():
     engine.krls_t.alpha[0] = np.nan
     found = errors(engine, products(500, seed=1))
     assert np.isfinite(found).all()
-    assert engine.krls_t.n_reset == 1
+    assert engine.resets["krls-t"] == 1
     assert not engine.krls_t.asleep
     assert found[-100:].mean() < 0.5 * found[:10].mean()
 

@@ -94,4 +94,4 @@ def test_a_broken_network_is_healed():
                 engine.learn(x, y)
         else:
             engine.learn(x, y)
-    assert engine.n_reset == 1
+    assert engine.networks.n_reset == 1
