@@ -48,9 +48,9 @@ def run(
     time_limit: TimeLimit = 1800.0,
     results: Results = FOLDER,
 ) -> None:
-    """Run the cells that are not stored, and store each at once."""
+    """Run the cells that are not stored, or lack a figure, and store each at once."""
     store = Store(results)
-    wanted = [c for c in _chosen(learner, stream) if again or c not in store]
+    wanted = [c for c in _chosen(learner, stream) if again or not store.has(c)]
     for cell, figures in _measured(wanted, time_limit):
         store.put(cell, figures)
 

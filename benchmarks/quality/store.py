@@ -40,6 +40,12 @@ class Store(Mapping[Cell, dict[str, Any]]):
     def __len__(self) -> int:
         return len(self._cells)
 
+    def has(self, cell: Cell) -> bool:
+        """Return whether the cell's figures are all here: older versions stored no RMSE."""
+        figures = self.get(cell, {})
+        wanted = {"rmse_ratio"} if cell.measure == "regression" else set()
+        return bool(figures) and ("failed" in figures or wanted <= set(figures))
+
     def put(self, cell: Cell, figures: dict[str, Any]) -> None:
         """Keep a cell's figures, at once and whole: a run that is interrupted goes on from here."""
         self._cells[cell] = {**figures, "versions": versions(cell.learner)}
