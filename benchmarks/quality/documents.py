@@ -18,6 +18,7 @@ def all_tables(store: Store) -> dict[str, tables.Table]:
         "streams": tables.streams(),
         "learners": tables.learners(),
         "overview": tables.overview(store),
+        "brief": tables.brief(store),
         "against-peers": tables.against_peers(store),
         "against-peers-rmse": tables.against_peers(store, "rmse_ratio"),
         "ten": tables.ratios(store, TEN),

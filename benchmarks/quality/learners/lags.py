@@ -9,6 +9,9 @@ from benchmarks.quality.learners.contender import Contender
 LAGS = ("target 1 ago", "target 2 ago")
 """Names of the added inputs; no stream has columns of these names."""
 
+SUFFIX = "+lags"
+"""Of the id of a learner that sees them."""
+
 
 class WithLags(base.Wrapper, base.Regressor):
     """Adds the last two targets to the inputs, as columns.
@@ -56,7 +59,7 @@ def with_lags(contender: Contender) -> Contender:
     """Return the variant of a contender that sees the last two targets."""
     return replace(
         contender,
-        id=f"{contender.id}+lags",
+        id=contender.id + SUFFIX,
         title=f"{contender.title}, with lags",
         make=lambda seed: WithLags(contender.make(seed)),
         settings=f"{contender.settings}; the last two targets are inputs, too",

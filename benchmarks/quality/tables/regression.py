@@ -4,10 +4,34 @@ import math
 from collections.abc import Sequence
 
 from benchmarks.quality.learners import REGRESSORS
+from benchmarks.quality.learners.lags import SUFFIX
 from benchmarks.quality.store import Store
 from benchmarks.quality.streams import TEN, Stream
 from benchmarks.quality.summary import complete
 from benchmarks.quality.tables.table import GROUPS, REGRESSION, Table, name, ratio, rows_of
+
+N_PEERS_IN_BRIEF = 10
+
+
+def brief(store: Store) -> Table:
+    """The overview's rows of ours and of the ten best peers, without ranks.
+
+    Of a peer with and without lags, the better variant.
+    """
+    whole = overview(store)
+    shown = [i for i, head in enumerate(whole.heads) if head not in ("rank", "exploded")]
+    by_title = {name(learner): learner for learner in REGRESSORS}
+    lines: list[list[str]] = []
+    peers: set[str] = set()
+    for line in whole.cells:
+        learner = by_title[line[0]]
+        if learner.family in ("online", "batch"):
+            peer = learner.id.removesuffix(SUFFIX)
+            if peer in peers or len(peers) == N_PEERS_IN_BRIEF:
+                continue
+            peers.add(peer)
+        lines.append([line[i] for i in shown])
+    return Table("ours and the ten best peers", [whole.heads[i] for i in shown], lines)
 
 
 def overview(store: Store) -> Table:

@@ -77,6 +77,23 @@ def test_overview_of_results_without_rmse(store):
     assert found.cells[-1][:3] == ["River LinearRegression", "0.500", "–"]
 
 
+def test_the_brief_table_has_a_peer_once(store):
+    """The readme shows the better of a peer's two variants, and ours in any case."""
+    lagged = Store(store.folder / "lagged")
+    for cell in store:
+        lagged.put(cell, store[cell])
+        if cell.learner == "river-linear":
+            lagged.put(cell._replace(learner="river-linear+lags"), {"ratio": 0.1, **COST})
+    found = tables.brief(lagged)
+    assert [line[0] for line in found.cells] == [
+        "River LinearRegression, with lags",
+        "**InfiniteLayerRegressor, accurate**",
+        "kernel ridge, refitted (batch)",
+    ]
+    assert found.heads[-2:] == ["events/s", "MB"]
+    assert len(tables.overview(lagged).cells) == 4
+
+
 def test_explosion_is_told_in_words(store):
     """No reader is shown 1504.000."""
     store.put(Cell("regression", "river-linear", "mv", 1), {"ratio": 1504.0, **COST})
