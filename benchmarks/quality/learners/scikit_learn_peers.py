@@ -32,6 +32,8 @@ class ReplayingNetwork(base.Regressor):
         self._model.partial_fit(rows[:, :-1], rows[:, -1])
 
     def predict_one(self, x: dict[str, float]) -> float:
+        if not self._history.n:
+            return 0.0  # behind the scaling: the mean
         return float(self._model.predict([list(x.values())])[0])
 
 
