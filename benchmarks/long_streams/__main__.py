@@ -4,7 +4,7 @@
 
 A cell is one learner on one stream with one seed. Errors are ratios: the mean absolute error over
 that of the running mean, by segments of the stream. A run that is interrupted goes on with the
-first cell that is not stored.
+first cell that is not stored. `--report` updates docs/accuracy.md and its picture.
 """
 
 import argparse
@@ -17,8 +17,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 from benchmarks.long_streams.curve import ENDS, run  # noqa: E402
+from benchmarks.long_streams.document import report  # noqa: E402
 from benchmarks.long_streams.learners import LEARNERS, PEERS  # noqa: E402
-from benchmarks.long_streams.plot import draw  # noqa: E402
 from benchmarks.long_streams.results import RESULTS, load, put  # noqa: E402
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, STREAMS  # noqa: E402
 from benchmarks.long_streams.table import table  # noqa: E402
@@ -34,10 +34,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="of ours; peers run with seed 1")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file of the stored cells")
     parser.add_argument("--again", action="store_true", help="run cells that are stored, too")
-    parser.add_argument("--plot", type=Path, help="file of a picture of the stored curves")
+    parser.add_argument(
+        "--report", action="store_true", help="only update the document and its picture"
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     stored = load(given.results)
+    if given.report:
+        report(stored)
+        return
     for seed in range(1, given.seeds + 1):
         for stream in given.stream:
             for learner in given.learner:
@@ -51,8 +56,6 @@ def main() -> None:
                     continue
                 stored = put(key, cell, given.results)
                 print(key, cell["errors"], cell["us"], flush=True)
-    if given.plot is not None:
-        draw(stored, given.events, ENDS, given.plot)
     for title, group in (("design", DESIGN), ("held back", HELD_BACK)):
         print("\n".join(table(title, group, given.events, stored)))
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.long_streams.curve import ENDS, run
+from benchmarks.long_streams.document import BEGIN, DOCUMENT, with_means
 from benchmarks.long_streams.learners import LEARNERS, OURS, PEERS
 from benchmarks.long_streams.plot import COLOURS, draw
 from benchmarks.long_streams.results import load, put, seeds
 from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE, STREAMS
-from benchmarks.long_streams.table import table
+from benchmarks.long_streams.table import means, table
 from benchmarks.quality.unavailable import UnavailableError
 
 
@@ -98,6 +99,25 @@ def test_a_learner_that_ran_shorter_has_dashes():
     lines = table("design", DESIGN, 2_000, stored)
     assert "| gm | mlp-replay | .500 | .300 | – |  |" in lines
     assert "| gm | boosting | .500 | .400 | .250 |  |" in lines
+
+
+def test_means_are_of_whole_groups():
+    """A mean over some of a group's streams would compare different streams."""
+    stored = {
+        f"2000 {stream} {learner} 1": {"errors": [0.9, 0.9, error], "us": 9.0}
+        for learner, error in (("fast", 0.5), ("boosting", 0.25))
+        for stream in (DESIGN if learner == "fast" else list(HELD_BACK)[1:])
+    }
+    stored["2000 bumps boosting 1"] = {"errors": [0.9, 0.9, 0.015625], "us": 9.0}
+    del stored["2000 tree fast 1"]
+    assert means(2_000, stored)[2:] == ["| boosting | – | .125 |"]
+
+
+def test_the_document_shows_what_is_stored():
+    """Whoever stores cells renews the table: python -m benchmarks.long_streams --report."""
+    text = DOCUMENT.read_text("utf-8")
+    assert BEGIN in text
+    assert with_means(text, load()) == text
 
 
 def test_cells_of_two_processes_are_all_kept(tmp_path):
