@@ -18,7 +18,9 @@ def invoke(*arguments):
 def test_check_passes_on_what_run_stored_and_fails_on_what_was_tampered_with(tmp_path):
     """`check` exits with 0 where nothing changed and with 1 where a stored ratio is not met."""
     results = ["--results", str(tmp_path)]
+    assert invoke("missing", *SMALL, *results).output == "river-bayesian-linear on ten: 1\n"
     assert invoke("run", *SMALL, *results).exit_code == 0
+    assert invoke("missing", *SMALL, *results).output == ""
     same = invoke("check", *SMALL, *results)
     assert same.exit_code == 0, same.output
     assert "1 cells compared, 0 figures changed" in same.output
