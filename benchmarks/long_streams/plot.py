@@ -1,24 +1,28 @@
 """A picture of the learning curves."""
 
-import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE, STREAMS
+from benchmarks.long_streams.results import Cells, seeds
+from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE
 
 COLOURS = {
     "accurate": "#7f0000",
     "no-networks": "#d62728",
     "fast": "#ff7f0e",
+    "vw-cubic-nn": "#2ca02c",
+    "mlp-replay": "#9467bd",
+    "boosting": "#111111",
+    "krls-t": "#17becf",
     "river-hatr": "#1f77b4",
-    "river-linear": "#888888",
+    "river-linear": "#aaaaaa",
 }
 
 
-def draw(stored: dict[str, Any], n: int, ends: Sequence[int], file: Path) -> None:
+def draw(stored: Cells, n: int, ends: Sequence[int], file: Path) -> None:
     """Save a picture with a panel for each stream, and a line of medians for each learner.
 
     Parameters
@@ -26,35 +30,39 @@ def draw(stored: dict[str, Any], n: int, ends: Sequence[int], file: Path) -> Non
     stored
         Cells by "EVENTS STREAM LEARNER SEED".
     n
-        Number of events of the cells that are drawn.
+        Number of events to draw; of each learner, its longest runs of at most that many.
     ends
         Ends of the segments; an error is drawn at the end of its segment.
     file
         Where to save it.
 
     """
-    figure = Figure(figsize=(11, 6), layout="constrained")
-    panels = figure.subplots(2, 4, sharex=True, sharey=True)
-    for panel, (name, stream) in zip(panels.flat, STREAMS.items(), strict=True):
-        for learner, colour in COLOURS.items():
-            cells = [c for key, c in stored.items() if key.startswith(f"{n} {name} {learner} ")]
-            if cells:
-                errors = [
-                    statistics.median(e) for e in zip(*(c["errors"] for c in cells), strict=True)
-                ]
-                panel.plot(ends[: len(errors)], errors, "o-", ms=3, color=colour, label=learner)
-        panel.axhline(NOISE, color="#bbbbbb", ls="--", lw=1)
-        panel.set(xscale="log", yscale="log", title=f"{name} ({stream.d} inputs)")
-        panel.set_yticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"], minor=False)
-        panel.set_yticks([], minor=True)
-        panel.grid(alpha=0.3)
-    panels[0, 0].set_ylabel(
-        f"MAE / running mean's\n{len(DESIGN)} kinds that settings were chosen on"
-    )
-    panels[1, 0].set_ylabel(f"MAE / running mean's\n{len(HELD_BACK)} held back")
+    groups = {"that settings were chosen on": DESIGN, "held back": HELD_BACK}
+    n_columns = max(map(len, groups.values()))
+    figure = Figure(figsize=(2.6 * n_columns, 6), layout="constrained")
+    panels = figure.subplots(len(groups), n_columns, sharex=True, sharey=True)
+    lines = {}
+    for row, (title, group) in zip(panels, groups.items(), strict=True):
+        row[0].set_ylabel(f"MAE / running mean's\n{len(group)} kinds {title}")
+        for panel in row[len(group) :]:
+            panel.set_axis_off()
+        for panel, (name, stream) in zip(row, group.items(), strict=False):
+            for learner, colour in COLOURS.items():
+                if cells := seeds(stored, name, learner, n):
+                    errors = np.median([cell["errors"] for cell in cells], axis=0)
+                    lines[learner], *_ = panel.plot(
+                        ends[: len(errors)], errors, "o-", ms=3, color=colour, label=learner
+                    )
+            panel.axhline(NOISE, color="#bbbbbb", ls="--", lw=1)
+            panel.set(xscale="log", yscale="log", title=f"{name} ({stream.d} inputs)")
+            panel.set_yticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"], minor=False)
+            panel.set_yticks([], minor=True)
+            panel.grid(alpha=0.3)
     figure.supxlabel(
         "events (each error is of the segment that ends there; dashed: about the noise)"
     )
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
-    figure.savefig(file, dpi=110)
+    figure.legend(
+        handles=list(lines.values()), loc="outside upper center", ncols=len(lines), frameon=False
+    )
+    # Without matplotlib's version, the same picture is the same file.
+    figure.savefig(file, dpi=110, metadata={"Software": None})

@@ -87,6 +87,56 @@ def _products(rng: np.random.Generator) -> tuple[Function, Callable[[int], Array
     return function, _normal(rng, 8)
 
 
+def _tree(rng: np.random.Generator) -> tuple[Function, Callable[[int], Array]]:
+    d, depth, n_sample = 15, 8, 5_000
+
+    def draw(n: int) -> Array:
+        # Every third input is log-normal, the others uniform.
+        skewed = np.arange(d) % 3 == 0
+        return np.where(skewed, np.exp(rng.normal(size=(n, d))), rng.random((n, d)))
+
+    ordered = np.sort(draw(n_sample), axis=0)
+    splits = []  # by level: each node's input and threshold
+    for level in range(depth):
+        inputs, shares = rng.integers(0, d, 2**level), rng.uniform(0.25, 0.75, 2**level)
+        splits.append((inputs, ordered[(shares * n_sample).astype(int), inputs]))
+    leaves, slopes = rng.normal(size=2**depth), 0.3 * rng.normal(size=d) / np.sqrt(d)
+
+    def function(X: Array, _: NDArray[np.int64]) -> Array:
+        rows, node = np.arange(len(X)), np.zeros(len(X), np.int64)
+        for inputs, thresholds in splits:
+            node = 2 * node + (X[rows, inputs[node]] > thresholds[node])
+        return leaves[node] + X @ slopes
+
+    return function, draw
+
+
+def _categories(rng: np.random.Generator) -> tuple[Function, Callable[[int], Array]]:
+    sizes = (30, 25, 8)
+    shares = rng.dirichlet(np.full(sizes[0], 2.0))
+    first, last = rng.normal(size=sizes[0]), rng.normal(size=sizes[2])
+    cross, slopes = 0.7 * rng.normal(size=sizes[:2]), 0.7 * rng.normal(size=sizes[1:])
+
+    def function(X: Array, _: NDArray[np.int64]) -> Array:
+        a, b, c = (
+            one_hot.argmax(axis=1) for one_hot in np.split(X[:, :63], np.cumsum(sizes)[:2], axis=1)
+        )
+        z = X[:, 63:]
+        by_number = slopes[b, c] * z[:, 0] + last[c] * np.abs(z[:, 1]) + 0.4 * z[:, 2]
+        return first[a] + cross[a, b] + by_number
+
+    def draw(n: int) -> Array:
+        codes = [
+            rng.choice(sizes[0], n, p=shares),
+            rng.integers(0, sizes[1], n),
+            rng.integers(0, sizes[2], n),
+        ]
+        columns = [np.eye(size)[code] for size, code in zip(sizes, codes, strict=True)]
+        return np.column_stack([*columns, rng.normal(size=(n, 3))])
+
+    return function, draw
+
+
 def _turning(rng: np.random.Generator) -> tuple[Function, Callable[[int], Array]]:
     W0, W1 = 2.0 * rng.normal(size=(2, 12, 30)) / np.sqrt(12)
     a = rng.normal(size=30)
@@ -148,6 +198,10 @@ DESIGN = {
     "one-layer": LongStream("a network of 40 sharp tanh units", 10, _one_layer),
     "deep": LongStream("a deep random ReLU network", 30, _deep),
     "products": LongStream("products, waves and kinks", 8, _products),
+    "tree": LongStream("a tree of depth 8 and a linear function", 15, _tree),
+    "categories": LongStream(
+        "three categories with crosses, three numbers with slopes by category", 66, _categories
+    ),
     "turning": LongStream("a network whose first layer turns slowly", 12, _turning),
 }
 """Kinds of streams on which the networks' sizes and rates were chosen."""

@@ -1,5 +1,6 @@
 """Commands of `python -m benchmarks.quality`."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.plan import cells
 from benchmarks.quality.plot import draw
 from benchmarks.quality.store import FOLDER, Store
+from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.tables import learners, streams
 from benchmarks.quality.tolerance import changes
 from benchmarks.quality.unavailable import UnavailableError
@@ -48,11 +50,24 @@ def run(
     time_limit: TimeLimit = 1800.0,
     results: Results = FOLDER,
 ) -> None:
-    """Run the cells that are not stored, and store each at once."""
+    """Run the cells that are not stored, or lack a figure, and store each at once."""
     store = Store(results)
-    wanted = [c for c in _chosen(learner, stream) if again or c not in store]
+    wanted = [c for c in _chosen(learner, stream) if again or not store.has(c)]
     for cell, figures in _measured(wanted, time_limit):
         store.put(cell, figures)
+
+
+@app.command()
+def missing(learner: Learners = None, stream: Streams = None, results: Results = FOLDER) -> None:
+    """Count the cells that `run` would run, by learner and group of streams."""
+    store = Store(results)
+    counts = Counter(
+        (cell.learner, STREAMS[cell.stream].group)
+        for cell in _chosen(learner, stream)
+        if not store.has(cell)
+    )
+    for (id_, group), n in sorted(counts.items()):
+        console.print(f"{id_} on {group}: {n}")
 
 
 @app.command()

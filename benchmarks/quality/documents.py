@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.quality import tables
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, HELD_OUT, TEN
+from benchmarks.quality.streams import FILES, HELD_OUT, HELD_OUT_2, TEN
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "images" / "quality.png"
@@ -18,10 +18,13 @@ def all_tables(store: Store) -> dict[str, tables.Table]:
         "streams": tables.streams(),
         "learners": tables.learners(),
         "overview": tables.overview(store),
+        "brief": tables.brief(store),
         "against-peers": tables.against_peers(store),
+        "against-peers-rmse": tables.against_peers(store, "rmse_ratio"),
         "ten": tables.ratios(store, TEN),
         "files": tables.ratios(store, FILES),
         "held-out": tables.ratios(store, HELD_OUT),
+        "held-out-2": tables.ratios(store, HELD_OUT_2),
         "classification": tables.classification(store),
         "ranking": tables.ranking(store),
         "intervals": tables.intervals(store),

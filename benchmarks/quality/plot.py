@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, HELD_OUT, TEN
 from benchmarks.quality.summary import rows
+from benchmarks.quality.tables.table import GROUPS
 
 RIGHT_END = 1.6
 """Upper limit of the axis: worse results are drawn here."""
@@ -30,13 +30,16 @@ OTHERS = ("#bbbbbb", ".", 40)
 
 def draw(store: Store, file: Path) -> None:
     """Save a picture with a panel per group, a line per stream and a mark per learner."""
-    groups = {"ten": TEN, "files": FILES, "held out": HELD_OUT}
+    found = {title: rows(store, [stream.id for stream in group]) for title, group in GROUPS.items()}
+    groups = {title: group for title, group in GROUPS.items() if found[title]}
     figure = Figure(figsize=(9, 10.5), layout="constrained")
     heights = [len(group) + 1.2 for group in groups.values()]
-    panels = figure.subplots(len(groups), 1, height_ratios=heights, sharex=True)
+    panels = figure.subplots(len(groups), 1, height_ratios=heights, sharex=True, squeeze=False)[
+        :, 0
+    ]
     shown: set[str] = set()
     for panel, (title, group) in zip(panels, groups.items(), strict=True):
-        for row in rows(store, [stream.id for stream in group]):
+        for row in found[title]:
             colour, marker, size = NAMED.get(row.learner.id, OTHERS)
             shown.add(row.learner.id)
             panel.scatter(

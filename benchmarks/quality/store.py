@@ -24,6 +24,12 @@ class Store(Records[Cell]):
     def __init__(self, folder: Path = FOLDER) -> None:
         super().__init__(folder, Cell)
 
+    def has(self, cell: Cell) -> bool:
+        """Return whether the cell's figures are all here: older versions stored no RMSE."""
+        figures = self.get(cell, {})
+        wanted = {"rmse_ratio"} if cell.measure == "regression" else set()
+        return bool(figures) and ("failed" in figures or wanted <= set(figures))
+
     def put(self, cell: Cell, record: Mapping[str, Any]) -> None:
         """Keep a cell's figures, with the versions that affect them."""
         packages = CONTENDERS[cell.learner].packages

@@ -23,7 +23,7 @@ class Row:
     learner
         Which.
     ratios
-        For each stream its MAE over the running mean's, the median over seeds; infinite where a
+        For each stream its error over the running mean's, the median over seeds; infinite where a
         seed failed.
     ranks
         For each stream its place among all learners compared, 1 the best; ties share the mean.
@@ -56,17 +56,27 @@ class Row:
         return sum(ratio >= CEILING for ratio in self.ratios.values())
 
 
-def rows(store: Store, streams: Sequence[str]) -> list[Row]:
-    """Return the learners that have a result on each of the streams, the best mean first."""
+def rows(store: Store, streams: Sequence[str], figure: str = "ratio") -> list[Row]:
+    """Return the learners that have a result on each of the streams, the best mean first.
+
+    Parameters
+    ----------
+    store
+        The results.
+    streams
+        Ids.
+    figure
+        Which ratio: "ratio" of the MAE, or "rmse_ratio".
+
+    """
     found = {
         learner.id: {stream: cells_of(learner, stream) for stream in streams}
         for learner in CONTENDERS.values()
-        if complete(store, learner, streams)
+        if complete(store, learner, streams, figure)
     }
     ratios = {
         id_: {
-            stream: median_ratio([store[c].get("ratio") for c in cs])
-            for stream, cs in cells.items()
+            stream: median_ratio([store[c].get(figure) for c in cs]) for stream, cs in cells.items()
         }
         for id_, cells in found.items()
     }
@@ -91,10 +101,18 @@ def cells_of(learner: Contender, stream: str) -> list[Cell]:
     return [Cell("regression", learner.id, stream, seed) for seed in learner.seeds]
 
 
-def complete(store: Store, learner: Contender, streams: Sequence[str]) -> bool:
-    """Return whether a regressor has a result on each of the streams, with each of its seeds."""
+def complete(
+    store: Store, learner: Contender, streams: Sequence[str], figure: str = "ratio"
+) -> bool:
+    """Return whether a regressor has the figure on each of the streams, with each of its seeds.
+
+    A cell that failed has every figure. Cells that were stored by older versions have no
+    `rmse_ratio`.
+    """
     return learner.task == "regression" and all(
-        cell in store for stream in streams for cell in cells_of(learner, stream)
+        figure in store.get(cell, {}) or "failed" in store.get(cell, {})
+        for stream in streams
+        for cell in cells_of(learner, stream)
     )
 
 

@@ -1,4 +1,4 @@
-"""Mean absolute error, compared with that of the running mean."""
+"""Mean absolute and root mean squared error, compared with those of the running mean."""
 
 import math
 from collections.abc import Sequence
@@ -28,15 +28,21 @@ def regression(model: base.Regressor, events: Sequence[Event]) -> dict[str, floa
     x, y = events[0]
     model.learn_one(x, y)
     mean, error, mean_error, clock = float(y), 0.0, 0.0, Clock()
+    square, mean_square = 0.0, 0.0
     for t, (x, y) in enumerate(events[1:], start=2):
         with clock:
             prediction = model.predict_one(x)
             model.learn_one(x, y)
-        error += abs(finite(prediction, t) - y)
+        residual = finite(prediction, t) - y
+        error += abs(residual)
         mean_error += abs(mean - y)
+        square += residual * residual
+        mean_square += (mean - y) * (mean - y)
         mean += (y - mean) / t
     return {
         "ratio": float(f"{error / mean_error:.5g}"),
         "mae": float(f"{error / clock.n_events:.5g}"),
+        "rmse_ratio": float(f"{math.sqrt(square / mean_square):.5g}"),
+        "rmse": float(f"{math.sqrt(square / clock.n_events):.5g}"),
         **clock.figures(),
     }

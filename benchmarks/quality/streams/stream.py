@@ -9,7 +9,7 @@ from typing import Any, Literal
 Event = tuple[dict[str, float], Any]
 """Inputs by name, and the target: a number, or the label of a class."""
 
-Group = Literal["ten", "files", "held-out", "classes"]
+Group = Literal["ten", "files", "held-out", "held-out-2", "classes"]
 
 N_IN_CHECKSUM = 20
 
@@ -23,7 +23,7 @@ class Stream:
     id
         Its name in stored results.
     group
-        Which set it belongs to. Nothing about a "held-out" stream may enter a learner's design.
+        Which set it belongs to. Nothing about a held-out stream may enter a learner's design.
     about
         What it is, for the documentation.
     make

@@ -13,17 +13,18 @@ MARGIN = 0.05
 """Ours may be worse than the best online peer by 5 %, or by two standard errors."""
 
 
-def against_peers(store: Store) -> Table:
+def against_peers(store: Store, figure: str = "ratio") -> Table:
     """One row per stream: ours, its standard error, the best online peer, the best batch learner.
 
+    `figure` is "ratio" of the MAE, or "rmse_ratio". Peers with lags are peers, too.
     The standard error is that of the seeds' mean: it tells luck in our draws, not in the stream's.
     """
     lines = []
     for stream in REGRESSION:
         found = {
-            c.id: [store[cell].get("ratio") for cell in cells_of(c, stream.id)]
+            c.id: [store[cell].get(figure) for cell in cells_of(c, stream.id)]
             for c in REGRESSORS
-            if complete(store, c, [stream.id])
+            if complete(store, c, [stream.id], figure)
         }
         medians = {id_: median_ratio(values) for id_, values in found.items()}
         best = {

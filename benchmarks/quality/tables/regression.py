@@ -4,34 +4,63 @@ import math
 from collections.abc import Sequence
 
 from benchmarks.quality.learners import REGRESSORS
+from benchmarks.quality.learners.lags import SUFFIX
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, HELD_OUT, TEN, Stream
+from benchmarks.quality.streams import TEN, Stream
 from benchmarks.quality.summary import complete
-from benchmarks.quality.tables.table import REGRESSION, Table, name, ratio, rows_of
+from benchmarks.quality.tables.table import GROUPS, REGRESSION, Table, name, ratio, rows_of
+
+N_PEERS_IN_BRIEF = 10
+
+
+def brief(store: Store) -> Table:
+    """The overview's rows of ours and of the ten best peers, without ranks.
+
+    Of a peer with and without lags, the better variant.
+    """
+    whole = overview(store)
+    shown = [i for i, head in enumerate(whole.heads) if head not in ("rank", "exploded")]
+    by_title = {name(learner): learner for learner in REGRESSORS}
+    lines: list[list[str]] = []
+    peers: set[str] = set()
+    for line in whole.cells:
+        learner = by_title[line[0]]
+        if learner.family in ("online", "batch"):
+            peer = learner.id.removesuffix(SUFFIX)
+            if peer in peers or len(peers) == N_PEERS_IN_BRIEF:
+                continue
+            peers.add(peer)
+        lines.append([line[i] for i in shown])
+    return Table("ours and the ten best peers", [whole.heads[i] for i in shown], lines)
 
 
 def overview(store: Store) -> Table:
     """One row per learner: geometric means by group; ranks, speed and memory over all streams.
 
-    All: those on which every learner of the table has results.
+    All: those on which every learner of the table has results. Means are of MAE and of RMSE; a
+    group without results has no column.
     """
-    groups = [(TEN, "ten"), (FILES, "files"), (HELD_OUT, "held out")]
     listed = [c for c in REGRESSORS if complete(store, c, [stream.id for stream in TEN])]
     common = [s for s in REGRESSION if all(complete(store, c, [s.id]) for c in listed)]
-    means = [{r.learner.id: r.mean_ratio for r in rows_of(store, group)} for group, _ in groups]
+    means = {
+        title + suffix: {r.learner.id: r.mean_ratio for r in rows_of(store, group, figure)}
+        for figure, suffix in (("ratio", ""), ("rmse_ratio", ", RMSE"))
+        for title, group in GROUPS.items()
+    }
+    means = {title: found for title, found in means.items() if found}
     lines = [
         [
             name(row.learner),
-            *(ratio(mean[row.learner.id]) if row.learner.id in mean else "–" for mean in means),
+            *(ratio(found.get(row.learner.id)) for found in means.values()),
             f"{row.mean_rank:.1f}",
             str(row.exploded or ""),
             f"{row.events_per_s:,.0f}",
             f"{row.memory_mb:,.0f}",
         ]
-        for row in sorted(rows_of(store, common), key=lambda row: means[0][row.learner.id])
+        for row in sorted(rows_of(store, common), key=lambda row: means["ten"][row.learner.id])
     ]
-    heads = ["learner", *(title for _, title in groups), "rank", "exploded", "events/s", "MB"]
-    return Table("geometric mean of MAE over the running mean's MAE", heads, lines)
+    heads = ["learner", *means, "rank", "exploded", "events/s", "MB"]
+    return Table("geometric mean of the error over the running mean's", heads, lines)
 
 
 def ratios(store: Store, group: Sequence[Stream]) -> Table:

@@ -7,10 +7,13 @@ from rich.table import Table as Drawn
 
 from benchmarks.quality.learners import Contender
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, HELD_OUT, TEN, Stream
+from benchmarks.quality.streams import FILES, HELD_OUT, HELD_OUT_2, TEN, Stream
 from benchmarks.quality.summary import CEILING, Row, rows
 
-REGRESSION = (*TEN, *FILES, *HELD_OUT)
+GROUPS = {"ten": TEN, "files": FILES, "held out": HELD_OUT, "held out 2": HELD_OUT_2}
+"""Groups of regression streams by their titles in tables."""
+
+REGRESSION = tuple(stream for group in GROUPS.values() for stream in group)
 
 
 class Table(NamedTuple):
@@ -37,9 +40,9 @@ class Table(NamedTuple):
         return table
 
 
-def rows_of(store: Store, group: Sequence[Stream]) -> list[Row]:
+def rows_of(store: Store, group: Sequence[Stream], figure: str = "ratio") -> list[Row]:
     """Return the summary's rows on a group of streams."""
-    return rows(store, [stream.id for stream in group])
+    return rows(store, [stream.id for stream in group], figure)
 
 
 def name(learner: Contender) -> str:
@@ -48,7 +51,9 @@ def name(learner: Contender) -> str:
     return f"**{title}**" if learner.family == "ours" else title
 
 
-def ratio(value: float, bold: bool = False) -> str:
-    """Return a ratio with three digits, or `exploded` from `CEILING` on."""
+def ratio(value: float | None, bold: bool = False) -> str:
+    """Return a ratio with three digits, `exploded` from `CEILING` on, or a dash for None."""
+    if value is None:
+        return "–"
     text = "exploded" if value >= CEILING else f"{value:.3f}"
     return f"**{text}**" if bold else text

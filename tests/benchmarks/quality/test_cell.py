@@ -37,7 +37,8 @@ def test_a_cell_is_the_same_in_a_process_of_its_own():
     """The figures are those of the measure, run where nothing else was."""
     there, here = process.run(CELL, time_limit=120), measured(CELL)
     assert there["ratio"] == here["ratio"]
-    assert set(there) == set(here) == {"ratio", "mae", "events_per_s", "longest_ms", "memory_mb"}
+    figures = {"ratio", "mae", "rmse_ratio", "rmse", "events_per_s", "longest_ms", "memory_mb"}
+    assert set(there) == set(here) == figures
 
 
 @pytest.fixture

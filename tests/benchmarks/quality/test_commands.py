@@ -18,7 +18,9 @@ def invoke(*arguments):
 def test_check_passes_on_what_run_stored_and_fails_on_what_was_tampered_with(tmp_path):
     """`check` exits with 0 where nothing changed and with 1 where a stored ratio is not met."""
     results = ["--results", str(tmp_path)]
+    assert invoke("missing", *SMALL, *results).output == "river-bayesian-linear on ten: 1\n"
     assert invoke("run", *SMALL, *results).exit_code == 0
+    assert invoke("missing", *SMALL, *results).output == ""
     same = invoke("check", *SMALL, *results)
     assert same.exit_code == 0, same.output
     assert "1 cells compared, 0 figures changed" in same.output
@@ -43,6 +45,18 @@ def test_run_does_not_repeat_what_is_stored(tmp_path):
     assert file.read_text() == kept
     invoke("run", "--again", *SMALL, *results)
     assert file.read_text() != kept
+
+
+def test_run_completes_cells_that_lack_the_rmse(tmp_path):
+    """Cells of older versions get their RMSE without `--again`."""
+    results = ["--results", str(tmp_path)]
+    invoke("run", *SMALL, *results)
+    file = tmp_path / "river-bayesian-linear.json"
+    complete = json.loads(file.read_text())["cells"][0]
+    older = {name: value for name, value in complete.items() if "rmse" not in name}
+    file.write_text(json.dumps({"cells": [older]}))
+    invoke("run", *SMALL, *results)
+    assert json.loads(file.read_text())["cells"][0]["rmse_ratio"] == complete["rmse_ratio"]
 
 
 def test_check_of_nothing_fails(tmp_path):
@@ -71,7 +85,7 @@ def test_list_names_everything():
         (("river-knn",), ("ten",), 10),
         (("iln-classifier",), ("classes",), 20),
         (("river-knn",), ("classes",), 0),  # a regressor
-        (("*-knn*",), ("m*",), 6),  # two learners of CapyMOA and one of River on two streams
+        (("*-knn*",), ("m*",), 10),  # CapyMOA's three and River's two, with lags, on two streams
     ],
 )
 def test_plan(learners, streams, n):

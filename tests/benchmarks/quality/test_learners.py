@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 import iln_stream
-from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS
-from benchmarks.quality.learners.scikit_learn_peers import History
+from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS, WITH_LAGS
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.unavailable import UnavailableError
 
@@ -55,19 +54,9 @@ def test_ours_are_looked_up_by_name(id_, monkeypatch):
         CONTENDERS[id_].make(1)
 
 
-def test_history_keeps_every_row():
-    """Growing loses and reorders nothing."""
-    history = History()
-    for t in range(200):
-        history.append({"a": float(t), "b": -1.0}, 2.0 * t)
-    assert history.rows.tolist() == [[float(t), -1.0, 2.0 * t] for t in range(200)]
-
-
-def test_refitted_predicts_the_mean_until_its_first_fit():
-    """Behind the scaling a batch model starts as the running mean, and leaves it at event 32."""
-    model = CONTENDERS["batch-kernel-ridge"].make(1)
-    for t in range(31):
-        model.learn_one({"a": float(t)}, float(t))
-    assert model.predict_one({"a": 30.0}) == pytest.approx(15.0)
-    model.learn_one({"a": 31.0}, 31.0)
-    assert model.predict_one({"a": 30.0}) == pytest.approx(30.0, abs=3.0)
+def test_every_variant_with_lags_stands_beside_its_peer():
+    """Tables compare a peer with and without lags."""
+    lagged = {id_ for id_ in CONTENDERS if id_.endswith("+lags")}
+    assert {id_.removesuffix("+lags") for id_ in lagged} == set(WITH_LAGS)
+    for id_ in lagged:
+        assert CONTENDERS[id_].family == CONTENDERS[id_.removesuffix("+lags")].family

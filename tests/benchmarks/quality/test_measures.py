@@ -47,7 +47,8 @@ def test_running_mean_has_ratio_one():
     """The ratio's denominator is River's own running mean on the same events."""
     draws = random.Random(3)
     stream = [({"a": 1.0}, draws.gauss(5, 2)) for _ in range(300)]
-    assert regression(dummy.StatisticRegressor(stats.Mean()), stream)["ratio"] == 1.0
+    figures = regression(dummy.StatisticRegressor(stats.Mean()), stream)
+    assert figures["ratio"] == figures["rmse_ratio"] == 1.0
 
 
 def test_first_event_is_only_learned():
@@ -57,6 +58,9 @@ def test_first_event_is_only_learned():
     # |4 - 5| and |5 - 7|; the running mean's are |4 - 5| and |4.5 - 7|.
     assert figures["mae"] == 1.5
     assert figures["ratio"] == float(f"{3 / 3.5:.5g}")
+    # Squares 1 and 4; the running mean's 1 and 6.25.
+    assert figures["rmse"] == float(f"{math.sqrt(5 / 2):.5g}")
+    assert figures["rmse_ratio"] == float(f"{math.sqrt(5 / 7.25):.5g}")
     assert model.learned == [4.0, 5.0, 7.0]
 
 

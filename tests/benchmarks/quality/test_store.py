@@ -15,6 +15,17 @@ def test_what_is_put_is_there_after_a_restart(tmp_path):
     assert store[CELL]["ratio"] == 0.5
 
 
+def test_a_cell_of_an_older_version_lacks_the_rmse(tmp_path):
+    """Such a cell is read and shown, but not complete; one that failed is."""
+    store = Store(tmp_path)
+    store.put(CELL, {"ratio": 0.5})
+    store.put(CELL._replace(seed=2), {"ratio": 0.5, "rmse_ratio": 0.6})
+    store.put(CELL._replace(seed=3), {"failed": "took longer than 1 s"})
+    assert [store.has(CELL._replace(seed=seed)) for seed in (1, 2, 3, 4)] == [
+        False, True, True, False
+    ]  # fmt: skip
+
+
 def test_versions_are_kept(tmp_path):
     """Every figure says what it was measured with."""
     Store(tmp_path).put(CELL, {"ratio": 0.5})

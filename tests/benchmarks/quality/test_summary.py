@@ -57,6 +57,15 @@ def test_learner_without_all_cells_is_left_out(tmp_path):
     assert rows(store, STREAMS) == []
 
 
+def test_rows_by_rmse_have_only_learners_with_an_rmse(tmp_path):
+    """Cells of older versions, without an RMSE, do not count as good or bad ones."""
+    store = stored(tmp_path, {(LINEAR, "mv", 1): 0.5})
+    cost = {"events_per_s": 100.0, "memory_mb": 1.0}
+    store.put(Cell("regression", KNN, "mv", 1), {"ratio": 0.7, "rmse_ratio": 0.6, **cost})
+    (row,) = rows(store, ["mv"], "rmse_ratio")
+    assert (row.learner.id, row.ratios) == (KNN, {"mv": 0.6})
+
+
 def test_failure_counts_as_the_ceiling(tmp_path):
     """One explosion costs a factor of CEILING, however far it went, and is counted."""
     store = stored(

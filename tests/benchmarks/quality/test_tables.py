@@ -10,10 +10,11 @@ from benchmarks.quality.documents import all_tables, with_tables
 from benchmarks.quality.plan import cells
 from benchmarks.quality.plot import draw
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import CLASSES, FILES, HELD_OUT, TEN
+from benchmarks.quality.streams import CLASSES, FILES, HELD_OUT, HELD_OUT_2, STREAMS, TEN
 from benchmarks.quality.tables.against_peers import standard_error, within
 
 RATIOS = {"iln-accurate": 0.2, "river-linear": 0.5, "batch-kernel-ridge": 0.3}
+RMSE_RATIOS = {"iln-accurate": 0.6, "river-linear": 0.55, "batch-kernel-ridge": 0.4}
 COST = {"events_per_s": 1234.0, "longest_ms": 1.0, "memory_mb": 2.0}
 
 CLASSIFICATION = {
@@ -30,7 +31,10 @@ def store(tmp_path):
     made = Store(tmp_path)
     for cell in cells((*RATIOS, "vw-logistic"), ("*",)):
         figures = {
-            "regression": {"ratio": RATIOS.get(cell.learner), "mae": 1.0},
+            "regression": {
+                "ratio": RATIOS.get(cell.learner),
+                "rmse_ratio": RMSE_RATIOS.get(cell.learner),
+            },
             "classification": CLASSIFICATION,
             "intervals": {
                 "coverage": 0.901,
@@ -47,11 +51,15 @@ def store(tmp_path):
 def test_overview(store):
     """The best mean comes first, ours is bold, and a batch learner is told from the online ones."""
     found = tables.overview(store)
-    assert found.cells == [
-        ["**InfiniteLayerRegressor, accurate**", *["0.200"] * 3, "1.0", "", "1,234", "2"],
-        ["kernel ridge, refitted (batch)", *["0.300"] * 3, "2.0", "", "1,234", "2"],
-        ["River LinearRegression", *["0.500"] * 3, "3.0", "", "1,234", "2"],
-    ]
+    groups = ["ten", "files", "held out", "held out 2"]
+    assert found.heads[1:9] == [*groups, *(f"{group}, RMSE" for group in groups)]
+    ours, ridge, linear = found.cells
+    assert ours == [
+        "**InfiniteLayerRegressor, accurate**",
+        *["0.200"] * 4, *["0.600"] * 4, "1.0", "", "1,234", "2"
+    ]  # fmt: skip
+    assert ridge[:2] == ["kernel ridge, refitted (batch)", "0.300"]
+    assert linear[:2] == ["River LinearRegression", "0.500"]
 
 
 def test_overview_of_an_unfinished_run(store):
@@ -61,19 +69,49 @@ def test_overview_of_an_unfinished_run(store):
         if cell.learner != "river-linear" or cell.stream != "kin8nm":
             unfinished.put(cell, store[cell])
     linear = tables.overview(unfinished).cells[-1]
-    assert linear[:5] == ["River LinearRegression", "0.500", "–", "0.500", "3.0"]
+    assert linear[:5] == ["River LinearRegression", "0.500", "–", "0.500", "0.500"]
+    assert linear[9] == "3.0"
+
+
+def test_overview_of_results_without_rmse(store):
+    """Cells of older versions have a dash, and a group that nobody ran has no column."""
+    older = Store(store.folder / "older")
+    for cell in store:
+        if STREAMS[cell.stream].group == "ten":
+            lacks = cell.learner == "river-linear"
+            older.put(cell, {k: v for k, v in store[cell].items() if not lacks or "rmse" not in k})
+    found = tables.overview(older)
+    assert found.heads[:3] == ["learner", "ten", "ten, RMSE"]
+    assert found.cells[-1][:3] == ["River LinearRegression", "0.500", "–"]
+
+
+def test_the_brief_table_has_a_peer_once(store):
+    """The readme shows the better of a peer's two variants, and ours in any case."""
+    lagged = Store(store.folder / "lagged")
+    for cell in store:
+        lagged.put(cell, store[cell])
+        if cell.learner == "river-linear":
+            lagged.put(cell._replace(learner="river-linear+lags"), {"ratio": 0.1, **COST})
+    found = tables.brief(lagged)
+    assert [line[0] for line in found.cells] == [
+        "River LinearRegression, with lags",
+        "**InfiniteLayerRegressor, accurate**",
+        "kernel ridge, refitted (batch)",
+    ]
+    assert found.heads[-2:] == ["events/s", "MB"]
+    assert len(tables.overview(lagged).cells) == 4
 
 
 def test_explosion_is_told_in_words(store):
     """No reader is shown 1504.000."""
     store.put(Cell("regression", "river-linear", "mv", 1), {"ratio": 1504.0, **COST})
     assert "exploded" in tables.ratios(store, TEN).cells[-1]
-    assert tables.overview(store).cells[-1][5] == "1"
+    assert tables.overview(store).cells[-1][10] == "1"
 
 
 def test_best_on_a_stream_is_bold(store):
     """In every column of ratios the best figure is bold, and no other."""
-    for group in (TEN, FILES, HELD_OUT):
+    for group in (TEN, FILES, HELD_OUT, HELD_OUT_2):
         first, *others = tables.ratios(store, group).cells
         assert first[1:-1] == ["**0.200**"] * len(group)
         assert all("**" not in cell for line in others for cell in line[1:])
@@ -112,6 +150,19 @@ def test_ours_against_the_best_online_peer(store):
         "yes",
         "0.300",
     ]
+
+
+def test_by_rmse_another_may_be_ahead(store):
+    """Whoever leads by absolute errors need not lead by squared ones, and the table says so."""
+    line = tables.against_peers(store, "rmse_ratio").cells[0]
+    assert line[1:7] == ["0.600", "0.000", "0.550", "River LinearRegression", "+9 %", "**no**"]
+
+
+def test_a_peer_with_lags_is_a_peer(store):
+    """If the best online peer on a stream is one that sees the last targets, ours meets that."""
+    store.put(Cell("regression", "river-ewa+lags", "trump-approval", 1), {"ratio": 0.19, **COST})
+    line = tables.against_peers(store).cells[0]
+    assert line[3:6] == ["0.190", "River EWARegressor, with lags", "+5 %"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,13 @@ def test_beyond_tolerance(ratio, worse):
     assert (change.stored, change.fresh) == (0.2, ratio)
 
 
+def test_a_figure_that_older_versions_did_not_store_is_not_compared():
+    """A stored cell without an RMSE is no change, and one with it is compared."""
+    assert changes(CELL, STORED, {"ratio": 0.2, "rmse_ratio": 0.3}) == []
+    (change,) = changes(CELL, {**STORED, "rmse_ratio": 0.25}, {"ratio": 0.2, "rmse_ratio": 0.3})
+    assert (change.figure, change.worse) == ("rmse_ratio", True)
+
+
 def test_a_run_that_fails_is_worse():
     """A learner that begins to fail is not overlooked for want of a figure."""
     (change,) = changes(CELL, STORED, {"failed": "ExplodedError"})
