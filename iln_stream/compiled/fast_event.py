@@ -37,7 +37,6 @@ ROW, INPUTS, FEATURES, PREDICTIONS, GAINS = range(5)
 """Rows of `look`, shape (5, D), which a prediction fills for learning: the raw row, v = [last
 targets, deviations], phi, the experts' predictions and, after them, the ridge's output; scratch."""
 
-SQUARED = False
 STRETCHES = (2.0, 4.0)
 RELEVANCE_EVERY = 8
 """Gradients by the inputs are computed at every such event."""
@@ -153,11 +152,12 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_event(x, y, stats, array, units, memory, seed):  # type: ignore[no-untyped-def]
+def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: ignore[no-untyped-def]
     """Train everything on y at the row last predicted, and store the event in the memory.
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
-    Returns whether the ridge's output was finite; if not, the ridge did not learn.
+    `squared` says whether the rule minimises squared errors; otherwise absolute ones. Returns
+    whether the ridge's output was finite; if not, the ridge did not learn.
     """
     units, memory = borrowed(units), borrowed(memory)
     L, R = units.shape[1] - 1, units.shape[2]
@@ -184,7 +184,7 @@ def learn_event(x, y, stats, array, units, memory, seed):  # type: ignore[no-unt
         record[KEPT] = 1.0  # earlier events would teach the units the wrong level
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
-    update_rule(table, record[RULE:DRIFT], p, mixture, t, SQUARED, DISCOUNT)
+    update_rule(table, record[RULE:DRIFT], p, mixture, t, squared, DISCOUNT)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
     if not np.isfinite(look[PREDICTIONS, N_EXPERTS]):

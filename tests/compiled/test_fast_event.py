@@ -59,7 +59,7 @@ class Fast:
         return predict_event(x, self.stats, self.array, self.units)
 
     def learn(self, x, y):
-        return learn_event(x, y, self.stats, self.array, self.units, self.memory, 7)
+        return learn_event(x, y, self.stats, self.array, self.units, self.memory, 7, False)
 
 
 class Plain:

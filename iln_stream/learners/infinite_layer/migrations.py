@@ -21,7 +21,8 @@ INERTIA = 100.0
 def regressor_from_version_2(state: StateDict) -> StateDict:
     """Return the state of an `InfiniteLayerRegressor` of version 2 in version 3."""
     convert = _accurate if state["parameters"]["profile"] == "accurate" else _fast
-    return {**state, "learned": convert(state["learned"])}
+    parameters = {**state["parameters"], "loss": "absolute"}
+    return {**state, "parameters": parameters, "learned": convert(state["learned"])}
 
 
 def ridge_from_version_2(state: StateDict) -> StateDict:

@@ -41,7 +41,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
        median target of events with about the same predicted mean; `neighbours`, the median target
        of the events nearest in the relevant inputs; and `nearest-as-of`, the target of the event
        whose inputs had the most similar deviations, both scaled as of that event. The prediction
-       therefore tends to the conditional median.
+       therefore tends to the conditional median; see `loss`.
     4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
@@ -63,6 +63,11 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         "accurate" or "fast".
     seed
         Seeds all randomness. None: drawn from the system's entropy.
+    loss
+        "absolute": predictions tend to the conditional median of the target, which minimises the
+        mean absolute error. "squared": to its mean, which minimises the mean squared error. They
+        differ where the noise is skewed: the median of a rare count is 0. Targets beyond six
+        standard deviations count as if they lay there.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`. Time and memory grow with its square.
@@ -93,6 +98,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         profile: Literal["accurate", "fast"] = "accurate",
         seed: int | None = None,
         max_columns: int = 256,
+        loss: Literal["absolute", "squared"] = "absolute",
     ) -> None:
         super().__init__()
         # Imported here, so that `import iln_stream` does not wait for numba.
@@ -105,12 +111,17 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         }
         if profile not in profiles:
             raise ValueError(f"profile = {profile!r} must be one of {list(profiles)}")
+        if loss not in ("absolute", "squared"):
+            raise ValueError(f"loss = {loss!r} must be 'absolute' or 'squared'")
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.profile = profile
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: AccurateEngine | FastEngine = profiles[profile](max_columns, random_key(seed))
+        self.loss = loss
+        self._engine: AccurateEngine | FastEngine = profiles[profile](
+            max_columns, random_key(seed), squared=loss == "squared"
+        )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.
@@ -242,4 +253,4 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
-        yield {"profile": "fast", "seed": 1}
+        yield {"profile": "fast", "seed": 1, "loss": "squared"}

@@ -428,3 +428,27 @@ def test_a_refused_state_leaves_the_learner_as_it_is(profile):
     with pytest.raises(StateError, match="Intervals has missing or extra fields: record"):
         model.restore(state)
     assert (model.predict_one({"a": 2.0}), model.n_learned) == (prediction, 40)
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_loss_says_whether_the_median_or_the_mean_is_predicted(profile):
+    """Of a count that is 0 in seven of eight events, the median is 0 and the mean .25: over 1,500
+    events the mean prediction is near that of the loss.
+    """
+    rng = np.random.default_rng(0)
+    events = [({"a": a}, 2.0 * (u < 0.125)) for a, u in rng.uniform(size=(3_000, 2)).tolist()]
+    found = {}
+    for loss in ("absolute", "squared"):
+        model, predictions = InfiniteLayerRegressor(profile, seed=1, loss=loss), []
+        for x, y in events:
+            predictions.append(model.predict_one(x))
+            model.learn_one(x, y)
+        found[loss] = np.mean(predictions[1_500:])
+    assert abs(found["absolute"]) < 0.05
+    assert found["squared"] == pytest.approx(np.mean([y for _, y in events[1_500:]]), abs=0.05)
+
+
+def test_an_unknown_loss_is_refused():
+    """The error names the parameter and its values."""
+    with pytest.raises(ValueError, match="loss = 'huber' must be 'absolute' or 'squared'"):
+        InfiniteLayerRegressor(loss="huber")

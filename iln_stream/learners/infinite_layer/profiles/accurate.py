@@ -71,10 +71,12 @@ class AccurateEngine(RegressionEngine):
         The most input names that get a column.
     key
         Two words that seed all randomness.
+    squared
+        Whether the second rule minimises squared errors, too, and so predicts the mean.
 
     """
 
-    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+    def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:
         memory = Memory(MEMORY, N_LAGS)
         inputs, target = Inputs(max_columns, memory), Target(memory)
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
@@ -97,7 +99,7 @@ class AccurateEngine(RegressionEngine):
             squared=True,
         )
         neighbours = Neighbours(self.mean, self.ridges, SPARSE, inputs, memory)
-        self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=False)
+        self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=squared)
         self.error_scale = ErrorScale(memory, neighbours)
         super().__init__(inputs, target, memory, self.mixture, Intervals(self.error_scale))
 

@@ -43,6 +43,8 @@ class FastEngine(Engine):
         The most input names that get a column.
     key
         Two words that seed all randomness.
+    squared
+        Whether the rule minimises squared errors, and so predicts the mean.
 
     """
 
@@ -55,8 +57,9 @@ class FastEngine(Engine):
     parts = ("inputs", "intervals")
     fixed = ("key", "target", "record", "table")
 
-    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+    def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:
         super().__init__(Inputs(max_columns))
+        self._squared = squared
         self.key = key
         self.target = no_statistics(1)
         # The records of the mixture, of drift and of the ridge; the last two targets; counts.
@@ -145,7 +148,14 @@ class FastEngine(Engine):
             self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
         healthy = kernels.learn_event(
-            row, y, self.inputs.stats, self._array, self.units, self.memory, self._seed
+            row,
+            y,
+            self.inputs.stats,
+            self._array,
+            self.units,
+            self.memory,
+            self._seed,
+            self._squared,
         )
         if not healthy:
             self._reset()
