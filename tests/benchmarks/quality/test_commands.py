@@ -83,7 +83,7 @@ def test_list_names_everything():
     [
         (("iln-accurate",), ("mv",), 6),  # five seeds, and the intervals
         (("river-knn",), ("ten",), 10),
-        (("iln-classifier",), ("classes",), 20),
+        (("iln-classifier",), ("classes",), 30),
         (("river-knn",), ("classes",), 0),  # a regressor
         (("*-knn*",), ("m*",), 10),  # CapyMOA's three and River's two, with lags, on two streams
     ],
