@@ -26,8 +26,11 @@ FOUR_SCRAPES = "2s"
 """What Grafana makes of $__rate_interval at the fixture's scrape interval."""
 
 OF_SOME = {
-    **{key: {"healthy"} for key in ("iln_drift", "iln_parts_reset_total", "iln_units_redrawn_at")},
-    **{key: {"healthy", "classifier"} for key in ("iln_expert_weight", "iln_input_relevance")},
+    **{key: {"healthy"} for key in ("iln_drift", "iln_units_redrawn_at")},
+    **dict.fromkeys(
+        ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total"),
+        {"healthy", "classifier"},
+    ),
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **dict.fromkeys(
         (
