@@ -27,10 +27,10 @@ FOUR_SCRAPES = "2s"
 
 OF_SOME = {
     **{key: {"healthy"} for key in ("iln_drift", "iln_units_redrawn_at")},
-    **dict.fromkeys(
-        ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total"),
-        {"healthy", "classifier"},
-    ),
+    **{
+        key: {"healthy", "classifier"}
+        for key in ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total")
+    },
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **dict.fromkeys(
         (
