@@ -1,12 +1,14 @@
-"""Writes the table of means between its markers, and the picture."""
+"""Writes the tables between their markers, and the picture."""
 
 import re
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.long_streams.curve import ENDS
+from benchmarks.long_streams.learners import OURS
 from benchmarks.long_streams.plot import draw
 from benchmarks.long_streams.results import Cells
-from benchmarks.long_streams.table import means
+from benchmarks.long_streams.table import GROUPS, means, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENT = DOCS / "accuracy.md"
@@ -17,13 +19,16 @@ N_EVENTS = 100_000
 BEGIN, END = "<!-- long-streams:begin -->", "<!-- long-streams:end -->"
 
 
-def with_means(text: str, stored: Cells) -> str:
-    """Return a document's text with an updated table."""
-    lines = "\n".join([BEGIN, *means(N_EVENTS, stored), END])
+def with_tables(text: str, stored: Cells) -> str:
+    """Return a document's text with updated tables: means, and our learners' errors by stream."""
+    tables = [means(N_EVENTS, stored)]
+    for title, group in GROUPS.items():
+        tables.append(table(title, group, N_EVENTS, stored, OURS))
+    lines = "\n".join([BEGIN, *chain.from_iterable([*each, ""] for each in tables), END])
     return re.sub(f"{BEGIN}.*?{END}", lambda _: lines, text, flags=re.DOTALL)
 
 
 def report(stored: Cells) -> None:
     """Update the document and the picture."""
-    DOCUMENT.write_text(with_means(DOCUMENT.read_text("utf-8"), stored), "utf-8")
+    DOCUMENT.write_text(with_tables(DOCUMENT.read_text("utf-8"), stored), "utf-8")
     draw(stored, N_EVENTS, ENDS, PICTURE)

@@ -6,7 +6,6 @@ from typing import Any
 from river import linear_model, preprocessing, tree
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from benchmarks.ablation.ingredients import INGREDIENTS, Lacking
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.learners.refitted import Refitted
 from benchmarks.quality.learners.scaled import scaled
@@ -18,7 +17,6 @@ REFITS = {first * 10**k for k in range(2, 7) for first in (1, 2, 5)}
 
 OURS: dict[str, Callable[[int], Any]] = {
     "accurate": lambda seed: InfiniteLayerRegressor(seed=seed),
-    "no-networks": lambda seed: Lacking(seed, INGREDIENTS["networks"]),
     "fast": lambda seed: InfiniteLayerRegressor("fast", seed=seed),
 }
 

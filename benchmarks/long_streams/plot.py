@@ -11,7 +11,6 @@ from benchmarks.long_streams.streams import DESIGN, HELD_BACK, NOISE
 
 COLOURS = {
     "accurate": "#7f0000",
-    "no-networks": "#d62728",
     "fast": "#ff7f0e",
     "vw-cubic-nn": "#2ca02c",
     "mlp-replay": "#9467bd",

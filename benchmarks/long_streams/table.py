@@ -1,5 +1,6 @@
 """Curves as a table."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from statistics import geometric_mean, median
 from typing import Any
@@ -43,7 +44,9 @@ def _medians(cells: list[dict[str, Any]]) -> list[float]:
     return [median(errors) for errors in zip(*(c["errors"] for c in cells), strict=True)]
 
 
-def table(title: str, group: Any, n: int, stored: Cells) -> list[str]:
+def table(
+    title: str, group: Any, n: int, stored: Cells, learners: Iterable[str] = LEARNERS
+) -> list[str]:
     """Return a table of the medians over seeds, by stream and learner, up to n events.
 
     A learner that ran on fewer events has dashes from there on.
@@ -51,7 +54,7 @@ def table(title: str, group: Any, n: int, stored: Cells) -> list[str]:
     ends = [end for end in ENDS if end <= n]
     spans = [f"{a:,}-{b:,}" for a, b in zip((0, *ends), ends, strict=False)]
     lines = [f"| {title} | learner | {' | '.join(spans)} | us |", "|---" * (len(spans) + 3) + "|"]
-    for learner in LEARNERS:
+    for learner in learners:
         rows = []
         for stream in group:
             cells = seeds(stored, stream, learner, n)

@@ -68,7 +68,7 @@ def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
     engine = learner._engine
     assert isinstance(engine, AccurateEngine)
     networks = part == "networks"
-    engine.mean.keep(lambda expert: (expert == "networks") == networks)
+    engine.mean.keep(lambda expert: (expert == "moving") == networks)
     if networks:
         engine.mixture.keep(lambda expert: expert == "mean")
         engine.intervals = None

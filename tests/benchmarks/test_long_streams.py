@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.long_streams.curve import ENDS, run
-from benchmarks.long_streams.document import BEGIN, DOCUMENT, with_means
+from benchmarks.long_streams.document import BEGIN, DOCUMENT, with_tables
 from benchmarks.long_streams.learners import LEARNERS, OURS, PEERS
 from benchmarks.long_streams.plot import COLOURS, draw
 from benchmarks.long_streams.results import load, put, seeds
@@ -117,7 +117,7 @@ def test_the_document_shows_what_is_stored():
     """Whoever stores cells renews the table: python -m benchmarks.long_streams --report."""
     text = DOCUMENT.read_text("utf-8")
     assert BEGIN in text
-    assert with_means(text, load()) == text
+    assert with_tables(text, load()) == text
 
 
 def test_cells_of_two_processes_are_all_kept(tmp_path):

@@ -11,7 +11,7 @@ from iln_stream.learners import (
     ShrinkingGradient,
     WinsorisedScaler,
 )
-from iln_stream.learners.warming import PARTS, PUBLIC, public_name
+from iln_stream.learners.warming import PARTS, PUBLIC, _keep, public_name
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,15 @@ def test_name_of_a_learner(learner, name):
 def test_parts_are_of_known_learners():
     """Two processes share the work of a learner that exists."""
     assert PARTS.keys() <= PUBLIC.keys()
+
+
+@pytest.mark.parametrize("part", PARTS["accurate"])
+def test_parts_share_the_experts(part):
+    """One process compiles what the networks need, and the other what the ridges do."""
+    learner = InfiniteLayerRegressor(seed=1)
+    _keep(learner, part)
+    for t in range(20):
+        learner.learn_one({"a": float(t % 7)}, float(t % 3))
+    engine = learner._engine
+    assert (engine.networks.ring.n > 0) == (part == "networks")
+    assert engine.ridges.bank.theta.any() == (part == "others")
