@@ -42,7 +42,7 @@ RELEVANCE_EVERY = 8
 """Gradients by the inputs are computed at every such event."""
 
 FIRST_STEP, EARLY_STEPS, STEP_EVERY = 32, 1024, 8
-"""Units move from this event on, or after so many events since a change of level or scale: at each
+"""Units move from this event on, or after so many events since a change of the target: at each
 event until they have taken so many steps, and then at every such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
@@ -180,7 +180,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats, record[EVENTS])
     join_target(y, target, record[EVENTS])
-    if changed(stats, target, record[EVENTS]):
+    if target[CHANGED_AT, 0] == record[EVENTS] > 0.0:
         record[KEPT] = 1.0  # earlier events would teach the units the wrong level
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
@@ -200,17 +200,6 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         step, kept = record[STEPS], record[KEPT]
         move_units(units, theta, memory, N_LAGS, stats, target, int(n), kept, step, seed)
     return True
-
-
-@compiled
-def changed(stats, target, n):  # type: ignore[no-untyped-def]
-    """Whether the level or the scale of the target or of an input changed at event n > 0."""
-    if n == 0.0:
-        return False
-    for j in range(stats.shape[1]):
-        if stats[CHANGED_AT, j] == n:
-            return True
-    return target[CHANGED_AT, 0] == n
 
 
 @compiled

@@ -106,7 +106,7 @@ def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ign
     i = n
     if n == keys.shape[0]:
         i = min(first_at_least(keys, n, old_key), n - 1)
-        while i + 1 < n and carried[i] != old_value:
+        while i + 1 < n and carried[i] != old_value and keys[i + 1] == old_key:
             i += 1
         while i + 1 < n and keys[i + 1] < key:
             keys[i] = keys[i + 1]

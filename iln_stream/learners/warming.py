@@ -11,18 +11,20 @@ from iln_stream.learners.infinite_layer import (
     RandomFeatureRidge,
 )
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
+from iln_stream.learners.preprocessing import ScaledTarget, WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 _EVENTS = 70
 """With the 64th event, candidates are trained on stored events for the first time."""
 
 
-def _shrinking_gradients() -> Iterator[ShrinkingGradient]:
+def _shrinking_gradients() -> Iterator[ShrinkingGradient | ScaledTarget]:
     for name in ESTIMATORS:
         yield ShrinkingGradient(estimator=name)
     yield ShrinkingGradient(estimator=Sampled("direct"))
     yield ShrinkingGradient(estimator=Sampled("two normals"))
     yield ShrinkingGradient(budget=8, policy="compress")
+    yield ScaledTarget(WinsorisedScaler() | ShrinkingGradient())
 
 
 PUBLIC: Mapping[str, Callable[[], Iterator[Any]]] = {
@@ -59,6 +61,14 @@ def exercise(name: str, part: str | None = None) -> None:
             _learn_event(learner, t)
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
+            if learner.profile == "accurate":
+                _read_relevance_of_networks(learner)
+
+
+def _read_relevance_of_networks(learner: InfiniteLayerRegressor) -> None:
+    """Do what a metric does once the ridges rest."""
+    engine: Any = learner._engine
+    engine.networks.relevance(engine.moving.weights_of("networks"))
 
 
 def _keep(learner: InfiniteLayerRegressor, part: str) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import time
+import uuid
 from collections.abc import Set
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,7 @@ class BlockFolder:
         self.path = path
 
     def put(self, block: Block) -> tuple[str, int]:
-        """Store a block durably; return its name and the bytes written, 0 if it was there.
+        """Store a block durably; return its name and the bytes written, 0 if it was there intact.
 
         Its name is durable only once the folder is synchronised, too.
         """
@@ -44,16 +45,17 @@ class BlockFolder:
         final = self.path / f"{name}.npy"
         try:
             os.utime(final)  # so that no other run takes it for an old one
+            if final.read_bytes() == data:
+                return name, 0
         except FileNotFoundError:
             self.path.mkdir(exist_ok=True)
-            partial = self.path / f"{name}.{os.getpid()}.partial"
-            with partial.open("wb") as written:
-                written.write(data)
-                written.flush()
-                os.fsync(written.fileno())
-            partial.rename(final)
-            return name, len(data)
-        return name, 0
+        partial = self.path / f"{name}.{uuid.uuid4().hex}.partial"
+        with partial.open("wb") as written:
+            written.write(data)
+            written.flush()
+            os.fsync(written.fileno())
+        partial.rename(final)
+        return name, len(data)
 
     def get(self, name: str) -> NDArray[Any]:
         """Return the block of a name.

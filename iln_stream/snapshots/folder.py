@@ -236,7 +236,7 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
         file.flush()
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
-    if written:
+    if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
         _sync_folder(blocks.path)
     try:
         partial.rename(final)

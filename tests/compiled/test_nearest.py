@@ -69,3 +69,13 @@ def test_ring_in_order(events, key):
     assert possible[0] <= found <= possible[-1]
     if gaps[6] < gaps[7]:
         assert found == np.median(possible)
+
+
+def test_a_replaced_value_does_not_evict_another_key():
+    """An entry whose value was changed elsewhere is still found by its key."""
+    keys, carried = np.zeros(4), np.zeros(4)
+    for i, key in enumerate([3.0, 1.0, 4.0, 2.0]):
+        put_in_order(keys, carried, i, key, 10.0 * key, 0.0, 0.0)
+    put_in_order(keys, carried, 4, 2.5, 25.0, 1.0, 99.0)  # the key 1 carries 10, not 99
+    assert keys.tolist() == [2.0, 2.5, 3.0, 4.0]
+    assert carried.tolist() == [20.0, 25.0, 30.0, 40.0]

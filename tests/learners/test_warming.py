@@ -11,7 +11,7 @@ from iln_stream.learners import (
     ShrinkingGradient,
     WinsorisedScaler,
 )
-from iln_stream.learners.warming import PARTS, PUBLIC, _keep, public_name
+from iln_stream.learners.warming import PARTS, PUBLIC, _keep, exercise, public_name
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,14 @@ def test_parts_share_the_experts(part):
     engine = learner._engine
     assert (engine.networks.ring.n > 0) == (part == "networks")
     assert engine.ridges.bank.theta.any() == (part == "others")
+
+
+def test_what_a_scrape_or_a_scaler_needs_is_compiled():
+    """Also what only resting ridges or the service's pipelines call."""
+    from iln_stream.compiled.column_statistics import join_value
+    from iln_stream.compiled.replayed_network import sensitivity
+
+    exercise("accurate")
+    exercise("shrinking-gradient")
+    assert sensitivity.signatures
+    assert join_value.signatures

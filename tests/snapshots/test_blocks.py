@@ -86,6 +86,15 @@ def test_a_snapshot_without_its_block_is_corrupt(folder, make, harm):
         folder.read(folder.places()[0])
 
 
+def test_a_damaged_block_is_written_again(folder, make):
+    """The next snapshot that needs it can be read."""
+    folder.write(with_blocks(make(1), 1))
+    (file,) = blocks(folder)
+    file.write_bytes(b"damaged")
+    assert folder.write(with_blocks(make(2), 1)) > 8_000
+    assert folder.newest().header == make(2).header
+
+
 def test_a_copy_of_a_snapshot_alone_says_what_it_lacks(folder, make, tmp_path):
     """With the folder of blocks beside it, it can be read."""
     folder.write(with_blocks(make(1), 1))

@@ -87,9 +87,10 @@ class Intervals(Part):
         learned = self.record[0] - 1.0
         if not learned >= 1.0:
             return prediction - 1.0, prediction + 1.0
+        if event is not None and not self.expect(event):
+            return prediction - 1.0, prediction + 1.0
         n = int(min(learned, self.errors.shape[1]))
         ends = np.full((len(kernels.LEVELS) + 2, 2), prediction)
-        self._expect(event)
         kernels.intervals(self.plain, prediction, self._sizes, ends[1:-1])
         signed = self.errors[2]
         ends[-1, 0] = min(ends[-2, 0], prediction + signed[0])
@@ -100,18 +101,18 @@ class Intervals(Part):
             return prediction - 1.0, prediction + 1.0
         return low, high
 
-    def learn(self, prediction: float, y: float, event: Observation | None = None) -> None:
-        """Learn that y was observed for this prediction."""
-        self._expect(event)
+    def learn(self, prediction: float, y: float) -> None:
+        """Learn that y was observed for this prediction, at the event of the last `expect`."""
         kernels.learn_interval(self.plain, prediction, self._sizes, y)
         if self.scale is not None:
             self.scale.learn(abs(y - prediction))
 
-    def _expect(self, event: Observation | None) -> None:
-        """Compute the errors expected at the event that was last predicted."""
-        if self.scale is not None:
-            assert event is not None
-            self.scale.expect(event)
+    def expect(self, event: Observation) -> bool:
+        """Compute the errors expected at the event just predicted; return if they are finite."""
+        if self.scale is None:
+            return True
+        self.scale.expect(event)
+        return math.isfinite(self._sizes.sum())
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget the weights and the misses; and the errors, if these or the record are broken.

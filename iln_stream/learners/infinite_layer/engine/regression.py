@@ -119,11 +119,15 @@ class RegressionEngine(Engine):
         self._require_prediction(row)
         event, memory = self._event, self.memory
         prediction = self._prediction
+        if self.intervals is not None and not self.intervals.expect(event):
+            event.sound = False
         if not event.sound:
             self._heal(row)
             prediction = self._prediction
+            if self.intervals is not None:
+                self.intervals.expect(event)
         if self.intervals is not None:
-            self.intervals.learn(prediction, y, event)
+            self.intervals.learn(prediction, y)
         n = memory.count_event()
         t = observe(
             row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,

@@ -168,21 +168,27 @@ class FeatureResampler(Part):
             self.began_at = n
             self.next_at = n + self._available
         if self._candidate is None:
-            if not self.waiting or n - self._changed_at < min(self._changed_at, ENOUGH):
+            if not self.waiting or self._too_soon():
                 return
             self._begin(self.waiting.pop(0), agop)
         self._train_candidate()
 
-    @property
-    def _changed_at(self) -> int:
-        """The last event at which the target's or an input's level or scale changed."""
-        return max(self.target.changed_at, self.inputs.changed_at)
+    def _too_soon(self) -> bool:
+        """Whether the target's level or scale changed lately: earlier events would teach wrongly.
+
+        Changes of inputs do not count: rows are described by the present statistics, and of many
+        columns some change all the time. An expert without weights does not wait.
+        """
+        changed_at = self.target.changed_at
+        if self.waiting[0] in self.rebuilding:
+            return False
+        return self.memory.n - changed_at < min(changed_at, ENOUGH)
 
     def _begin(self, k: int, agop: NDArray[np.float64]) -> None:
         memory = self.memory
         self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
-        since = max(self.since, self._changed_at, memory.since)
+        since = max(self.since, self.target.changed_at, memory.since)
         self.cursor = max(memory.n - memory.filled, min(since, memory.n - 1))
         # While the memory holds all history, the candidate sees as much as the old expert.
         unscored = self.cursor == self.since or not self.bank.scored or k in self.rebuilding

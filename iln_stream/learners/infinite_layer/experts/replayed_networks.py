@@ -137,7 +137,10 @@ class ReplayedNetworks(Expert):
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Refill the ring, and draw new weights for broken networks."""
+        n = self.ring.record[EVENTS]
         self.ring.refill(self.memory, self.inputs.stats, self.target.stats)
+        if not self.ring.n >= n:  # it begins with the memory's events, and so do the networks
+            self._sleep()
         for network in self.networks.values():
             if network.heal():
                 self._sleep()

@@ -72,6 +72,7 @@ class ResampledRidges(Sleeper):
         """Forget the past: units are drawn, and redrawn, as at first."""
         self.agop[:] = np.eye(self.agop.shape[1])
         self.resampler.begin_anew(self.agop)
+        self.asleep = False
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the experts' predictions to p."""

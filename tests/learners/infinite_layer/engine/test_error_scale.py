@@ -65,3 +65,21 @@ def test_intervals_are_wider_where_noise_is():
     assert np.mean(widths[0]) < 0.5 * np.mean(widths[1])
     assert min(np.mean(held[0]), np.mean(held[1])) > 0.8
     assert np.mean(held[0] + held[1]) == pytest.approx(0.9, abs=0.01)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("name", ["theta", "P", "record", "absolute"])
+def test_a_broken_scale_costs_no_other_history(name):
+    """It begins anew before the next event is learned; intervals are about as wide as before."""
+    learner = InfiniteLayerRegressor(seed=1)
+    events = noisy(700, 1)
+    for x, y in events[:600]:
+        learner.learn_one(x, y)
+    low, high = learner.predict_interval(events[600][0])
+    getattr(learner._engine.error_scale, name)[:] = np.nan
+    for x, y in events[600:]:
+        learner.predict_interval(x)
+        learner.learn_one(x, y)
+    found = learner.predict_interval(events[600][0])
+    assert 0.3 < (found[1] - found[0]) / (high - low) < 3.0
+    assert learner.resets["intervals"] == 1
