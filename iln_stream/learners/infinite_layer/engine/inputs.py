@@ -82,8 +82,12 @@ class Inputs(Part):
 
     @property
     def changed_at(self) -> int:
-        """The last event at which the level or the scale of a column changed; 0: none did."""
-        return int(self.stats[CHANGED_AT].max(initial=0.0))
+        """The last event since which the level or the scale of half the columns changed; or 0.
+
+        Of many columns, some change all the time.
+        """
+        changed_at = np.sort(self.stats[CHANGED_AT])
+        return int(changed_at[len(changed_at) // 2]) if len(changed_at) else 0
 
     @property
     def sd(self) -> NDArray[np.float64]:

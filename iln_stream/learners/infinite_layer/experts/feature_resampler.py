@@ -173,13 +173,17 @@ class FeatureResampler(Part):
             self._begin(self.waiting.pop(0), agop)
         self._train_candidate()
 
-    def _too_soon(self) -> bool:
-        """Whether the target's level or scale changed lately: earlier events would teach wrongly.
+    @property
+    def _changed_at(self) -> int:
+        """The last event at which the target's or the inputs' level or scale changed."""
+        return max(self.target.changed_at, self.inputs.changed_at)
 
-        Changes of inputs do not count: rows are described by the present statistics, and of many
-        columns some change all the time. An expert without weights does not wait.
+    def _too_soon(self) -> bool:
+        """Whether levels or scales changed lately: earlier events would teach the wrong ones.
+
+        An expert without weights does not wait.
         """
-        changed_at = self.target.changed_at
+        changed_at = self._changed_at
         if self.waiting[0] in self.rebuilding:
             return False
         return self.memory.n - changed_at < min(changed_at, ENOUGH)
@@ -188,7 +192,7 @@ class FeatureResampler(Part):
         memory = self.memory
         self.candidate_of = k
         self._candidate = self._drawn(k, memory.n, agop)
-        since = max(self.since, self.target.changed_at, memory.since)
+        since = max(self.since, self._changed_at, memory.since)
         self.cursor = max(memory.n - memory.filled, min(since, memory.n - 1))
         # While the memory holds all history, the candidate sees as much as the old expert.
         unscored = self.cursor == self.since or not self.bank.scored or k in self.rebuilding

@@ -60,3 +60,15 @@ def test_absent_is_unknown_far_from_zero():
     assert standardised(inputs, {})["pressure"] == 0.0
     inputs.join(inputs.admit({}), 0)
     assert (inputs.stats == before).all()
+
+
+def test_inputs_have_changed_once_half_of_them_have():
+    """One column of four that changes again and again does not stop what waits after changes."""
+    inputs = Inputs(16)
+    rng = np.random.default_rng(0)
+    for n in range(2_000):
+        levels = [100.0 * (n // 300 % 2), *(3 * [1e4 if n >= 1_500 else 0.0])]
+        inputs.join(inputs.admit(dict(zip("abcd", rng.normal(size=4) + levels, strict=True))), n)
+        if n == 1_499:
+            assert inputs.changed_at == 0
+    assert 1_500 <= inputs.changed_at < 1_600
