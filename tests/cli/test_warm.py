@@ -68,6 +68,7 @@ def test_a_fresh_process_compiles_nothing(warm):
     folder, _ = warm
     done = subprocess.run(
         [sys.executable, "-c", FIRST_USE],
+        cwd=folder,  # so that the package is the one that `warm` ran, not a checkout
         env=environment(NUMBA_CACHE_DIR=str(folder)),
         capture_output=True,
         text=True,
