@@ -16,23 +16,21 @@ from support.running_command import Command
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 FIRST_USE = """
-import gc, json, math, time, warnings
+import gc, json, math, warnings
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.compiled.inlining import InliningDispatcher
-model, slowest = InfiniteLayerRegressor(), 0.0
+model = InfiniteLayerRegressor()
 for t in range(150):
     x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5), "d": 1e9 + t}
     if t % 7 == 3:
         del x["b"]
-    begun = time.perf_counter()
     model.predict_one(x)
     model.predict_interval(x)
     model.learn_one(x, math.sin(2 * t))
-    slowest = max(slowest, time.perf_counter() - begun if t else 0.0)
 found = [each for each in gc.get_objects() if isinstance(each, InliningDispatcher)]
 misses = {each.__name__: sum(each.stats.cache_misses.values()) for each in found}
 hits = sum(sum(each.stats.cache_hits.values()) for each in found)
-print(json.dumps([hits, [name for name, n in misses.items() if n], slowest]))
+print(json.dumps([hits, [name for name, n in misses.items() if n]]))
 """
 
 
@@ -75,9 +73,8 @@ def test_a_fresh_process_compiles_nothing(warm):
         check=True,
         timeout=60,
     )
-    hits, compiled, slowest = json.loads(done.stdout)
+    hits, compiled = json.loads(done.stdout)
     assert (hits > 10, compiled) == (True, [])
-    assert slowest < 1.0  # compiling the smallest function takes longer on a busy machine
 
 
 def test_a_second_time_compiles_nothing(warm):
