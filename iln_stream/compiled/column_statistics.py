@@ -7,8 +7,10 @@ has shrunk, by a run of small differences.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.sort import sort
 from iln_stream.compiled.standardise import (
     ABSENT,
     COUNT,
@@ -16,6 +18,7 @@ from iln_stream.compiled.standardise import (
     LOW,
     LOWER,
     MEAN,
+    N_ROWS,
     SQUARES,
     UPPER,
     YOUNG,
@@ -64,6 +67,27 @@ AS_IF = 30.0
 """The number of values that a new mean and sd count for."""
 
 
+def no_statistics(d: int) -> NDArray[np.float64]:
+    """Return the statistics (47, d) of columns without values: see compiled/standardise.py."""
+    stats = np.zeros((N_ROWS, d))
+    stats[[LOW, UPPER]], stats[[HIGH, LOWER]] = ABSENT, -ABSENT
+    return stats
+
+
+def statistics_of(
+    count: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the statistics (47, d) of columns of which only these are known, each (d,).
+
+    They go on without a run, as if the values had been uncorrelated and the last ones the means.
+    Columns with fewer than 30 values have no robust start.
+    """
+    stats = no_statistics(len(count))
+    stats[COUNT], stats[MEAN], stats[SQUARES], stats[LAST] = count, mean, squares, mean
+    stats[ROUGHNESS] = 2.0 * squares / np.maximum(count, 1.0)
+    return stats
+
+
 @compiled
 def join(x, stats, n):  # type: ignore[no-untyped-def]
     """Add the row of the n-th event to the statistics."""
@@ -74,6 +98,27 @@ def join(x, stats, n):  # type: ignore[no-untyped-def]
         if x[j] < ABSENT:
             stats[LOW, j] = min(stats[LOW, j], x[j])
             stats[HIGH, j] = max(stats[HIGH, j], x[j])
+
+
+@compiled
+def join_values(values, columns, stats):  # type: ignore[no-untyped-def]
+    """Add values (k,) to the statistics of columns (k,), except to their ranges; skip nan."""
+    for i in range(values.shape[0]):
+        if values[i] == values[i]:
+            join_value(values[i], stats, columns[i], 0)
+
+
+@compiled
+def deviations_with(values, columns, stats, z):  # type: ignore[no-untyped-def]
+    """z (k,) = deviations of values (k,) by statistics that include each; these don't change."""
+    one = np.empty((N_ROWS, 1))
+    for i in range(values.shape[0]):
+        for row in range(N_ROWS):
+            one[row, 0] = stats[row, columns[i]]
+        join_value(values[i], one, 0, 0)
+        n, mean, squares = one[COUNT, 0], one[MEAN, 0], one[SQUARES, 0]
+        varies = not squares <= 1e-26 * n * mean * mean  # nan is no constant
+        z[i] = (values[i] - mean) / np.sqrt(squares / n) if varies else 0.0
 
 
 @compiled
@@ -240,8 +285,12 @@ def set_bounds(kept, stats, j):  # type: ignore[no-untyped-def]
     stats[LOWER, j], stats[UPPER, j] = -ABSENT, ABSENT
     if n < LEAST:
         return
-    middle = np.sort(kept)[n // 2]
-    deviations = np.sort(np.abs(kept - middle))
+    deviations = kept.copy()
+    sort(deviations)
+    middle = deviations[n // 2]
+    for i in range(n):
+        deviations[i] = abs(kept[i] - middle)
+    sort(deviations)
     first = 0
     if deviations[3 * (n - 1) // 4] == 0.0:
         while first < n and deviations[first] == 0.0:

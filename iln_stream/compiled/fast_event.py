@@ -20,6 +20,7 @@ from iln_stream.compiled.mixed_intervals import LEVELS, N_ROLLING, WINDOWS, lear
 from iln_stream.compiled.ml_poly import DISCOUNT, mixed, update_rule
 from iln_stream.compiled.moving_units import AVERAGE, move_units
 from iln_stream.compiled.recursive_ridge import dot
+from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.standardise import HIGH, LOW, N_ROWS, standardise
 from iln_stream.compiled.target import FENCE, center_and_unit, join_target, scaled
 
@@ -103,17 +104,17 @@ def parts_of(a, L, R):  # type: ignore[no-untyped-def]
     mean_squares = P + D * BLOCK
     look = mean_squares + L
     return Parts(
-        a[:N_ROWS].reshape(N_ROWS, 1),
+        shaped(a, 0, (N_ROWS, 1)),
         a[N_ROWS:table],
-        a[table:errors].reshape(4, N_EXPERTS),
-        a[errors:rules].reshape(-1, LONGEST),
-        a[rules:tallies].reshape(4, N_RULES),
-        a[tallies:intervals].reshape(N_LEVELS, 4),
+        shaped(a, table, (4, N_EXPERTS)),
+        shaped(a, errors, (1 + 2 * len(WINDOWS), LONGEST)),
+        shaped(a, rules, (4, N_RULES)),
+        shaped(a, tallies, (N_LEVELS, 4)),
         a[intervals:theta],
         a[theta:P],
-        a[P:mean_squares].reshape(n, BLOCK, BLOCK),
+        shaped(a, P, (n, BLOCK, BLOCK)),
         a[mean_squares:look],
-        a[look : look + 5 * D].reshape(5, D),
+        shaped(a, look, (5, D)),
     )
 
 

@@ -27,6 +27,25 @@ def mixed(state, p):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def mixed_of(state, p, counts):  # type: ignore[no-untyped-def]
+    """The weighted mean of those p (K,) that count, which the others then adopt.
+
+    It is their mean where none of them has weight, and 0 where none counts.
+    """
+    total, value, plain, n = 0.0, 0.0, 0.0, 0.0
+    for i in range(p.shape[0]):
+        if counts[i]:
+            total += state[WEIGHT, i]
+            value += state[WEIGHT, i] * p[i]
+            plain += p[i]
+            n += 1.0
+    value = value / total if total != 0.0 else plain / max(n, 1.0)
+    for i in range(p.shape[0]):
+        p[i] = p[i] if counts[i] else value
+    return value
+
+
+@compiled
 def regret(state, i, r, discount):  # type: ignore[no-untyped-def]
     """Add r, the mixture's regret to expert i at an event, and update the expert's weight."""
     state[REGRET, i] = discount * state[REGRET, i] + r

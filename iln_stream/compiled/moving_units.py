@@ -8,12 +8,13 @@ Problems Whose Variables Separate. SIAM J. Numer. Anal. 10, 1973), one row at a 
 import numpy as np
 from numba import float32, uint64
 
-from iln_stream.compiled.activations import COS, TURNS, activate
+from iln_stream.compiled.activations import TURNS, cos_turns
 from iln_stream.compiled.adam import descend
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
 from iln_stream.compiled.hidden_units import LINEAR_SCALE, unit_scale
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.matrix_product import set_sparse_product
+from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.standardise import ABSENT, COUNT, MEAN, value_of
 from iln_stream.compiled.standardise import SQUARES as SQUARED
 from iln_stream.compiled.target import WIDTH, center_and_unit, scaled
@@ -52,7 +53,9 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
     for r in range(R):
         weights[r] = WIDTH * unit_scale(R) * theta[r]
     set_sparse_product(rows, units[WEIGHTS], zeros, phases)
-    activate(COS, phases.reshape(-1), cosines.reshape(-1))
+    for k in range(BATCH):
+        for r in range(R):
+            cosines[k, r] = cos_turns(phases[k, r])
     errors = np.empty(BATCH, np.float32)
     for k in range(BATCH):
         output = float32(0.0)
@@ -64,16 +67,16 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
             linear += LINEAR_SCALE * theta[R + 1 + j] * rows[k, j]
         error = output + WIDTH * (linear - t[k])
         errors[k] = min(max(error, -HUBER), HUBER) / (BATCH * TURNS)
-    activate(COS, phases.reshape(-1), cosines.reshape(-1))
     for k in range(BATCH):
         error = errors[k]
         for r in range(R):
-            cosines[k, r] *= error * weights[r]
+            cosines[k, r] = cos_turns(phases[k, r]) * (error * weights[r])
     gradient = np.empty((L + 1, R), np.float32)
     set_sparse_product(rows.T, cosines, zeros, gradient)
     rate = RATE * min(1.0, step / WARM_UP) / np.sqrt(1.0 + step / SLOWING)
-    flat, S = units.reshape(4, -1), gradient.size
-    descend(flat, gradient.reshape(1, S), 0, S, step, rate, 0.0)
+    S = (L + 1) * R
+    flat = shaped(units, 0, (4, S))
+    descend(flat, shaped(gradient, 0, (1, S)), 0, S, step, rate, 0.0)
     fraction = float32(max(1.0 / (1.0 + AVERAGE_RATE * step), AVERAGE_LEAST))
     for i in range(S):
         flat[AVERAGE, i] += fraction * (flat[WEIGHTS, i] - flat[AVERAGE, i])

@@ -107,20 +107,21 @@ def sensitivity(shape, network, ring, encoding, array, squares):  # type: ignore
     w = weights_of(network.parameters[LONG], shape)
     encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
     forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
-    flat[:] = scratch.outputs[0]
+    for k in range(BATCH):
+        flat[k] = scratch.outputs[0, k]
     squares[:] = 0.0
     for f in range(N_LAGS, L):
         if encoding[f, INVERSE] <= 0.0:
             continue
-        moved[:] = scratch.values[f]
         for k in range(BATCH):
+            moved[k] = scratch.values[f, k]
             value = moved[k] if moved[k] < MISSING else encoding[f, FILL]
             scratch.values[f, k] = value + STEP / encoding[f, INVERSE]
         encode(scratch.values, encoding, scratch.inputs, shape.piecewise > 0)
         forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
         for k in range(BATCH):
             squares[f] += ((scratch.outputs[0, k] - flat[k]) / STEP) ** 2 / BATCH
-        scratch.values[f] = moved
+            scratch.values[f, k] = moved[k]
 
 
 @compiled

@@ -9,11 +9,10 @@ from iln_stream.compiled.class_ridges import (
     replay_classes,
     update_class_agop,
 )
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.recursive_ridge import WAITING, column
 from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RIDGE,
     RLSState,

@@ -13,9 +13,10 @@ from iln_stream.compiled.column_statistics import (
     PATIENCE,
     ROUGHNESS,
     join,
+    no_statistics,
+    statistics_of,
 )
 from iln_stream.compiled.standardise import ABSENT, COUNT, HIGH, LOW, MEAN, SQUARES, YOUNG
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics, statistics_of
 
 
 def fed(values, stats=None, first=0):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from compiled import plain
 
+from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.fast_event import (
     DRIFT,
     FEATURES,
@@ -28,7 +29,6 @@ from iln_stream.compiled.fast_event import (
 )
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
 d, R, B, MEMORY, N = 4, 64, 16, 50, 130
@@ -50,7 +50,7 @@ class Fast:
             np.zeros((5, D)),
         )  # fmt: skip
         self.array = np.concatenate([each.ravel() for each in parts])
-        self.parts = parts_of.py_func(self.array, L, R)
+        self.parts = parts_of(self.array, L, R)
         self.units = np.zeros((4, L + 1, R), np.float32)
         self.units[[WEIGHTS, AVERAGE]] = units
         self.memory = np.zeros((MEMORY, L + 1))

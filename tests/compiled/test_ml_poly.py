@@ -13,6 +13,7 @@ from iln_stream.compiled.ml_poly import (
     VARIATION,
     WEIGHT,
     mixed,
+    mixed_of,
     normalise,
     regret,
     update_regrets,
@@ -125,3 +126,16 @@ def test_outlives_its_discount():
     assert state[VARIATION] == pytest.approx(faded(r**2, DISCOUNT).sum(axis=0), rel=1e-9)
     assert state[LARGEST] == pytest.approx(faded(r**2, DISCOUNT).max(axis=0), rel=1e-9)
     assert state[WEIGHT] == pytest.approx(rule_weights(r), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_those_that_do_not_count_adopt_the_mixture(weighted):
+    """Even nan does no harm there; without weight, the others have equal shares."""
+    table = np.zeros((4, 4))
+    table[WEIGHT] = [0.1, 0.3, 0.6, 0.0] if weighted else [0.0, 0.0, 1.0, 0.0]
+    p, counts = np.array([1.0, 2.0, np.nan, 7.0]), np.array([True, True, False, False])
+    value = mixed_of(table, p, counts)
+    assert value == pytest.approx(1.75 if weighted else 1.5)
+    assert p.tolist() == [1.0, 2.0, value, value]
+    assert mixed_of(table, p, np.zeros(4, bool)) == 0.0
+    assert p.tolist() == [0.0] * 4

@@ -3,7 +3,7 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.adam import descend
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
 from iln_stream.compiled.moving_units import (
     AVERAGE,
@@ -18,7 +18,6 @@ from iln_stream.compiled.moving_units import (
 )
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 d, n_lags, R, N, n, kept, SEED = 3, 2, 64, 40, 130, 30, 7
 L = n_lags + d

@@ -3,12 +3,11 @@ import pytest
 from compiled import plain
 
 from iln_stream.compiled.activations import COS, RELU
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.recursive_ridge import STEPS, WAITING
 from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.replay import Frame, describe_stored, replay
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
     initial_covariance,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compiled.plain_network import deviations, quantiles, shares
 
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.replay_ring import (
     FIRST_KNOTS,
     FRACTION,
@@ -20,7 +20,6 @@ from iln_stream.compiled.replay_ring import (
 )
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 
 

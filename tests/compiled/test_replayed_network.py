@@ -5,7 +5,7 @@ import pytest
 from compiled.plain_network import BATCH, PlainNetwork, deviations, quantiles, shares
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.network_gradient import backward, forward
 from iln_stream.compiled.network_layout import (
     Network,
@@ -27,7 +27,6 @@ from iln_stream.compiled.replayed_network import (
     predict,
 )
 from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 
 SMALL = Shape(64, 32, 16, 4000, 4e-3, 3e4)

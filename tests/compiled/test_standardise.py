@@ -4,7 +4,7 @@ from compiled.plain import Column, joined, moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.column_statistics import join
+from iln_stream.compiled.column_statistics import join, no_statistics
 from iln_stream.compiled.standardise import (
     ABSENT,
     COUNT,
@@ -18,7 +18,6 @@ from iln_stream.compiled.standardise import (
     standardise_again,
     value_of,
 )
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 
 
 def check(rows):

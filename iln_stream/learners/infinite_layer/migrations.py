@@ -187,7 +187,7 @@ def _with_statistics(old: StateDict) -> StateDict:
 def _statistics(old: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return statistics of five rows with those that were added."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+    from iln_stream.compiled.column_statistics import statistics_of
 
     new = statistics_of(*old[:3])
     new[3:5] = old[3:]

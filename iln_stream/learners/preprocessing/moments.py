@@ -14,7 +14,7 @@ LARGEST_VALUE = 1e150
 def _with_statistics(state: StateDict) -> StateDict:
     """Version 2 has all the statistics."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+    from iln_stream.compiled.column_statistics import statistics_of
 
     n, mean, variance = (np.array([state[name]], np.float64) for name in ("n", "mean", "variance"))
     kept = {name: state[name] for name in ("class", "version")}
@@ -56,7 +56,7 @@ class Moments:
 
     def __init__(self, statistics: NDArray[np.float64] | None = None) -> None:
         if statistics is None:
-            from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+            from iln_stream.compiled.column_statistics import no_statistics
 
             statistics = no_statistics(1)
         self.statistics = statistics

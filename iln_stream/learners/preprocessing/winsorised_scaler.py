@@ -4,14 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.learners.preprocessing.columns import warn_of_overflow
-from iln_stream.learners.preprocessing.moments import Moments
+from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, Moments
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
+
+FIRST_ROOM = 16
+"""Names for which there is room at first; then the room doubles."""
 
 
 def _with_parameters(state: StateDict) -> StateDict:
@@ -23,7 +27,7 @@ def _with_parameters(state: StateDict) -> StateDict:
 def _with_statistics(state: StateDict) -> StateDict:
     """Version 3 has all the statistics of each input."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.learners.infinite_layer.engine.inputs import statistics_of
+    from iln_stream.compiled.column_statistics import statistics_of
 
     rest = dict(state)
     n, mean, variance = (rest.pop(name) for name in ("n", "mean", "variance"))
@@ -74,13 +78,18 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.clip = clip
         self.max_columns = max_columns
-        self._moments: dict[Any, Moments] = {}
+        self._place: dict[Any, int] = {}  # of each name's statistics
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.compiled.column_statistics import no_statistics
+
+        self._stats = no_statistics(0)  # (47, d), with room for more names
         self._n_overflowed = 0
 
     def moments(self, name: Any) -> Moments:
         """Return the statistics of an input so far; empty ones for an input never seen."""
-        found = self._moments.get(name)
-        return Moments() if found is None else found
+        with self._turn:
+            j = self._place.get(name)
+            return Moments() if j is None else Moments(self._stats[:, j : j + 1].copy())
 
     @property
     def n_overflowed(self) -> int:
@@ -96,36 +105,61 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         return True
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
-        """Add the inputs of x to the statistics; y is ignored."""
+        """Add the inputs of x to the statistics; y is ignored, and so are inputs that are nan."""
+        from iln_stream.compiled.column_statistics import join_values
+
         with self._turn:
             admitted = self._admitted(x)
             if len(admitted) < len(x):
                 known = set(admitted)
                 self._overflow([name for name in x if name not in known])
             for name in admitted:
-                self._moments[name] = self._with(name, x[name])
+                if name not in self._place:
+                    self._add(name)
+            values, columns = self._values(x, admitted)
+            join_values(values, columns, self._stats)
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """Return the scaled inputs; a constant input becomes 0."""
-        scaled = {}
+        """Return the scaled inputs; a constant input becomes 0, and nan stays nan."""
+        from iln_stream.compiled.column_statistics import deviations_with
+
         with self._turn:
-            for name in self._admitted(x):
-                value = x[name]
-                moments = self._with(name, value)
-                sd = moments.sd
-                z = (value - moments.mean) / sd if sd > 0.0 else 0.0
-                scaled[name] = max(-self.clip, min(z, self.clip))
+            scaled = dict.fromkeys(self._admitted(x), 0.0)
+            known = [name for name in scaled if name in self._place]
+            values, columns = self._values(x, known)
+            z = np.empty(len(values))
+            deviations_with(values, columns, self._stats, z)
+        scaled.update(zip(known, np.clip(z, -self.clip, self.clip).tolist(), strict=True))
         return scaled
+
+    def _values(
+        self, x: Mapping[Any, float], names: Collection[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the values of some names, and the places of their statistics."""
+        values = np.array([x[name] for name in names], np.float64)
+        columns = np.array([self._place[name] for name in names], np.int64)
+        return np.clip(values, -LARGEST_VALUE, LARGEST_VALUE), columns
+
+    def _add(self, name: Any) -> None:
+        """Make room for the statistics of one more name."""
+        d, room = len(self._place), self._stats.shape[1]
+        if d == room:
+            from iln_stream.compiled.column_statistics import no_statistics
+
+            more = no_statistics(max(d, FIRST_ROOM))
+            self._stats = np.concatenate([self._stats, more], axis=1)
+        self._place[name] = d
 
     def state(self) -> StateDict:
         """Return the statistics of all names, in arrays."""
         with self._turn:
-            names, moments = list(self._moments), list(self._moments.values())
+            names = list(self._place)
+            statistics = self._stats[:, : len(names)].copy()
             n_overflowed = self._n_overflowed
         return self._write_state(
             n_overflowed=n_overflowed,
             names=[encode_name(name) for name in names],
-            statistics=np.hstack([Moments().statistics[:, :0], *(m.statistics for m in moments)]),
+            statistics=statistics,
         )
 
     def restore(self, state: StateDict) -> None:
@@ -133,13 +167,10 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         n_overflowed, names, statistics = self._read_state(
             state, "n_overflowed", "names", "statistics"
         )
-        moments = {
-            decode_name(text): Moments(statistics[:, i : i + 1].copy())
-            for i, text in enumerate(names)
-        }
         with self._turn:
             self._n_overflowed = n_overflowed
-            self._moments = moments
+            self._place = {decode_name(text): i for i, text in enumerate(names)}
+            self._stats = statistics.copy()
 
     def _overflow(self, left_out: list[Any]) -> None:
         self._n_overflowed += len(left_out)
@@ -148,14 +179,9 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     def _admitted(self, x: Mapping[Any, float]) -> Collection[Any]:
         """The names of x that have statistics, or will once x is learned."""
-        if x.keys() <= self._moments.keys():
+        if x.keys() <= self._place.keys():
             return x
         # By type first: names of different types have no order among themselves.
-        fresh = sorted(
-            x.keys() - self._moments.keys(), key=lambda name: (type(name).__name__, name)
-        )
-        refused = set(fresh[self.max_columns - len(self._moments) :])
+        fresh = sorted(x.keys() - self._place.keys(), key=lambda name: (type(name).__name__, name))
+        refused = set(fresh[self.max_columns - len(self._place) :])
         return [name for name in x if name not in refused]
-
-    def _with(self, name: Any, value: float) -> Moments:
-        return self.moments(name).updated(float(value))

@@ -6,9 +6,8 @@ import pytest
 from support.states import same
 
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
-from iln_stream.compiled.column_statistics import LAST, ROUGHNESS
+from iln_stream.compiled.column_statistics import LAST, ROUGHNESS, no_statistics
 from iln_stream.compiled.standardise import COUNT, MEAN, SQUARES
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.migrations import ASLEEP
 from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
 from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine

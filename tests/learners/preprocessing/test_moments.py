@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.learners.preprocessing.moments import Moments
@@ -15,6 +15,7 @@ def after(values) -> Moments:
     return moments
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4))
 def test_equals_numpy_before_there_are_bounds(values):
     """Up to the fourth value these are the plain mean and population deviation."""
@@ -23,6 +24,7 @@ def test_equals_numpy_before_there_are_bounds(values):
     assert math.sqrt(moments.variance) == pytest.approx(np.std(values), rel=1e-6, abs=1e-6)
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=80))
 def test_finite_whatever_arrives(values):
     """No finite double, +-1e308 included, makes a statistic overflow."""

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from river import base
@@ -77,7 +79,7 @@ def test_endless_new_names_cost_no_memory():
         foretold = scaler.transform_one(x)
         scaler.learn_one(x)
         assert ("a" in foretold, f"day={k}" in foretold) == (True, k < 2)
-    assert list(scaler._moments) == ["a", "day=0", "day=1"]
+    assert list(scaler._place) == ["a", "day=0", "day=1"]
 
 
 def test_which_names_find_room_does_not_depend_on_their_order():
@@ -87,10 +89,21 @@ def test_which_names_find_room_does_not_depend_on_their_order():
         scaler = WinsorisedScaler(max_columns=2)
         assert set(scaler.transform_one(order)) == {"a", "b"}
         scaler.learn_one(order)
-        assert set(scaler._moments) == {"a", "b"}
+        assert set(scaler._place) == {"a", "b"}
 
 
 def test_max_columns_is_checked():
     """A scaler without columns is rejected by name."""
     with pytest.raises(ValueError, match="max_columns = 0"):
         WinsorisedScaler(max_columns=0)
+
+
+def test_nan_is_passed_on_and_not_learned():
+    """What comes after the scaler can refuse it; the statistics stay as they were."""
+    scaler = WinsorisedScaler()
+    for value in range(40):
+        scaler.learn_one({"a": float(value)})
+    before = scaler.transform_one({"a": 7.0})
+    assert math.isnan(scaler.transform_one({"a": math.nan})["a"])
+    scaler.learn_one({"a": math.nan})
+    assert scaler.transform_one({"a": 7.0}) == before

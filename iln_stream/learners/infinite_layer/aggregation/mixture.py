@@ -51,10 +51,12 @@ class Mixture(Expert):
         self._places = dict(zip(self.experts, places, strict=True))
         # Each expert with a view of its predictions: slicing anew would cost 2 us an event.
         self._members = [(each, self._p[at]) for each, at in zip(members, places, strict=True)]
+        self._awake_now = np.ones(len(self._p), bool)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy gets: all but the views, which it makes anew."""
-        return {k: v for k, v in self.__dict__.items() if k not in ("_p", "_places", "_members")}
+        """What a copy gets: all but the scratch arrays and views of them, which it makes anew."""
+        scratch = ("_p", "_places", "_members", "_awake_now")
+        return {k: v for k, v in self.__dict__.items() if k not in scratch}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -76,14 +78,14 @@ class Mixture(Expert):
         for expert, own in self._members:
             expert.predict(event, own)
             anyone_asleep = anyone_asleep or expert.asleep is not False
-        awake = self._awake() if anyone_asleep else None
-        self.asleep = awake is not None and not awake.any()
-        if self.asleep:
-            self.value = 0.0
-            self._p[:] = 0.0
+        if anyone_asleep:
+            awake = self._awake()
+            self.asleep = not awake.any()
+            value = self.rule.mixed_of(self._p, awake)
         else:
-            value = self.rule.mixed(self._p) if awake is None else self._mixed(awake)
-            self.value = value if math.isfinite(value) else self._without_faults(event)
+            self.asleep = False
+            value = self.rule.mixed(self._p)
+        self.value = value if math.isfinite(value) else self._without_faults(event)
         p[0] = self.value
 
     def keep(self, wanted: Callable[[str], bool]) -> None:
@@ -94,19 +96,11 @@ class Mixture(Expert):
 
     def _awake(self) -> NDArray[np.bool_]:
         """Whose predictions count."""
-        awake = np.ones(len(self._p), bool)
+        awake = self._awake_now
         for name, expert in self.experts.items():
-            awake[self._places[name]] = np.logical_not(expert.asleep)
+            asleep = expert.asleep
+            awake[self._places[name]] = not asleep if isinstance(asleep, bool) else ~asleep
         return awake
-
-    def _mixed(self, awake: NDArray[np.bool_]) -> float:
-        """Mix these predictions. The other experts adopt the mixture, and so have no regret."""
-        weights = np.where(awake, self.rule.weights, 0.0)
-        total = weights.sum()
-        weights = weights / total if total > 0.0 else awake / max(awake.sum(), 1)
-        value = float(weights @ np.where(awake, self._p, 0.0))
-        self._p[~awake] = value
-        return value
 
     def _without_faults(self, event: Observation) -> float:
         """Mix the predictions that are finite, equally if the weights are not; note the faults."""
@@ -117,7 +111,7 @@ class Mixture(Expert):
             if (faults := awake[at] & ~finite[at]).any():
                 event.faults.extend(expert.owners(faults))
         awake &= finite
-        value = self._mixed(awake)
+        value = self.rule.mixed_of(self._p, awake)
         if not math.isfinite(value):
             value = float(self._p[awake].mean()) if awake.any() else 0.0
             self._p[~awake] = value

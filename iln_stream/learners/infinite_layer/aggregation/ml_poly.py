@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, mixed, update_rule
+from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, mixed, mixed_of, update_rule
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -52,6 +52,10 @@ class MLPoly(Part):
     def mixed(self, p: NDArray[np.float64]) -> float:
         """Return the weighted mean of the experts' predictions p (K,)."""
         return mixed(self.table, p)  # type: ignore[no-any-return]
+
+    def mixed_of(self, p: NDArray[np.float64], counts: NDArray[np.bool_]) -> float:
+        """Return the weighted mean of those p (K,) that count; write it to the others."""
+        return mixed_of(self.table, p, counts)  # type: ignore[no-any-return]
 
     def learn(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
         """Score the predictions p (K,) and their mixture by the target t."""

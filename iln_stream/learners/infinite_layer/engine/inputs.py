@@ -6,19 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled.column_statistics import CHANGED_AT, LAST, ROUGHNESS, join
-from iln_stream.compiled.standardise import (
-    ABSENT,
-    COUNT,
-    HIGH,
-    LOW,
-    LOWER,
-    MEAN,
-    N_ROWS,
-    SQUARES,
-    UPPER,
-    standardise,
-)
+from iln_stream.compiled.column_statistics import CHANGED_AT, join, no_statistics
+from iln_stream.compiled.standardise import ABSENT, standardise
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.preprocessing.columns import Columns
@@ -115,24 +104,3 @@ class Inputs(Part):
         """Resume from a state that `state` returned."""
         super().restore(state)
         self._d = self.stats.shape[1]
-
-
-def no_statistics(d: int) -> NDArray[np.float64]:
-    """Return the statistics (47, d) of columns without values: see compiled/standardise.py."""
-    stats = np.zeros((N_ROWS, d))
-    stats[[LOW, UPPER]], stats[[HIGH, LOWER]] = ABSENT, -ABSENT
-    return stats
-
-
-def statistics_of(
-    count: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the statistics (47, d) of columns of which only these are known, each (d,).
-
-    They go on without a run, as if the values had been uncorrelated and the last ones the means.
-    Columns with fewer than 30 values have no robust start.
-    """
-    stats = no_statistics(len(count))
-    stats[COUNT], stats[MEAN], stats[SQUARES], stats[LAST] = count, mean, squares, mean
-    stats[ROUGHNESS] = 2.0 * squares / np.maximum(count, 1.0)
-    return stats

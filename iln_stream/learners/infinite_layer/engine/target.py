@@ -2,9 +2,8 @@
 
 from collections.abc import Collection
 
-from iln_stream.compiled.column_statistics import CHANGED_AT
+from iln_stream.compiled.column_statistics import CHANGED_AT, no_statistics
 from iln_stream.compiled.target import center_and_unit, join_target
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.replayed_network import Pace
-from iln_stream.compiled.target import join_target
+from iln_stream.compiled.standardise import COUNT, MEAN, SQUARES
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.class_network import N_PREDICTIONS, ClassNetwork
@@ -23,7 +24,7 @@ from iln_stream.learners.infinite_layer.part import Part, require_fields
 UNSCALED = no_statistics(1)
 """Statistics by which any two labels are the same: of three classes and more the indices mean
 nothing, so the networks must not see the last labels."""
-UNSCALED[:3, 0] = 1.0, 0.0, 1e300
+UNSCALED[[COUNT, MEAN, SQUARES], 0] = 1.0, 0.0, 1e300
 
 
 class ClassNetworks(Part):
@@ -108,7 +109,7 @@ class ClassNetworks(Part):
     def learn(self, event: Observation, label: int, offsets: NDArray[np.float64]) -> None:
         """Store the event, which has joined the inputs' statistics, and take a step."""
         if self.n_classes <= 2:
-            join_target(float(label), self.labels.stats, self.ring.n)
+            self._join(label)
             scale = self.labels.stats
         else:
             scale = UNSCALED
@@ -120,6 +121,13 @@ class ClassNetworks(Part):
                 network.begin()  # no input came with the first event
             if self.n_classes > 1:
                 network.learn_classes(offsets)
+
+    def _join(self, label: int) -> None:
+        """Add a label, 0 or 1, to the exact mean and variance: a rare one is no outlier."""
+        stats = self.labels.stats
+        n = stats[COUNT, 0] + 1.0
+        share = stats[MEAN, 0] + (label - stats[MEAN, 0]) / n
+        stats[[COUNT, MEAN, SQUARES], 0] = n, share, n * share * (1.0 - share)
 
     def _reset(self, network: ClassNetwork) -> None:
         """Draw new weights for a network that has diverged; the ring trains them again."""

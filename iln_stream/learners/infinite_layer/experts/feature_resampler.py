@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.replay import Frame
 from iln_stream.compiled.target import FENCE
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSState

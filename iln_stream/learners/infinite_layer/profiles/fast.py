@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import fast_event as kernels
+from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
@@ -15,7 +16,7 @@ from iln_stream.compiled.target import center_and_unit
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.drift import signal
 from iln_stream.learners.infinite_layer.engine.engine import Engine
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs, no_statistics
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution

@@ -150,3 +150,14 @@ def test_a_network_that_is_not_finite_is_drawn_anew():
     assert nets.networks.n_reset == 1
     assert not nets.networks.asleep
     assert (nets.predict({"a": 1.5, "b": 1.5, "c": 0.0})[2:, 1] > 0.8).all()
+
+
+def test_labels_have_exact_statistics():
+    """Neither a rare label nor a burst of it is an outlier or a change of level."""
+    nets = Nets(2)
+    labels = [int(t % 500 < 3 or 900 < t < 1_000) for t in range(2_000)]
+    for label in labels:
+        nets.networks._join(label)
+    count, mean, squares = nets.networks.labels.stats[:3, 0]
+    assert (count, mean) == (2_000, pytest.approx(np.mean(labels)))
+    assert squares / count == pytest.approx(np.var(labels))

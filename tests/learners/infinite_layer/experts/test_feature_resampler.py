@@ -152,3 +152,21 @@ def test_restored_goes_on_bit_for_bit():
         twin.learn(value, value, 0.0)
         assert twin.bank.drawn_at.tolist() == stand.bank.drawn_at.tolist()
     assert (twin.bank.theta == stand.bank.theta).all()
+
+
+@pytest.mark.parametrize("shifted", [False, True])
+def test_an_expert_without_weights_takes_any_candidate(shifted):
+    """Though the memory has lost history and the old expert's stored predictions were perfect, and
+    although the target's level changed lately, the candidate takes over as soon as it has learned.
+    """
+    stand, rng = Stand(renewed=False), np.random.default_rng(0)
+    level = 0.0
+    for n, a in enumerate(rng.normal(size=1_300).tolist()):
+        if shifted and n == 1_150:
+            level = 1e4
+        if n == 1_200:
+            stand.resampler.rebuild([0])
+        stand.learn(a, a + level, a + level)
+    assert stand.target.changed_at == (pytest.approx(1_155, abs=10) if shifted else 0)
+    assert 1_200 < stand.replaced[-1] < 1_220
+    assert stand.resampler.rebuilding == []

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.inputs import no_statistics
+from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 from iln_stream.state import Block, from_bytes, to_bytes
 

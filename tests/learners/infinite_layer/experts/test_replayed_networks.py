@@ -146,3 +146,14 @@ def test_inputs_that_follow_events_without_any():
         errors.append(np.abs(engine.predictions - scaled(engine, y)))
         scale.append(abs(scaled(engine, y)))
     assert (np.mean(errors, axis=0)[[1, 2, 4, 5]] < 0.6 * np.mean(scale)).all()
+
+
+def test_networks_sleep_when_the_ring_lost_its_record():
+    """It then begins with the memory's 64 events, and for 1,024 more the others predict."""
+    engine = taught(products(1_200))
+    engine.networks.wakes_at = 5_000  # as if one had been drawn anew at a much later event
+    engine.networks.ring.record[:] = np.nan
+    engine.networks.heal()
+    assert engine.networks.ring.n == 64
+    assert engine.networks.asleep
+    assert engine.networks.wakes_at == 64 + RECOVERY

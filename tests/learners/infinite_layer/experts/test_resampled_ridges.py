@@ -164,3 +164,15 @@ def test_begun_anew_it_learns_later_events_only():
     assert max(drawn) >= 2 * FIRST
     relevance = stand.ridges.relevance(0)
     assert relevance[0] > 10.0 * relevance[1]
+
+
+def test_beginning_anew_all_are_awake():
+    """Also those that were being rebuilt: a restored expert would not sleep either."""
+    stand = Stand()
+    for event in events(100):
+        stand.learn(*event)
+    stand.bank.theta[0] = np.nan
+    stand.ridges.heal()
+    assert np.any(stand.ridges.asleep)
+    stand.ridges.begin_anew()
+    assert not np.any(stand.ridges.asleep)
