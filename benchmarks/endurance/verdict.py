@@ -22,7 +22,7 @@ BLOCK_GROWTH = 0.1
 """Python's small objects that an event may leave behind, on average."""
 
 STATE_GROWTH = 0.02
-"""Part by which the state's bytes may grow after that."""
+"""Part by which the state's bytes may grow after that, in the second half of a run."""
 
 
 class Verdict(NamedTuple):
@@ -94,7 +94,9 @@ def growing(record: dict[str, Any]) -> str:
         return f"{mib:.1f} MiB more"
     if blocks > BLOCK_GROWTH:
         return f"{blocks:.2g} objects more an event"
-    sizes = [size for n, size in record["state_bytes"] if n >= SETTLED]
+    readings = record["state_bytes"]
+    half = readings[-1][0] / 2 if readings else 0  # in the first half, columns still come
+    sizes = [size for n, size in readings if n >= max(SETTLED, half)]
     if sizes and sizes[-1] > (1.0 + STATE_GROWTH) * sizes[0]:
         return f"the state grew from {sizes[0]:,} to {sizes[-1]:,} bytes"
     return ""
