@@ -1,7 +1,6 @@
 """The eight kinds of streams."""
 
 from itertools import islice
-from time import thread_time
 
 import numpy as np
 import pytest
@@ -21,11 +20,9 @@ def test_an_event_is_a_function_of_seed_and_number(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_events_are_plain_and_cheap(name):
-    """Inputs and targets are finite floats, there are three classes, and events take below 5 us."""
-    began = thread_time()
+def test_events_are_plain(name):
+    """Inputs and targets are finite floats, and there are three classes."""
     found = taken(name, 8)
-    assert (thread_time() - began) / (8 * AT_ONCE) < 20e-6  # room for a busy machine
     assert all(len(chunk.xs) == len(chunk.ys) == len(chunk.classes) == AT_ONCE for chunk in found)
     values = [value for chunk in found for x in chunk.xs for value in x.values()]
     assert np.isfinite(values).all()
