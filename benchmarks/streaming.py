@@ -60,7 +60,7 @@ class Batches:
 class Nowhere:
     """A sink that discards everything."""
 
-    def write(self, key: str | None, value: bytes) -> None:
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         pass
 
     def send_queued(self) -> None:

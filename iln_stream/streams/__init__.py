@@ -1,6 +1,7 @@
 """Sources of events, and sinks for predictions and dead letters."""
 
 from iln_stream.streams.address import AddressError, schemes, stream_at
+from iln_stream.streams.appender import Appended, Appender, NewRecord
 from iln_stream.streams.base import Log, Record, Resume, Source, Start
 from iln_stream.streams.journal import Journal, Run, after, read_journal
 from iln_stream.streams.scheme import Scheme, StreamOptions
@@ -10,8 +11,11 @@ from iln_stream.streams.sink import Sink, TransactionalSink
 
 __all__ = [
     "AddressError",
+    "Appended",
+    "Appender",
     "Journal",
     "Log",
+    "NewRecord",
     "Record",
     "Resume",
     "Run",

@@ -18,6 +18,8 @@ class Record(NamedTuple):
         Number of the partition.
     timestamp
         When the record was written, in POSIX seconds; None if unknown.
+    key
+        Key that chose the partition; None: none. Bytes that are not UTF-8 are surrogate escapes.
 
     """
 
@@ -25,6 +27,7 @@ class Record(NamedTuple):
     payload: bytes | Mapping[str, Any] | None
     partition: int = 0
     timestamp: float | None = None
+    key: str | None = None
 
 
 class Resume(NamedTuple):

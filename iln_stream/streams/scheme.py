@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iln_stream.errors import SinkError, SourceError
+from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.sink import Sink, TransactionalSink
 
@@ -98,6 +99,10 @@ class Scheme:
     def sink(self, partition: int = 0) -> Sink:
         """Open the stream for writing."""
         raise SinkError(f"{self.address} can't be written to")
+
+    def appender(self) -> Appender:
+        """Open the stream for appending events; each append says where they are."""
+        raise SinkError(f"{self.address} can't be appended to")
 
     def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
         """Open the stream for writing, in transactions with the positions of `source`."""

@@ -7,8 +7,10 @@ from typing import Protocol
 class Sink(Protocol):
     """Stores messages in the given order, or raises an error."""
 
-    def write(self, key: str | None, value: bytes) -> None:
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Write one message (JSON text); it may be stored later, but in order.
+
+        `timestamp` is in POSIX seconds; None means now. A sink without keys or times ignores them.
 
         Raises
         ------

@@ -14,7 +14,7 @@ class ListSink:
     def __init__(self):
         self.waiting, self.sent, self.stored = [], [], []
 
-    def write(self, key, value):
+    def write(self, key, value, timestamp=None):
         self.waiting.append((key, value))
 
     def send_queued(self):
@@ -82,7 +82,7 @@ def test_sink_that_fails():
     """A sink's failure reaches the loop, which stops."""
 
     class Full(ListSink):
-        def write(self, key, value):
+        def write(self, key, value, timestamp=None):
             raise SinkError("disk full")
 
     with pytest.raises(SinkError, match="disk full"):

@@ -65,7 +65,7 @@ class Kept:
     def __init__(self, options):
         pass
 
-    def write(self, key, value):
+    def write(self, key, value, timestamp=None):
         written.append(json.loads(value)["y_pred"])
 
     def send_queued(self):

@@ -17,7 +17,7 @@ def _module(tmp_path, monkeypatch):
         "    return RiverDatasetSource([({}, 1.0)] * 9, 'made', options.limit)\n"
         "class Kept:\n"
         "    def __init__(self, options): self.seed = options.seed\n"
-        "    def write(self, key, value): pass\n"
+        "    def write(self, key, value, timestamp=None): pass\n"
         "kept = Kept(StreamOptions(seed=5))\n"
     )
     monkeypatch.chdir(tmp_path)

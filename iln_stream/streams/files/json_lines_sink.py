@@ -29,8 +29,8 @@ class JsonLinesSink:
         else:
             self._file, self._name, self._on_disk = file, "standard output", False
 
-    def write(self, key: str | None, value: bytes) -> None:
-        """Append one line; the key is ignored."""
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        """Append one line; key and time are ignored."""
         self._attempt(lambda: self._file.write(value + b"\n"))
 
     def send_queued(self) -> None:

@@ -139,7 +139,8 @@ class ConfluentSource(KafkaPartition):
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
                 offset = message.offset()
-                records.append(Record(offset, message.value(), self.partition, _time(message)))
+                value, key = message.value(), _key(message)
+                records.append(Record(offset, value, self.partition, _time(message), key))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())
@@ -206,6 +207,11 @@ class ConfluentSource(KafkaPartition):
             [self._place(milliseconds)], timeout=ANSWER_WITHIN_SECONDS
         )
         return None if found.offset < 0 else int(found.offset)
+
+
+def _key(message: Any) -> str | None:
+    key: bytes | None = message.key()
+    return None if key is None else key.decode(errors="surrogateescape")
 
 
 def _time(message: Any) -> float | None:

@@ -79,19 +79,24 @@ class KafkaSink:
         except (AssertionError, OSError, TypeError, ValueError) as error:
             raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
 
-    def write(self, key: str | None, value: bytes) -> None:
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message."""
-        self._send(key, value)
+        self._send(key, value, timestamp)
 
     def _send(
-        self, key: str | None, value: bytes, headers: Sequence[tuple[str, bytes]] = ()
+        self,
+        key: str | None,
+        value: bytes,
+        timestamp: float | None = None,
+        headers: Sequence[tuple[str, bytes]] = (),
     ) -> None:
         self._raise_if_failed()
         try:
             self._producer.send(
                 self._topic,
-                key=None if key is None else key.encode(),
+                key=None if key is None else key.encode(errors="surrogateescape"),
                 value=value,
+                timestamp_ms=None if timestamp is None else round(timestamp * 1000),
                 headers=list(headers),
                 partition=self._partition,
             ).add_errback(self._remember)

@@ -90,7 +90,13 @@ class KafkaSource(KafkaPartition):
             raise SourceError(f"topic {self.stream}: {error}") from error
         partition = self.partition
         records = [
-            Record(m.offset, m.value, partition, m.timestamp / 1000 if m.timestamp >= 0 else None)
+            Record(
+                m.offset,
+                m.value,
+                partition,
+                m.timestamp / 1000 if m.timestamp >= 0 else None,
+                None if m.key is None else m.key.decode(errors="surrogateescape"),
+            )
             for m in batch.get(self._tp, ())
         ]
         return records, position or self._position, self._consumer.highwater(self._tp) or 0
