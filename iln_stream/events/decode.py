@@ -16,6 +16,9 @@ LARGEST_PAYLOAD = 1 << 20
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A string in JSON."""
 
+_SPACES = b" \t\n\r"
+"""White space in JSON."""
+
 
 class MalformedError(ValueError):
     """The payload is not an event; the message names the wrong fields and what they should be."""
@@ -73,12 +76,17 @@ def _may_repeat_a_key(payload: bytes, event: Event) -> bool:
     """Return False if the JSON of an event certainly has no key twice.
 
     Outside of strings a colon follows each key and stands nowhere else, so the payload has as many
-    colons as keys. If the event has as many distinct keys, none was dropped. For ten inputs this
-    takes 0.4 us of an event's 2.4 us, and 3 us if strings have colons, as a timestamp does;
-    `_require_distinct_keys` would parse the event again in Python, which takes 6.6 us.
+    colons as keys. If the event has as many distinct keys, none was dropped. Strings may have
+    colons, too, as a timestamp does; a quote before a colon is rarer, and strings are removed last.
+    For ten inputs this takes 0.5 to 1 us of an event's 3 us; `_require_distinct_keys` would parse
+    the event again in Python, which takes 6.6 us.
     """
     n_keys = len(event.x) + len(event.model_fields_set)
-    return payload.count(b":") > n_keys and _STRING.sub(b"", payload).count(b":") > n_keys
+    return (
+        payload.count(b":") > n_keys
+        and payload.translate(None, _SPACES).count(b'":') > n_keys
+        and _STRING.sub(b"", payload).count(b":") > n_keys
+    )
 
 
 def _label(

@@ -22,6 +22,8 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     {'wind': 3.5, 'sky=clear': 1.0, 'holiday': 1.0}
 
     """
+    if set(map(type, x.values())) == {float}:
+        return dict(x)  # type: ignore[arg-type]  # as usual, and three times as fast
     numbers = {}
     for name, value in x.items():
         if isinstance(value, str):

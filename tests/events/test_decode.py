@@ -43,6 +43,11 @@ WRONG = {
     "input twice": (b'{"x": {"a": 1, "b": 2, "a": 1}}', "a", "occurs more than once"),
     "input twice, once escaped": (b'{"x": {"a": 1, "\\u0061": 2}}', "a", "occurs more than once"),
     "x twice": (b'{"x": {}, "y": 1, "x": {"a": 1}}', "x: ", "occurs more than once"),
+    "input twice, spaces before colons": (
+        b'{"x": {"a" :1, "b"\t:2, "a"\n:1, "c"\r: 0}}',
+        "a",
+        "occurs more than once",
+    ),
     "y twice, among colons": (
         b'{"x": {"a:": ":"}, "y": 1, "y": 1}',
         "y: ",
