@@ -12,8 +12,9 @@ RISE = 0.1
 FIRST_DECADE = 1_000
 """Decades are compared from the one that ends here: earlier ones are a few events."""
 
-SETTLED = 100_000
-"""Events after which memory must be flat: rings and pools are full. Half of a shorter run."""
+SETTLED = 200_000
+"""Events after which memory must be flat: rings and pools are full, and two snapshots were taken,
+whose buffers the process keeps. Half of a shorter run."""
 
 RESIDENT_GROWTH = 6.0
 """MiB that the process may grow by after that."""
