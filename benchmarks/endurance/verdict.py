@@ -112,7 +112,7 @@ def growth_of(record: dict[str, Any]) -> tuple[float, float] | None:
     began = record["resumed"][-1] if record["resumed"] else 0
     settled = began + min(SETTLED, (n - began) // 2)
     readings = [reading for reading in record["memory"] if reading[0] >= settled]
-    if len(readings) < 2 or (began and n - began < 2 * SETTLED):
+    if len(readings) < 2 or (began and n - began < SETTLED):
         return None
     (first, mib, blocks), (last, last_mib, last_blocks) = readings[0], readings[-1]
     return last_mib - mib, (last_blocks - blocks) / (last - first)
