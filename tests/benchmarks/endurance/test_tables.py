@@ -18,7 +18,7 @@ def record(longest, **changes):
         "machine_ms": 0.2,
         "n_reset": 0,
         "decades": [{"end": end, **decade} for end in (100, 1_000)],
-        "memory": [[100_000, 200.0, 5_000], [1_000_000, 201.5, 5_000]],
+        "memory": [[200_000, 200.0, 5_000], [1_000_000, 201.5, 5_000]],
         "state_bytes": [[1_000_000, 2_500_000]],
         "resumed": [],
     }
