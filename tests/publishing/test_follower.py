@@ -1,11 +1,14 @@
 """`Follower`: has the newest version, and says why it has none."""
 
 import shutil
+import subprocess
+import sys
 import threading
 from time import monotonic, sleep, time
 
 import pytest
 from river import linear_model
+from support.command_line import environment
 
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.publishing import Follower, Publisher
@@ -158,3 +161,27 @@ def test_several_followers(path):
         thread.join(60)
     assert errors == []
     assert publisher.version >= 20
+
+
+def test_the_first_prediction_is_quick(path):
+    """What a process has to load to predict is loaded before a version becomes current."""
+    publish(path, InfiniteLayerRegressor(seed=1), 70)
+    program = (
+        "import sys\n"
+        "from time import perf_counter\n"
+        "from iln_stream.publishing import Follower\n"
+        "follower = Follower(sys.argv[1])\n"
+        "assert follower.refresh()\n"
+        "began = perf_counter()\n"
+        "follower.current.learner.predict_interval({'a': 1.0})\n"
+        "print((perf_counter() - began) / follower.current.load_seconds)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    assert float(done.stdout) < 0.3
