@@ -290,6 +290,7 @@ def test_a_slow_disk_does_not_stop_learning(path, monkeypatch):
 
     monkeypatch.setattr(publisher._file, "write", slow)
     for offset in range(5):
+        publisher._due = 0.0
         publisher.on_step(step(learner, offset))
     go_on.set()
     assert published(publisher).n_learned == 1
