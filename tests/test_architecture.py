@@ -25,13 +25,15 @@ THIRD_PARTIES = {
     "llvmlite": {"compiled"},
     "matplotlib": {"demo"},
     "numba": {"compiled"},
-    "numpy": {"features", "frozen", "compiled", "learners", "paper", "snapshots", "state"},
+    "numpy": {
+        *("features", "frozen", "compiled", "learners", "paper", "publishing", "snapshots", "state")
+    },
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"cli", "events", "service"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
-    "river": {"frozen", "learners", "paper", "service", "demo", "streams"},
+    "river": {"frozen", "learners", "paper", "publishing", "service", "demo", "streams"},
     "typer": {"cli"},
 }
 """Folders that may import each dependency, so that learners need no Kafka and no server."""

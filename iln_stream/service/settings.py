@@ -102,8 +102,16 @@ class Settings(BaseSettings):
     snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
     snapshot_pickle: bool = Field(
         default=False,
-        description="Save and load your own learners as pickles. Loading a pickle runs code: use "
-        "only if nobody else can write to the folder.",
+        description="Save, publish and load your own learners as pickles. Loading a pickle runs "
+        "code: use only if nobody else can write to the folder.",
+    )
+    publish: str | None = Field(
+        default=None,
+        description="Folder for published versions of the learners, from which other processes "
+        "predict while these learn. Unset: none.",
+    )
+    publish_seconds: float = Field(
+        default=0.5, gt=0, description="Publish a version after this many seconds."
     )
     accept_loss: bool = Field(
         default=False,
