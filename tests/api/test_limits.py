@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from support.running_api import eventually, publish
@@ -16,12 +17,10 @@ def client(address):
 
 
 def passes(limit, scope):
-    try:
+    with suppress(HttpError):
         limit(scope)
-    except HttpError as error:
-        assert (error.status, error.reason) == (429, "rate")
-        return False
-    return True
+        return True
+    return False
 
 
 def test_a_bucket_refills():
@@ -31,7 +30,7 @@ def test_a_bucket_refills():
     assert [passes(limit, client("10.0.0.1")) for _ in range(4)] == [True, True, True, False]
     with pytest.raises(HttpError) as refused:
         limit(client("10.0.0.1"))
-    assert refused.value.headers == {"Retry-After": "2"}
+    assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "2"})
     now[0] = 2.0
     assert [passes(limit, client("10.0.0.1")) for _ in range(2)] == [True, False]
     now[0] = 1000.0  # the bucket does not grow above its size
@@ -95,9 +94,14 @@ def test_an_endless_body_is_cut_off(start):
             b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
         )
-        with pytest.raises(OSError, match="reset|pipe"):
-            connection.sendall((b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 10_000)
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            send_for_ever(connection, b"10000\r\n" + b" " * 0x10000 + b"\r\n")
     assert api.http.get("/live").status_code == 200
+
+
+def send_for_ever(connection, data):
+    while True:
+        connection.sendall(data)
 
 
 def test_largest_batch(start, tmp_path):

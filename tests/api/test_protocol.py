@@ -139,7 +139,7 @@ def test_a_client_that_does_not_read(start, tmp_path):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", api.port))
         connection.settimeout(30)
-        with pytest.raises(OSError, match="reset|pipe"):
+        with pytest.raises(OSError, match=r"reset|pipe"):
             connection.sendall(request * 10_000)
     state = api.server._server.server_state
     api.http.close()
