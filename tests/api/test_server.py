@@ -143,5 +143,5 @@ def test_ipv6(tmp_path):
 
 def test_events_need_a_log(tmp_path):
     """An address that can't be appended to is an error at the start."""
-    with pytest.raises(SettingsError, match="events = .*can't be appended to"):
+    with pytest.raises(SettingsError, match=r"events = .*can't be appended to"):
         ApiServer(ApiSettings(events="river:TrumpApproval", port=0))
