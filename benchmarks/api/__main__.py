@@ -3,7 +3,8 @@
 Usage: python -m benchmarks.api [--profile fast] [--rate 500] [--events 10000] [--seconds 20]
 
 - *Latency*: a process appends events to an embedded log at a rate, `iln-stream run` learns and
-  publishes them, `iln-stream serve` predicts, and a process sends requests at a rate, open loop.
+  publishes them, `iln-stream serve` predicts, and a process sends requests at a rate, open loop. In
+  turn with it, a bare server answers the same requests at once: what the machine itself costs.
 - *Slowing*: the learner learns a full log as fast as it can, alone and beside the API under load,
   in turn. On a machine with few cores it also loses what the others use; `CPU per event` tells the
   two apart.
@@ -29,6 +30,7 @@ from typing import Any
 from benchmarks.api.feed import feed
 
 COMMAND = [sys.executable, "-c", "from iln_stream.cli import main; main()"]
+TURNS = 4
 _TICKS = os.sysconf("SC_CLK_TCK")
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -61,7 +63,7 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
         folder = Path(name)
         address = f"sqlite:{folder / 'log.db'}"
         feed(address, 1e9, 5000)  # so that there is a model
-        count = int(options.events * (options.seconds + 4))
+        count = int(options.events * (2 * options.seconds + 60))
         with learner(folder, options) as run, api(folder) as (serve, url):
             arguments = [address, str(options.events), str(count)]
             with process("-m", "benchmarks.api.feed", *arguments) as feeder:
@@ -69,18 +71,32 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
                 watched = {"learner": run.pid, "api": serve.pid, "feeder": feeder.pid}
                 before, learned = {k: cpu(p) for k, p in watched.items()}, events_learned(url)
                 begun = perf_counter()
-                found = send(url, options.rate, options.seconds)
+                with process("-m", "benchmarks.api.bare") as bare:
+                    assert bare.stdout is not None
+                    servers = {"api": url, "bare": bare.stdout.readline().strip()}
+                    sent = {name: [] for name in servers}
+                    for _ in range(TURNS):
+                        for name, place in servers.items():
+                            sent[name].append(send(place, options.rate, options.seconds / TURNS))
                 took = perf_counter() - begun
-                found["cpu_of_load"] = found.pop("cpu")
-                for k, p in watched.items():
-                    found[f"cpu_of_{k}"] = (cpu(p) - before[k]) / took
+                found = {f"cpu_of_{k}": (cpu(p) - before[k]) / took for k, p in watched.items()}
+                found["cpu_of_load"] = statistics.mean(each["cpu"] for each in sent["api"])
                 found["learned_per_second"] = (events_learned(url) - learned) / took
                 found["model_age"] = get(f"{url}/model")["age_seconds"]
-    all_ = found.pop("latencies")
-    for q in (0.5, 0.9, 0.99, 0.999):
-        found[f"p{100 * q:g}_ms"] = 1e3 * all_[min(int(q * len(all_)), len(all_) - 1)]
-    found["max_ms"] = 1e3 * all_[-1]
+    for name, parts in sent.items():
+        all_ = sorted(value for each in parts for value in each["latencies"])
+        found[name] = {
+            "rate": statistics.mean(each["rate"] for each in parts),
+            "errors": sum(each["errors"] for each in parts),
+            **{f"p{100 * q:g}_ms": quantile(all_, q) for q in (0.5, 0.9, 0.99, 0.999)},
+            "max_ms": 1e3 * all_[-1],
+        }
     return found
+
+
+def quantile(ordered: list[float], q: float) -> float:
+    """Return a quantile in milliseconds."""
+    return 1e3 * ordered[min(int(q * len(ordered)), len(ordered) - 1)]
 
 
 def slowing(options: argparse.Namespace) -> dict[str, Any]:
@@ -130,7 +146,8 @@ def learn_all(
 @contextmanager
 def process(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
     """Run Python in a process, and end it."""
-    with subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, text=True) as it:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, *arguments], **pipes) as it:
         try:
             yield it
         finally:
@@ -214,10 +231,11 @@ def cpu(pid: int) -> float:
 
 def print_latency(found: dict[str, Any]) -> None:
     """Print the first part."""
-    print(f"/predict, {found['rate']:.0f} requests/s, {found['errors']} errors:", end=" ")
-    print(
-        ", ".join(f"{k} {found[f'{k}_ms']:.2f} ms" for k in ("p50", "p90", "p99", "p99.9", "max"))
-    )
+    names = ("p50", "p90", "p99", "p99.9", "max")
+    for kind in ("api", "bare"):
+        each = found[kind]
+        times = ", ".join(f"{name} {each[f'{name}_ms']:.2f} ms" for name in names)
+        print(f"{kind}: {each['rate']:.0f} requests/s, {each['errors']} errors: {times}")
     print(f"learned {found['learned_per_second']:,.0f} events/s;", end=" ")
     print(f"age of the model at the end {found['model_age']:.2f} s")
     names = ("learner", "api", "feeder", "load")
