@@ -188,8 +188,8 @@ def test_mixed_offsets(weights):
 
 
 LONG = 600_000
-"""60 / (1 - .9999): what tallies began with, or rounding that a factor above 1 would have raised, is
-visible by then."""
+"""60 / (1 - .9999) events: a beginning that is not forgotten, or rounding that grows, shows by
+then."""
 
 
 @pytest.mark.parametrize("kind", ["stationary", "constant", "bursting"])
