@@ -64,7 +64,7 @@ def _flag(settings: type[CommandSettings], name: str) -> inspect.Parameter:
     default = field.get_default(call_default_factory=True)
     option = typer.Option(help=field.description, show_default=str(default) if default else False)
     # A flag takes any text: Settings checks the values, with better error messages.
-    kind = bool if field.annotation is bool else str
+    kind = bool if field.annotation in (bool, bool | None) else str
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -24,7 +24,8 @@ class Settings(CommandSettings):
 
     source: str = Field(
         default="kafka",
-        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; a "
+        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
+        "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
         "`.jsonl` or `.csv` file; `-` for JSON lines on standard input; `river:NAME` or "
         "`synthetic:NAME` for a River dataset; or `package.module:attribute` for your own source.",
     )
@@ -44,8 +45,9 @@ class Settings(CommandSettings):
     )
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
-        description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
-        "after a time (RFC 3339). Required on the first run; with `snapshots`, later runs resume.",
+        description="Where a run from a log begins: `earliest`, `latest`, or the first record at "
+        "or after a time (RFC 3339). Required on the first run from Kafka; unset, `sqlite:PATH` "
+        "begins at `earliest`. With `snapshots`, later runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -53,7 +55,7 @@ class Settings(CommandSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many events; not for Kafka.",
+        description="Stop after this many events; not for a log.",
     )
     target: str | None = Field(default=None, description="Column of the label in a CSV file.")
     kafka_options: JsonObject = Field(
@@ -136,19 +138,21 @@ class Settings(CommandSettings):
     )
     predictions: str | None = Field(
         default=None,
-        description="Where predictions go: `kafka:TOPIC`, a file, `-` for standard output, or "
-        "`package.module:attribute` for your own sink.",
+        description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
+        "standard output, or `package.module:attribute` for your own sink.",
     )
-    transactional: bool = Field(
-        default=False,
-        description="Publish predictions in Kafka transactions: consumers that read committed "
-        "records see each exactly once. Otherwise at least once, with identical repeats. Needs "
-        "predictions to `kafka:TOPIC`.",
+    transactional: bool | None = Field(
+        default=None,
+        description="Publish predictions in transactions with their positions: readers of "
+        "committed records see each exactly once. Otherwise at least once, with identical repeats. "
+        "Needs a log as source, and predictions to `kafka:TOPIC` or `sqlite:PATH`. Unset: yes for "
+        "`sqlite:PATH`, where it costs nothing, else no.",
     )
     dead_letters: str | None = Field(
         default=None,
-        description="Where dead letters go: `kafka:TOPIC` or a file. Unset: the topic "
-        "`<topic>-dead-letters` for a Kafka source, else the file `dead-letters.jsonl`.",
+        description="Where dead letters go: `kafka:TOPIC`, `sqlite:PATH#TOPIC` or a file. Unset: "
+        "the topic `<topic>-dead-letters` beside that of a log, else the file "
+        "`dead-letters.jsonl`.",
     )
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(

@@ -52,6 +52,9 @@ class Scheme:
     has_transactions = False
     """Whether one transaction can store messages and the positions that they come from."""
 
+    publishes_once = False
+    """Whether transactions cost so little that predictions use them unless the user says no."""
+
     needs_broker = False
     """Whether it needs the brokers in `bootstrap`."""
 
@@ -83,6 +86,9 @@ class Scheme:
 
     def wait(self) -> None:
         """Wait until the stream can be opened."""
+
+    def prepare(self) -> None:
+        """Create what a run may create before it reads, such as a log that waits for events."""
 
     def source(self) -> Source:
         """Open the stream for reading from its beginning."""
