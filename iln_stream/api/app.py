@@ -124,6 +124,7 @@ def create_app(
 
 def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
     async def description(request: Request) -> Response:
+        """Describe the API."""
         task = routes.models.task()
         return as_json(openapi.describe(app, routes.settings, task, secured))
 

@@ -142,5 +142,4 @@ class BodyReader:
             413,
             "body size",
             f"body: more than {self._most_bytes:,} bytes; send fewer events in a request",
-            {"Connection": "close"},
         )

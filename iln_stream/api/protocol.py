@@ -10,6 +10,9 @@ from iln_stream.api.http_error import error_body
 
 MOST_HEADER_BYTES = 64 * 1024
 
+_LINGER_SECONDS = 1.0
+"""Time to read what a refused client still sends; closing at once would discard the answer."""
+
 _CLOSE = b"connection: close\r\ncontent-type: application/json\r\n"
 
 
@@ -50,6 +53,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unread: asyncio.TimerHandle | None = None
         self._in_headers = False
         self._header_bytes = 0
+        self._is_over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
@@ -78,7 +82,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came."""
-        if self.transport.is_closing():
+        if self._is_over or self.transport.is_closing():
             return
         super().data_received(data)
         if self._in_headers:
@@ -137,15 +141,20 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, reason: str, message: str) -> None:
         """Answer without the application, and close the connection."""
-        self._set_deadline(None)
-        if self.transport.is_closing():
+        if self._is_over or self.transport.is_closing():
             return
+        self._is_over = True
         self._refused(reason)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         body = error_body(message)
         head = b"HTTP/1.1 %d %s\r\n" % (status, reason.encode())
         length = b"content-length: %d\r\n\r\n" % len(body)
         self.transport.write(head + _CLOSE + length + body)
-        self.transport.close()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._set_deadline(self.loop.call_later(_LINGER_SECONDS, self._close))
 
     def _close(self) -> None:
         self._set_deadline(None)

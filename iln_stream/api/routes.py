@@ -18,7 +18,7 @@ from iln_stream.api.metrics import ApiMetrics
 from iln_stream.api.models import Models
 from iln_stream.api.predicting import Predictor
 from iln_stream.api.settings import ApiSettings
-from iln_stream.events import Event, Label
+from iln_stream.events import Event, Label, MalformedError, one_hot
 from iln_stream.streams import Appended, NewRecord
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -55,8 +55,10 @@ class Routes(NamedTuple):
         message = decoded_batch(body, event, batch)
         if isinstance(message, EventBatch):
             self._check_batch(message.events)
-            return await self._append([_event_record(each) for each in message.events])
-        return await self._append([_event_record(message)])
+            records = [_event_record(e, f"events.{i}.") for i, e in enumerate(message.events)]
+        else:
+            records = [_event_record(message)]
+        return await self._append(records)
 
     async def feedback(self, request: Request) -> Response:
         """Append the label of an event."""
@@ -129,7 +131,11 @@ class Routes(NamedTuple):
         return as_json({"appended": appended}, 201 if any(p.is_new for p in places) else 200)
 
 
-def _event_record(event: Event) -> NewRecord:
+def _event_record(event: Event, path: str = "") -> NewRecord:
+    try:
+        one_hot(event.x)  # the learner would refuse it, as a dead letter
+    except MalformedError as error:
+        raise HttpError(422, "malformed", f"{path}{error}") from None
     value = event.model_dump_json(exclude_unset=True).encode()
     return NewRecord(value, event.id, None if event.id is None else _identity("event", event.id))
 

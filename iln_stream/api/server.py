@@ -25,7 +25,7 @@ from iln_stream.api.settings import ApiSettings
 from iln_stream.api.tls import tls_context
 from iln_stream.publishing import Follower
 from iln_stream.settings import SettingsError
-from iln_stream.streams import StreamOptions, stream_at
+from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +57,11 @@ class ApiServer:
             settings.events,
             StreamOptions(bootstrap=settings.bootstrap, kafka_options=settings.kafka_options),
         )
+        if type(log_stream).appender is Scheme.appender:
+            raise SettingsError(
+                f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or "
+                "kafka:TOPIC"
+            )
         log_stream.check()
         self._metrics = ApiMetrics(CollectorRegistry())
         models = Models(

@@ -15,9 +15,16 @@ Inputs = dict[str, Number | Boolean | Text | None]
 
 Moment = Annotated[
     AwareDatetime,
-    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date-time"},
+                {"type": "number", "minimum": -62_135_596_800_000, "maximum": 253_402_300_799_999},
+            ]
+        }
+    ),
 ]
-"""A time: a string with a UTC offset, or a number."""
+"""A time of the years 1 to 9999: a string with a UTC offset, or a number."""
 
 
 class Event(BaseModel):

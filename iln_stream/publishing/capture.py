@@ -43,7 +43,7 @@ class Capture:
         self._learner = learner
         self.form = STATE
         try:
-            self._state()
+            self._require_known_parameters(self._state())
         except StateError as error:
             if not allow_pickle:
                 raise PublishingError(
@@ -79,12 +79,14 @@ class Capture:
             state = state_of(self._learner)
         if broken := broken_numbers(state):
             raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
+        return state
+
+    def _require_known_parameters(self, state: StateDict) -> None:
         for parameter, name in unserializable_parameters(state):
             raise StateError(
                 f"{parameter} is a {name}, which a state does not describe, so it could not be "
                 "restored: make that class @restorable (iln_stream.learners)"
             )
-        return state
 
 
 def to_arrays(copy: dict[str, Any], form: str) -> dict[str, NDArray[Any]]:

@@ -199,7 +199,7 @@ class VersionFile:
 
 def _write(path: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> Identity:
     """Write a file, with few calls that release the GIL: the loop may hold it 5 ms each time."""
-    buffers = _buffers(header, arrays)
+    buffers = contents(header, arrays)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
         _write_all(descriptor, buffers)
@@ -214,8 +214,8 @@ def _write(path: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> Id
         os.close(descriptor)
 
 
-def _buffers(header: Header, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
-    """Return the file's contents, with a first line to be replaced by one of the same length."""
+def contents(header: Header, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
+    """Return the buffers of a file; its first line is to be replaced by one of the same length."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     layout = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
     line = json.dumps({**asdict(header), "arrays": layout}).encode() + b"\n"
@@ -261,6 +261,8 @@ def _expected_checksum(line: bytes) -> int:
             f"its format has number {found}, and this release reads {FORMAT}: use the release of "
             "the learner"
         )
+    if line != _first_line(expected):
+        raise DamagedError("its first line is not as it was written")
     return expected
 
 

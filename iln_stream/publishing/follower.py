@@ -8,7 +8,7 @@ from time import perf_counter, time
 from typing import Any
 
 from iln_stream.errors import PublishingError
-from iln_stream.publishing.capture import learner_of
+from iln_stream.publishing.capture import STATE, learner_of
 from iln_stream.publishing.file import Identity, VersionFile
 
 
@@ -120,6 +120,8 @@ class Follower:
         began = perf_counter()
         header, arrays, identity = self._file.read()
         learner = learner_of(arrays, header.form, self._allow_pickle)
+        if header.form == STATE:
+            _exercise(learner, header.task)
         self._seen = identity
         return Published(
             learner=learner,
@@ -133,3 +135,16 @@ class Follower:
             load_seconds=perf_counter() - began,
             n_bytes=identity.size,
         )
+
+
+def _exercise(learner: Any, task: str) -> None:
+    """Let one of our learners predict, which changes nothing, before anybody asks it to.
+
+    The first prediction of a process loads compiled functions, which takes a second or more.
+    """
+    if task == "classification":
+        learner.predict_proba_one({})
+        return
+    learner.predict_one({})
+    if hasattr(learner, "predict_interval"):
+        learner.predict_interval({})

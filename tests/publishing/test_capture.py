@@ -79,6 +79,17 @@ def test_any_event(name, seed, n):
         assert answers(restored, x) == answers(learner, x)
 
 
+@pytest.mark.parametrize("name", ["accurate", "fast", "classes"])
+def test_many_columns(name):
+    """The same holds after columns came one by one, for which rings keep some room."""
+    learner = LEARNERS[name]()
+    for n in range(90):
+        x = {f"v{j}": float(np.sin(n * j)) for j in range(n // 2)}
+        learner.learn_one(x, label(learner, np.cos(n)))
+        if n % 6 == 0:
+            assert answers(copied(learner), x) == answers(learner, x)
+
+
 def test_relevance_is_the_same():
     """The relevance of inputs needs past events; the restored learner has enough of them."""
     learner = InfiniteLayerRegressor(seed=1)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from river import base, compose
 
+from iln_stream.compiled.replay_ring import N_LAGS
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
 from iln_stream.learners.infinite_layer.part import Part
@@ -85,7 +86,8 @@ def _recent(ring: ReplayRing) -> dict[str, Any]:
     small.record = ring.record
     first = max(small._first, ring._first)
     kept = np.arange(first, n) % len(ring._targets)
-    events = {"rows": ring._rows[kept], "targets": ring._targets[kept]}
+    width = ring.n_columns - N_LAGS  # the ring has room for more
+    events = {"rows": ring._rows[kept, :width], "targets": ring._targets[kept]}
     return Part.state(ring) | {"events": [events]}
 
 
