@@ -5,6 +5,13 @@ requests, parses answers and decides about retries, and knows nothing of sockets
 the results of calls, `errors.py` their errors.
 """
 
+try:
+    import httpx  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "iln_stream.client needs httpx: pip install 'iln-stream[client]'", name="httpx"
+    ) from None
+
 from iln_stream.client.answers import (
     Appended,
     Interval,
