@@ -232,7 +232,7 @@ def topic_state(stream: SqliteScheme) -> TopicState:
 
 
 def _line(record: Record, positions: bool) -> bytes:
-    value = value_of(record) or b""
+    value = (value_of(record) or b"").replace(b"\n", b" ")
     if not positions:
         return value
     moment = dt.datetime.fromtimestamp(record.timestamp or 0.0, dt.UTC)

@@ -112,6 +112,11 @@ def export_topic(
             "%d records without a value (tombstones) were left out: only a log stores them",
             progress.n_without_value,
         )
+    if progress.n_with_line_breaks:
+        log.warning(
+            "line breaks in %d records became spaces: a file has one record a line",
+            progress.n_with_line_breaks,
+        )
     if progress.stopped:
         report(console, f"interrupted; {_continuing(progress)}")
         raise typer.Exit(_INTERRUPTED)

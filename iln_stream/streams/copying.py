@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -38,7 +39,9 @@ class Progress:
     n_records
         Number of records stored at the target.
     n_without_value
-        Records without a value, which the target can't store.
+        Records with no value, or an empty one, which a file can't have; they are left out.
+    n_with_line_breaks
+        Records whose line breaks became spaces in a file, which means the same in JSON.
     positions
         Where to go on, by partition of the source.
     stopped
@@ -50,6 +53,7 @@ class Progress:
     total: int | None = None
     n_records: int = 0
     n_without_value: int = 0
+    n_with_line_breaks: int = 0
     positions: dict[int, int] = field(default_factory=dict)
     stopped: bool = False
 
@@ -99,15 +103,15 @@ def import_records(
     """
     progress = progress or Progress()
     partitions = source.partitions() if source.is_log else [0]
-    n_partitions = target.create(len(partitions))
-    by_key = len(partitions) == 1 and n_partitions > 1
-    if not by_key and n_partitions != len(partitions):
-        raise _other_partitions(source, len(partitions), target, n_partitions)
     with ExitStack() as opened:
         sources: list[Source] = []
         for partition in partitions:
             sources.append(source.log(partition, start) if source.is_log else source.source())
             opened.callback(sources[-1].close)
+        n_partitions = target.create(len(partitions))
+        by_key = len(partitions) == 1 and n_partitions > 1
+        if not by_key and n_partitions != len(partitions):
+            raise _other_partitions(source, len(partitions), target, n_partitions)
         topic_id = cast(Log, sources[0]).topic_id if source.is_log else None
         importer = SqliteImporter(target.path, target.topic, source.place, topic_id)
         opened.callback(importer.close)
@@ -236,11 +240,11 @@ def export_records(
         parts = [_records(log) for log in logs]
         if target.is_log:
             sinks = _Sinks(target, opened, per_partition=True)
-            _write(chain.from_iterable(parts), sinks, progress, keeps_all=True)
+            _write(chain.from_iterable(parts), sinks, progress, to_lines=False)
         else:
             merged = merge(*parts, key=lambda record: record.timestamp or 0.0)
             sinks = _Sinks(target, opened, per_partition=False)
-            _write(merged, sinks, progress, keeps_all=False)
+            _write(merged, sinks, progress, to_lines=True)
     return progress
 
 
@@ -268,33 +272,34 @@ class _Sinks:
             sink.flush()
 
 
-def _write(
-    records: Iterator[Record], sinks: _Sinks, progress: Progress, *, keeps_all: bool
-) -> None:
+def _write(records: Iterator[Record], sinks: _Sinks, progress: Progress, *, to_lines: bool) -> None:
     read: dict[int, int] = {}
-    n = n_without = 0
+    done = Counter[str]()
 
     def store() -> None:
-        nonlocal n, n_without
         sinks.flush()
         progress.positions.update(read)
-        progress.n_records += n
-        progress.n_without_value += n_without
-        n = n_without = 0
+        progress.n_records += done["written"]
+        progress.n_without_value += done["without value"]
+        progress.n_with_line_breaks += done["with line breaks"]
+        done.clear()
         progress.advanced(progress)
 
     for record in records:
         if progress.stopped:
             break
         value = value_of(record)
-        if value is None and not keeps_all:
-            n_without += 1
+        if to_lines and not value:
+            done["without value"] += 1
         else:
+            if to_lines and value is not None and b"\n" in value:
+                value = value.replace(b"\n", b" ")
+                done["with line breaks"] += 1
             # A log stores records without a value, too.
             sinks.of(record.partition).write(record.key, cast(bytes, value), record.timestamp)
-            n += 1
+            done["written"] += 1
         read[record.partition] = record.offset + 1
-        if n + n_without >= _FLUSH_RECORDS:
+        if done["written"] + done["without value"] >= _FLUSH_RECORDS:
             store()
     store()
 

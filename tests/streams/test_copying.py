@@ -244,3 +244,26 @@ def test_records_without_a_value(tmp_path):
     done = export_records(source, out)
     assert (done.n_records, done.n_without_value) == (2, 1)
     assert (tmp_path / "out.jsonl").read_text() == "1\n2\n"
+
+
+def test_line_breaks(tmp_path):
+    """A record of several lines is one line in a file, and the same JSON; a log keeps it."""
+    value = b'{"x":\n {"a": 1}}'
+    append(tmp_path / "a.db", [value, b"", b"2"])
+    done = export_records(
+        at(tmp_path / "a.db"), stream_at(str(tmp_path / "out.jsonl"), StreamOptions())
+    )
+    assert (tmp_path / "out.jsonl").read_bytes() == b'{"x":  {"a": 1}}\n2\n'
+    assert (done.n_records, done.n_with_line_breaks, done.n_without_value) == (2, 1, 1)
+    done = export_records(at(tmp_path / "a.db"), at(tmp_path / "b.db"))
+    assert [r.payload for r in read(tmp_path / "b.db")] == [value, b"", b"2"]
+    assert (done.n_with_line_breaks, done.n_without_value) == (0, 0)
+
+
+def test_a_source_that_does_not_exist(tmp_path):
+    """No log is created for it."""
+    with pytest.raises(SourceError, match="can't read"):
+        import_records(
+            stream_at(str(tmp_path / "absent.jsonl"), StreamOptions()), at(tmp_path / "a.db")
+        )
+    assert list(tmp_path.iterdir()) == []
