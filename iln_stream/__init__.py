@@ -3,30 +3,30 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from iln_stream import features
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
-from iln_stream.frozen import FrozenNetwork, freeze
-from iln_stream.learners import (
-    Averaged,
-    Block,
-    Exact,
-    Full,
-    GrowingPool,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    Pool,
-    RandomFeatureRidge,
-    Sampled,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-    features_wanted,
-    restorable,
-)
 
 if TYPE_CHECKING:
+    from iln_stream import features
     from iln_stream.events import Event
+    from iln_stream.frozen import FrozenNetwork, freeze
+    from iln_stream.learners import (
+        Averaged,
+        Block,
+        Exact,
+        Full,
+        GrowingPool,
+        InfiniteLayerClassifier,
+        InfiniteLayerRegressor,
+        Pool,
+        RandomFeatureRidge,
+        Sampled,
+        ScaledTarget,
+        ShrinkingGradient,
+        WinsorisedScaler,
+        features_wanted,
+        restorable,
+    )
     from iln_stream.prequential import Listener, PrequentialLoop
     from iln_stream.snapshots import load
     from iln_stream.streams import Record, Sink, Source
@@ -62,21 +62,28 @@ __all__ = [
     "restorable",
 ]
 
-_IMPORTED_ON_FIRST_USE = {
-    "Event": "iln_stream.events",
-    "Listener": "iln_stream.prequential",
-    "PrequentialLoop": "iln_stream.prequential",
-    "Record": "iln_stream.streams",
-    "Sink": "iln_stream.streams",
-    "Source": "iln_stream.streams",
-    "load": "iln_stream.snapshots",
+_FOLDERS = {
+    "learners": (
+        *("Averaged", "Block", "Exact", "Full", "GrowingPool", "Pool", "Sampled"),
+        *("InfiniteLayerClassifier", "InfiniteLayerRegressor", "RandomFeatureRidge"),
+        *("ScaledTarget", "ShrinkingGradient", "WinsorisedScaler"),
+        *("features_wanted", "restorable"),
+    ),
+    "events": ("Event",),
+    "frozen": ("FrozenNetwork", "freeze"),
+    "prequential": ("Listener", "PrequentialLoop"),
+    "snapshots": ("load",),
+    "streams": ("Record", "Sink", "Source"),
 }
-"""Names that only a stream needs, with their modules: learners alone load none of these."""
+_FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names}
+"""Names that are imported on first use: learners need no stream, and the client no learner."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _IMPORTED_ON_FIRST_USE:
-        return getattr(import_module(_IMPORTED_ON_FIRST_USE[name]), name)
+    if name == "features":
+        return import_module("iln_stream.features")
+    if name in _FOLDER_OF:
+        return getattr(import_module(f"iln_stream.{_FOLDER_OF[name]}"), name)
     raise AttributeError(f"module 'iln_stream' has no attribute {name!r}")
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -213,6 +214,80 @@ def test_a_zombie_replaces_nothing(
     found = published(broker.bootstrap, f"{topic}-p")
     assert len(set(found)) == after.n_events, "a repeat had another value"
     assert len(found) == after.n_events or not transactional
+
+
+FRAGILE = """
+from pathlib import Path
+
+import numpy as np
+from river import base
+
+from iln_stream.learners import RestorableLearner, restorable
+
+
+@restorable
+class Fragile(RestorableLearner, base.Regressor):
+    always_finite = True
+
+    def __init__(self):
+        super().__init__()
+        self.sums = np.zeros(3)  # of 1, y and its square; predictions do not use the last
+
+    def learn_one(self, x, y):
+        self.sums += [1.0, y, y * y]
+        if self.sums[0] == 450 and Path("poison").exists():
+            self.sums[2] = np.nan
+
+    def predict_one(self, x):
+        return self.sums[1] / max(self.sums[0], 1.0)
+
+    def state(self):
+        return self._write_state(sums=self.sums.copy())
+
+    def restore(self, state):
+        (sums,) = self._read_state(state, "sums")
+        self.sums = sums.copy()
+"""
+
+
+def test_a_poisoned_state_replaces_no_snapshot(
+    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
+) -> None:
+    """Once the learner's state has a nan that nothing heals, snapshots are refused and counted; the
+    run goes on, and ends with an error. The next one resumes from the last good snapshot."""
+    (tmp_path / "fragile.py").write_text(FRAGILE)
+    (tmp_path / "poison").touch()
+
+    def run_in(folder: str, *more: str) -> list[str]:
+        basis = arguments(broker.bootstrap, topic, tmp_path / folder, f"{topic}-{folder}")
+        return [*basis, "--learner=fragile:Fragile", "--learner-options={}", *more]
+
+    fed.send(300)
+    poisoned = start(*run_in("s", "--snapshot-events=100", "--snapshot-seconds=3600"))
+    poisoned.wait_for_metrics(lambda now: now.get("iln_snapshot_offset", 0) > 0)
+    fed.send(700)
+    seen = poisoned.wait_for_metrics(
+        lambda now: (
+            now["iln_events_total"] + now["iln_dead_letters_total"] == 1_000
+            and now["iln_snapshots_refused_total"] > 0
+        )
+    )
+    good = saved(tmp_path / "s", topic)
+    assert 0 < good.n_labelled < 450
+    assert good.header.next_offset == seen["iln_snapshot_offset"]
+    assert poisoned.terminate() == 2
+    assert "ERROR snapshots: the learner's state is not finite: Fragile/sums" in poisoned.said
+    assert "error: snapshots: the learner's state is not finite: Fragile/sums" in poisoned.said
+    assert saved(tmp_path / "s", topic).header == good.header
+
+    (tmp_path / "poison").unlink()
+    assert start(*run_in("s", "--stop-at-end")).wait() == 0
+    assert start(*run_in("whole", "--stop-at-end")).wait() == 0
+    resumed, whole = saved(tmp_path / "s", topic), saved(tmp_path / "whole", topic)
+    assert (resumed.learner, resumed.n_events) == (whole.learner, whole.n_events)
+    times = Counter(offset for offset, _ in published(broker.bootstrap, f"{topic}-s"))
+    twice = [offset for offset, n in times.items() if n == 2]
+    assert twice == [offset for offset in times if offset >= good.header.next_offset]
 
 
 # The broker

@@ -41,14 +41,18 @@ PUBLIC = [
 ]
 
 LOADED_LATER = {
+    **dict.fromkeys(set(PUBLIC) - {"IlnError", "IlnWarning", "__version__"}, "learners"),
     "Event": "events",
+    "FrozenNetwork": "frozen",
     "Listener": "prequential",
     "PrequentialLoop": "prequential",
     "Record": "streams",
     "Sink": "streams",
     "Source": "streams",
+    "freeze": "frozen",
     "load": "snapshots",
 }
+del LOADED_LATER["features"]  # a folder itself
 
 
 def loaded_by(program: str) -> set[str]:
@@ -90,10 +94,30 @@ def test_an_unknown_name():
         iln_stream.ShrinkingGradent  # noqa: B018
 
 
+HEAVY = {"numba", "llvmlite", "kafka", "confluent_kafka", "pydantic", "prometheus_client"}
+
+
+def of_ours(loaded: set[str]) -> set[str]:
+    """The folders and modules at the top of the package."""
+    return {name.split(".")[1] for name in loaded if name.startswith("iln_stream.")}
+
+
 def test_import_is_light():
-    """`import iln_stream` loads no compiler, broker client or schema library, nor a stream."""
-    heavy = {"numba", "llvmlite", "kafka", "confluent_kafka", "pydantic", "prometheus_client"}
-    folders = {f"iln_stream.{folder}" for folder in (*LOADED_LATER.values(), "service", "cli")}
+    """`import iln_stream` alone loads no learner, and none of numpy and River."""
     loaded = loaded_by("import iln_stream")
-    assert not loaded & (heavy | folders)
-    assert "iln_stream.learners" in loaded
+    assert of_ours(loaded) == {"_version", "errors"}
+    assert not loaded & (HEAVY | {"numpy", "river"})
+
+
+def test_a_learner_is_light():
+    """A learner's class loads no compiler, broker client or schema library, nor a stream."""
+    loaded = loaded_by("from iln_stream import InfiniteLayerRegressor")
+    assert of_ours(loaded).isdisjoint({"events", "prequential", "snapshots", "streams", "service"})
+    assert not loaded & HEAVY
+
+
+def test_the_client_is_light():
+    """The client loads neither learners nor streams, and nothing that these need."""
+    loaded = loaded_by("import iln_stream.client")
+    assert of_ours(loaded) == {"_version", "client", "errors"}
+    assert not loaded & (HEAVY | {"numpy", "river"})

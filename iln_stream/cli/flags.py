@@ -1,7 +1,7 @@
 """Generates a flag for each setting."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,12 +16,14 @@ def with_settings(
     at_first: Callable[[Any], None] = lambda _: None,
     refused: Callable[[SettingsError], None] = lambda _: None,
     kind: type[CommandSettings] = Settings,
+    only: Collection[str] | None = None,
 ) -> Callable[..., None]:
     """Turn a function of settings into a typer command with a flag for each setting.
 
     The function's other parameters become parameters of the command; one with a setting's name
     replaces that setting's flag and sets its value. `at_first` is called with the settings before
-    the command runs, `refused` with the error if the settings are invalid.
+    the command runs, `refused` with the error if the settings are invalid. `only` names those
+    settings that have flags; None: all.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
@@ -50,7 +52,8 @@ def with_settings(
             ),
         ],
     )
-    settings = [_flag(kind, name) for name in kind.model_fields if name not in names]
+    wanted = kind.model_fields if only is None else only
+    settings = [_flag(kind, name) for name in wanted if name not in names]
     parameters = [config, *others, *settings]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -27,6 +27,7 @@ from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.listeners import Metrics, Progress
 from iln_stream.prequential import PrequentialLoop
+from iln_stream.service.warming import Warming
 from iln_stream.streams.river import RiverDatasetSource
 
 _SEED = 1
@@ -70,6 +71,9 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     console.print(f"Metrics of our learners during the demo: {url}")
 
     warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is expected to warn
+    warmings = [Warming.of(make()) for make in contenders(_SEED).values()]
+    for warming in {each.name: each for each in warmings}.values():
+        warming.run()
     runs: dict[str, dict[str, Trajectory]] = {}
     for stream in streams(_SEED):
         runs[stream.title] = {

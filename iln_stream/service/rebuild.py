@@ -18,6 +18,7 @@ from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.warming import Warming
 from iln_stream.streams import Scheme, Selection, Sequencer
 
 log = logging.getLogger(__name__)
@@ -106,6 +107,7 @@ def _rebuild_one(
             inputs.append(Selection(log_of_one, skipped))
         source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
         learner = recovery.learner()
+        Warming.of(learner).run()
         task = task_of(learner)
         watched = Metrics(CollectorRegistry(), settings.window).watch(
             learner, source, "rebuilt", task

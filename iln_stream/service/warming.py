@@ -99,8 +99,12 @@ class Warming:
                 log.warning("can't start a process that compiles: %s", error.strerror)
                 continue
             readers[-1].start()
-        for reader in readers:
-            reader.join()
+        try:
+            for reader in readers:
+                reader.join()
+        except BaseException:
+            self.stop()
+            raise
 
     def _start(self, name: str, part: list[str]) -> Callable[[], None]:
         """Start a process; return the function that reads what it reports."""

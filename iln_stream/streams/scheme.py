@@ -90,6 +90,10 @@ class Scheme:
     def prepare(self) -> None:
         """Create what a run may create before it reads, such as a log that waits for events."""
 
+    def create(self, n_partitions: int) -> int:
+        """Create a log with partitions, if it does not exist; return how many it has."""
+        return 1
+
     def source(self) -> Source:
         """Open the stream for reading from its beginning."""
         raise SourceError(f"source = {self.address!r} can't be read from")

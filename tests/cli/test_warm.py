@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import environment, iln
+from support.kafka_topics import produce
 from support.running_command import Command
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -141,8 +143,46 @@ def test_a_cold_run_is_alive_not_ready_and_can_be_stopped(tmp_path, monkeypatch)
         assert time.monotonic() - begun < 15.0  # 2 on an idle machine
     assert "0 events, " in running.said
     assert Path(tmp_path / "p.jsonl").read_text() == ""
-    left = [each for each in Path("/proc").glob("[0-9]*/cmdline") if _compiles(each)]
-    assert left == []
+    assert compiling() == []
+
+
+EVENTS = "".join(f'{{"x": {{"a": {i % 7}}}, "y": {i % 5}}}\n' for i in range(80))
+
+
+@pytest.fixture
+def learned(broker, topic, tmp_path):
+    """The settings of a run that has learned a topic, in `tmp_path`."""
+    produce(broker.bootstrap, topic, [(None, line.encode()) for line in EVENTS.splitlines()])
+    settings = ["--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest"]
+    settings += [
+        "--snapshots=s",
+        "--predictions=p.jsonl",
+        "--learner-options",
+        '{"profile":"fast"}',
+    ]
+    assert iln("run", *settings, "--metrics-port=0", "--stop-at-end", cwd=tmp_path).returncode == 0
+    return settings
+
+
+@pytest.mark.parametrize("name", ["demo", "predict", "rebuild"])
+def test_other_commands_report_compiling(name, learned, tmp_path, monkeypatch):
+    """With a cold cache they say that they compile, and then which functions, as `run` does; Ctrl-C
+    ends them together with their processes."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cold"))
+    (folder,) = map(str, (tmp_path / "s").iterdir())
+    arguments = {"demo": [], "predict": [folder, "--source=p.jsonl"], "rebuild": learned}
+    with Command(tmp_path, name, *arguments[name]) as running:
+        running.wait_until_it_says("INFO compiling the learner's loops, once")
+        running.wait_until_it_says("INFO compiled ")
+        running.signal(signal.SIGINT)
+        assert running.wait() == (0 if name == "predict" else 130)
+    assert "Traceback" not in running.said
+    assert compiling() == []
+
+
+def compiling() -> list[Path]:
+    """The processes that compile for these tests."""
+    return [each for each in Path("/proc").glob("[0-9]*/cmdline") if _compiles(each)]
 
 
 def _compiles(cmdline: Path) -> bool:

@@ -185,3 +185,41 @@ def test_mixed_offsets(weights):
         np.average(high[12:18], weights=weights if any(weights) else None),
     )
     assert kernels.mixed(rules, low, high, 2) == pytest.approx(expected)
+
+
+LONG = 600_000
+"""60 / (1 - .9999) events: a beginning that is not forgotten, or rounding that grows, shows by
+then."""
+
+
+@pytest.mark.parametrize("kind", ["stationary", "constant", "bursting"])
+def test_tallies_outlive_their_discount(kind):
+    """After 600,000 errors the tallies are those recomputed from all misses, all is finite, the
+    windows hold the last errors, and coverage is held from the beginning to the end."""
+    rng = np.random.default_rng(0)
+    if kind == "constant":
+        errors = np.ones(LONG)
+    else:
+        errors = rng.normal(size=LONG)
+        if kind == "bursting":  # 50 of every 1,000 events err thirty times as much
+            errors[np.arange(LONG) % 1_000 < 50] *= 30.0
+    centers = np.arange(LONG) % 8.0
+    state, ends, ys = Intervals().plain, np.zeros((LONG, 5, 2)), centers + errors
+    for i, (center, y) in enumerate(zip(centers.tolist(), ys.tolist(), strict=True)):
+        if i > 1:
+            intervals(state, center, NONE, ends[i])
+        learn_interval(state, center, NONE, y)
+    sorted_errors, _, rules, tallies, record = state
+    missed = (ys[:, None] < ends[..., 0]) | (ys[:, None] > ends[..., 1])
+    for j, level in enumerate(LEVELS.tolist()):
+        first = math.ceil(1.0 / (1.0 - level) - 1e-9)  # fewer errors have no such quantile
+        excess = missed[first:, j] - (1.0 - level)
+        expected = plain.faded(excess, 0.9999).sum()
+        assert tallies[j, EXCESS] == pytest.approx(expected, abs=1e-6)
+        assert tallies[j, COUNTED] == pytest.approx(1.0 / (1.0 - 0.9999**2))
+        for part in np.array_split(missed[1_000:, j], 6):
+            assert part.mean() == pytest.approx(1.0 - level, abs=0.005)
+    assert np.isfinite(rules).all()
+    assert np.isfinite(tallies).all()
+    assert sorted_errors[2].tolist() == sorted((ys - centers)[-500:])
+    assert record.tolist() == [LONG, ys.min(), ys.max()]

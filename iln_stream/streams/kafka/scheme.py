@@ -7,7 +7,7 @@ from dataclasses import replace
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.kafka.partition import KafkaPartition
-from iln_stream.streams.kafka.sink import KafkaSink
+from iln_stream.streams.kafka.sink import KafkaSink, create_topic
 from iln_stream.streams.kafka.source import KafkaSource, partitions_of
 from iln_stream.streams.kafka.transactional import TransactionalSink
 from iln_stream.streams.kafka.waiting import wait_for_brokers
@@ -50,6 +50,11 @@ class KafkaScheme(Scheme):
     def partitions(self) -> Sequence[int]:
         """Return the partitions of the topic."""
         return partitions_of(self.name, self.options.bootstrap, self.options.kafka_options)
+
+    def create(self, n_partitions: int) -> int:
+        """Create the topic if it does not exist; return its number of partitions."""
+        create_topic(self.name, self.options.bootstrap, self.options.kafka_options, n_partitions)
+        return len(self.partitions())
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
         """Open a partition, with the client in the settings."""

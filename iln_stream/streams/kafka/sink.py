@@ -1,7 +1,7 @@
 """Messages to a Kafka topic."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
@@ -61,23 +61,12 @@ class KafkaSink:
         delivery_ms = options.get(
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
-        servers = bootstrap.split(",")
-        try:
-            require_known(given)
+        create_topic(topic, bootstrap, given)
+        with _explained(topic, bootstrap):
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
-            _ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
-                bootstrap_servers=servers, **known_to(KafkaProducer, options)
+                bootstrap_servers=bootstrap.split(","), **known_to(KafkaProducer, options)
             )
-        except KafkaTimeoutError as error:
-            raise SinkError(
-                f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options "
-                "right?"
-            ) from error
-        except KafkaError as error:
-            raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
-        except (AssertionError, OSError, TypeError, ValueError) as error:
-            raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message."""
@@ -139,12 +128,54 @@ class KafkaSink:
             ) from self._error
 
 
-def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=servers, **known_to(KafkaAdminClient, options))
+def create_topic(
+    topic: str, bootstrap: str, options: Mapping[str, Any], n_partitions: int = 1
+) -> None:
+    """Create a topic if it does not exist.
+
+    Parameters
+    ----------
+    topic
+        Name of the topic.
+    bootstrap
+        Brokers, "host:port", comma-separated.
+    options
+        Options of `kafka.KafkaAdminClient`.
+    n_partitions
+        Number of its partitions.
+
+    Raises
+    ------
+    SinkError
+        When no broker answers or the topic can't be created.
+
+    """
+    with _explained(topic, bootstrap):
+        require_known(options)
+        options = {**_DEFAULTS, **options, **_OURS}
+        admin = KafkaAdminClient(
+            bootstrap_servers=bootstrap.split(","), **known_to(KafkaAdminClient, options)
+        )
+        try:
+            if topic not in admin.list_topics():
+                new = {topic: {"num_partitions": n_partitions, "replication_factor": -1}}
+                admin.create_topics(new, wait_for_metadata=True)
+        except TopicAlreadyExistsError:
+            pass  # another sink created it first
+        finally:
+            admin.close()
+
+
+@contextmanager
+def _explained(topic: str, bootstrap: str) -> Iterator[None]:
+    """Raise the client's errors as ours, with a remedy."""
     try:
-        if topic not in admin.list_topics():
-            admin.create_topics({topic: {"num_partitions": 1, "replication_factor": -1}})
-    except TopicAlreadyExistsError:
-        pass  # another sink created it first
-    finally:
-        admin.close()
+        yield
+    except KafkaTimeoutError as error:
+        raise SinkError(
+            f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options right?"
+        ) from error
+    except KafkaError as error:
+        raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
+    except (AssertionError, OSError, TypeError, ValueError) as error:
+        raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error

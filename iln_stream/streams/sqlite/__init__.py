@@ -1,7 +1,9 @@
 """Embedded logs: topics in an SQLite file, for one machine without a broker."""
 
 from iln_stream.streams.sqlite.appender import SqliteAppender
+from iln_stream.streams.sqlite.importer import SqliteImporter
 from iln_stream.streams.sqlite.log import SqliteLog
+from iln_stream.streams.sqlite.readers import Reader, readers
 from iln_stream.streams.sqlite.records import partition_of_key
 from iln_stream.streams.sqlite.retention import Retention
 from iln_stream.streams.sqlite.sink import SqliteSink
@@ -18,8 +20,10 @@ from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
 
 __all__ = [
     "PartitionState",
+    "Reader",
     "Retention",
     "SqliteAppender",
+    "SqliteImporter",
     "SqliteLog",
     "SqliteSink",
     "SqliteTransactionalSink",
@@ -27,6 +31,7 @@ __all__ = [
     "TopicState",
     "create_topic",
     "partition_of_key",
+    "readers",
     "set_retention",
     "topics",
     "trim",

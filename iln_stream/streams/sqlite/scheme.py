@@ -90,6 +90,13 @@ class SqliteScheme(Scheme):
             topic = require_topic(connection, self.path, self.topic)
             return [each.number for each in partitions_of(connection, topic.number)]
 
+    def create(self, n_partitions: int) -> int:
+        """Create the topic if it does not exist; return its number of partitions."""
+        self._check_output()
+        with closing(Database(self.path, create=True, error=SinkError)) as database:
+            find_or_create_topic(database, self.topic, n_partitions)
+        return len(self.partitions())
+
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
         """Open a partition for reading, by default from its beginning."""
         stop_at_end = self.options.stop_at_end

@@ -111,7 +111,7 @@ class SqliteSink:
         if not self._waiting:
             self._since = time.monotonic()
         self._waiting.append((now, None if key is None else stored_text(key), None, value))
-        self._n_bytes += len(value)
+        self._n_bytes += len(value or b"")  # copies of logs have records without a value
 
     def _store(self, connection: Connection) -> None:
         """Store the messages, in the open transaction."""

@@ -210,10 +210,11 @@ def require_topic(connection: sqlite3.Connection, path: Path, name: str) -> Topi
     )
 
 
-def find_or_create_topic(database: Database, name: str) -> Topic:
-    """Return the topic of this name; create it with one partition if there is none."""
+def find_or_create_topic(database: Database, name: str, n_partitions: int = 1) -> Topic:
+    """Return the topic of this name; create it with so many partitions if there is none."""
     with database.write() as connection:
-        return find_topic(connection, name) or _create(connection, name, 1, Retention())
+        found = find_topic(connection, name)
+        return found or _create(connection, name, n_partitions, Retention())
 
 
 def check_name(name: str, error: type[IlnError] = SourceError) -> None:

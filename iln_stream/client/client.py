@@ -1,0 +1,187 @@
+"""The client that blocks."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+
+from iln_stream.client.answers import Appended, Model, Prediction, Readiness
+from iln_stream.client.calls import Call, Calls, Pause, Reply
+from iln_stream.client.connection import Connection, reply_of
+from iln_stream.client.errors import ClientError
+from iln_stream.client.messages import Inputs, Label, Moment, NewEvent
+from iln_stream.client.retries import Retries
+
+T = TypeVar("T")
+
+
+class Client:
+    """A client of `iln-stream serve`; threads may share it.
+
+    A request that failed because the server was busy, unavailable or out of reach is sent again, if
+    sending it twice does no harm: predictions, questions, labels, and events with ids. Events
+    without ids are sent once.
+
+    Parameters
+    ----------
+    url
+        Address of the server.
+    token
+        Bearer token, if the server asks for one.
+    token_file
+        File that holds it; it is read with each request, so that the token may change.
+    timeout
+        Seconds to connect, and seconds without a byte from the server.
+    retries
+        Number and waits of repeated requests; `Retries(most=0)`: none.
+    batch_events, batch_bytes
+        Most events, and bytes of events, in a request; more are sent in several requests. At most
+        the server's `batch_events` and `body_bytes`, or requests are refused and sent in halves.
+    tls_ca
+        Certificates (PEM) that may sign the server's; None: those of the system.
+    tls_certificate, tls_key
+        Your certificate chain and its key (PEM), if the server asks for one (mutual TLS).
+    trust_env
+        Whether proxies in the environment, such as HTTPS_PROXY, are used.
+
+    Raises
+    ------
+    ClientError
+        When the arguments do not fit together or a file can't be read.
+
+    Examples
+    --------
+    >>> from iln_stream.client import Client
+    >>> with Client("http://127.0.0.1:8080") as client:  # doctest: +SKIP
+    ...     client.append({"temp": 21.5, "sky": "clear"}, y=13.2, id="a-17")
+    ...     client.predict({"temp": 19.0}).y_pred
+    Appended(partition=0, offset=42, is_new=True)
+    12.7
+
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        *,
+        token: str | None = None,
+        token_file: Path | None = None,
+        timeout: float = 10.0,
+        retries: Retries = Retries(),  # noqa: B008  # immutable
+        batch_events: int = 1000,
+        batch_bytes: int = 1 << 20,
+        tls_ca: Path | None = None,
+        tls_certificate: Path | None = None,
+        tls_key: Path | None = None,
+        trust_env: bool = True,
+    ) -> None:
+        self._calls = Calls(retries, batch_events, batch_bytes)
+        self._connection = Connection(
+            url, token, token_file, timeout, tls_ca, tls_certificate, tls_key
+        )
+        options = self._connection.options()
+        try:
+            self._http = httpx.Client(**options, trust_env=trust_env)
+        except httpx.InvalidURL as error:
+            raise ClientError(f"url = {url!r}: {error}") from None
+
+    def predict(self, x: Inputs, *, model: str | None = None) -> Prediction:
+        """Predict an event.
+
+        Parameters
+        ----------
+        x
+            Inputs by name: finite numbers, bools, strings for categories, None for unknown ones.
+        model
+            Name of the model; needed if several are published.
+
+        Raises
+        ------
+        ClientError
+            When the server can't be reached or refuses, as of all calls.
+        ValueError
+            When an input is not finite, or none of these.
+
+        """
+        return self._run(self._calls.predict(x, model))
+
+    def predict_many(self, xs: Iterable[Inputs], *, model: str | None = None) -> list[Prediction]:
+        """Predict several events, in their order.
+
+        The model's version may change from one request to the next; each prediction has its own.
+        """
+        return self._run(self._calls.predict_many(xs, model))
+
+    def append(
+        self,
+        x: Inputs,
+        y: Label | None = None,
+        *,
+        id: str | None = None,  # noqa: A002  # its name in the topic
+        timestamp: Moment | None = None,
+    ) -> Appended:
+        """Append an event to the log, for the learner; return its position once it is durable.
+
+        The arguments are those of `NewEvent`.
+        """
+        return self._run(self._calls.append(NewEvent(x, y, id, timestamp)))
+
+    def append_many(self, events: Iterable[NewEvent | Inputs]) -> list[Appended]:
+        """Append several events, in their order; a mapping is the inputs of one.
+
+        If this fails, the error's `appended` has the places of those before, which are stored.
+        """
+        return self._run(self._calls.append_many(events))
+
+    def feedback(
+        self,
+        id: str,  # noqa: A002
+        y: Label,
+        *,
+        timestamp: Moment | None = None,
+    ) -> Appended:
+        """Append the label of the event with this id."""
+        return self._run(self._calls.feedback(id, y, timestamp))
+
+    def model(self, name: str | None = None) -> Model:
+        """Describe a published model; None: the only one."""
+        return self._run(self._calls.model(name))
+
+    def ready(self) -> Readiness:
+        """Ask whether a model is loaded and the log is open."""
+        return self._run(self._calls.ready())
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, call: Call[T]) -> T:
+        reply: Reply | None = None
+        error: ClientError | None = None
+        try:
+            while True:
+                step = call.send(reply) if error is None else call.throw(error)
+                reply = error = None
+                if isinstance(step, Pause):
+                    time.sleep(step.seconds)
+                    continue
+                try:
+                    reply = reply_of(self._http.request(**self._connection.arguments(step)))
+                except httpx.HTTPError as failure:
+                    error = self._connection.failure(failure)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

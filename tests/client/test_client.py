@@ -1,0 +1,166 @@
+"""`Client` and `AsyncClient`: what they send, and what they do when a connection fails."""
+
+import inspect
+import socket
+
+import pytest
+
+from iln_stream.client import (
+    Appended,
+    AsyncClient,
+    Client,
+    ClientError,
+    NewEvent,
+    Prediction,
+    Retries,
+    StatusError,
+    TimedOutError,
+    TransportError,
+    UnavailableError,
+)
+from iln_stream.client.answers import ModelVersion
+
+SOON = Retries(most=2, first_wait=0.01)
+TOKEN = "0123456789abcdef"
+
+
+def test_both_have_the_same_calls():
+    """Each call of one client is one of the other, with the same parameters."""
+
+    def calls(client):
+        return {
+            name: inspect.signature(method).parameters
+            for name, method in inspect.getmembers(client, inspect.isfunction)
+            if not name.startswith("_") or name == "__init__"
+        }
+
+    assert calls(Client) == calls(AsyncClient)
+
+
+def test_prediction(ask, server):
+    """A prediction is sent as JSON, and comes back with the version that made it."""
+    found = ask({"url": server.url}, "predict", {"a": 1.0, "sky": "clear", "b": None})
+    assert found == Prediction(1.5, ModelVersion("m", 3, 0.25, 70))
+    (received,) = server.received
+    assert (received.method, received.path) == ("POST", "/predict")
+    assert received.body == {"events": [{"x": {"a": 1.0, "sky": "clear", "b": None}}]}
+    assert received.headers["Content-Type"] == "application/json"
+    assert received.headers["User-Agent"].startswith("iln-stream/")
+    assert "Authorization" not in received.headers
+
+
+def test_label(ask, server):
+    """A label names its event."""
+    assert ask({"url": server.url}, "feedback", "e1", 2.5) == Appended(0, 0, True)
+    assert server.received[0].path == "/feedback"
+    assert server.received[0].body == {"id": "e1", "y": 2.5}
+
+
+def test_a_path_below_which_the_api_is(ask, server):
+    """The server may be below a path, as behind a proxy."""
+    ask({"url": f"{server.url}/iln/"}, "feedback", "e1", True)
+    assert server.received[0].path == "/iln/feedback"
+
+
+def test_model_by_name_is_escaped(ask, server):
+    """A name with special characters reaches the server."""
+    server.script = [(404, {}, {"error": "no"})]
+    with pytest.raises(StatusError):
+        ask({"url": server.url}, "model", "a&b=ü")
+    assert server.received[0].path == "/model?model=a%26b%3D%C3%BC"
+
+
+@pytest.mark.parametrize("broken", ["break", (503, {}, {"error": "busy"})])
+def test_what_is_idempotent_is_sent_again(ask, server, broken):
+    """Predictions, labels, and events with ids, outlive a broken connection and a busy server."""
+    options = {"url": server.url, "retries": SOON}
+    for call in (
+        ("predict", {"a": 1.0}),
+        ("feedback", "e1", 2.5),
+        ("append_many", [NewEvent({"a": 1.0}, id="e1")]),
+    ):
+        server.script, server.received[:] = [broken, broken], []
+        assert ask(options, *call)
+        assert len(server.received) == 3
+        assert server.received[0] == server.received[2]
+
+
+@pytest.mark.parametrize("broken", ["break", (503, {}, {"error": "busy"})])
+def test_an_event_without_an_id_is_sent_once(ask, server, broken):
+    """It might be appended twice."""
+    server.script = [broken]
+    with pytest.raises((TransportError, UnavailableError)):
+        ask({"url": server.url, "retries": SOON}, "append", {"a": 1.0}, 2.0)
+    assert len(server.received) == 1
+
+
+def test_retries_end(ask, server):
+    """After the last retry the server's message is the error's."""
+    server.script = [(503, {}, {"error": f"busy {i}"}) for i in range(9)]
+    with pytest.raises(UnavailableError, match="busy 2") as failure:
+        ask({"url": server.url, "retries": SOON}, "predict", {"a": 1.0})
+    assert failure.value.status == 503
+    assert len(server.received) == 3
+
+
+def test_a_server_that_hangs(ask, server):
+    """A server that does not answer is an error after `timeout`, which says so."""
+    server.script = ["hang"]
+    with pytest.raises(TimedOutError, match=r"did not answer within 0.2 s"):
+        ask({"url": server.url, "timeout": 0.2, "retries": Retries(0)}, "predict", {"a": 1.0})
+
+
+def test_no_server(ask):
+    """An address where nobody listens is an error that names it."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(TransportError, match=f"{url} can't be reached"):
+            ask({"url": url, "retries": SOON}, "ready")
+
+
+def test_token(ask, server, tmp_path):
+    """A token is sent with each request; one in a file may change while the client runs."""
+    ask({"url": server.url, "token": TOKEN}, "predict", {"a": 1.0})
+    assert server.received[-1].headers["Authorization"] == f"Bearer {TOKEN}"
+    file = tmp_path / "token"
+    with Client(server.url, token_file=written(file, "first-token\n"), trust_env=False) as client:
+        client.predict({"a": 1.0})
+        assert server.received[-1].headers["Authorization"] == "Bearer first-token"
+        written(file, "second-token\n")
+        client.predict({"a": 1.0})
+        assert server.received[-1].headers["Authorization"] == "Bearer second-token"
+        file.unlink()
+        with pytest.raises(ClientError, match=r"token_file = .*No such file"):
+            client.predict({"a": 1.0})
+
+
+def written(file, text):
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"url": "localhost:8080"}, "begin with http:// or https://"),
+        ({"url": "http://[::1"}, "url = 'http://"),
+        ({"token": TOKEN, "token_file": "t"}, "give one of them"),
+        ({"token": "two words"}, "token: must hold one token"),
+        ({"token": ""}, "token: must hold one token"),
+        ({"url": "https://h", "tls_certificate": "c"}, "give both or none"),
+        ({"tls_ca": "ca.pem"}, "TLS needs https://"),
+        ({"url": "https://h", "tls_ca": "absent.pem"}, "tls_ca = 'absent.pem': .*No such file"),
+        ({"url": "https://h", "tls_certificate": "no", "tls_key": "no"}, "tls_certificate = 'no'"),
+    ],
+)
+def test_options_that_can_not_be(ask, options, message):
+    """An option that is wrong is an error that names it, before anything is sent."""
+    with pytest.raises(ClientError, match=message):
+        ask(options, "ready")
+
+
+def test_batch_limits(ask):
+    """Limits of no events are refused."""
+    with pytest.raises(ValueError, match="batch_events = 0: must be at least 1"):
+        ask({"batch_events": 0}, "ready")
