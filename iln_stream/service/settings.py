@@ -80,6 +80,12 @@ class Settings(BaseSettings):
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
     )
+    kafka_secrets: Annotated[dict[str, str], NoDecode] = Field(
+        default_factory=dict,
+        description="Files with passwords of the Kafka client: for each option "
+        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
+        "contains its value, read at each start.",
+    )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
         description="Client that reads from Kafka: `confluent` is faster and needs the extra "
@@ -211,7 +217,7 @@ class Settings(BaseSettings):
             )
         return moment
 
-    @field_validator("kafka_options", "learner_options", mode="before")
+    @field_validator("kafka_options", "kafka_secrets", "learner_options", mode="before")
     @classmethod
     def _parse_json(cls, value: object) -> object:
         if isinstance(value, str):
@@ -302,7 +308,7 @@ def _message(error: ValidationError) -> str:
             meant = get_close_matches(name, Settings.model_fields, n=1)
             spellings = f"{name} (unknown setting{''.join(f'; did you mean {m}?' for m in meant)})"
         message = detail["msg"].removeprefix("Value error, ")  # added by pydantic
-        # The options may contain a password, which must not reach the log.
-        got = "" if name == "kafka_options" else f", got {detail['input']!r}"
+        # They may contain a password, which must not reach the log.
+        got = "" if name in ("kafka_options", "kafka_secrets") else f", got {detail['input']!r}"
         lines.append(f"{spellings}: {message}{got}")
     return "\n".join(dict.fromkeys(lines))

@@ -5,9 +5,10 @@ from contextlib import suppress
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+from kafka.errors import KafkaError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
+from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 
 _DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
@@ -62,22 +63,13 @@ class KafkaSink:
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
         servers = bootstrap.split(",")
-        try:
+        with connecting(bootstrap, options, SinkError):
             require_known(given)
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
             _ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
                 bootstrap_servers=servers, **known_to(KafkaProducer, options)
             )
-        except KafkaTimeoutError as error:
-            raise SinkError(
-                f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options "
-                "right?"
-            ) from error
-        except KafkaError as error:
-            raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
-        except (AssertionError, OSError, TypeError, ValueError) as error:
-            raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message."""
