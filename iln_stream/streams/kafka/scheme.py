@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from iln_stream.errors import SourceError
+from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
+from iln_stream.streams.kafka.appender import KafkaAppender
 from iln_stream.streams.kafka.connecting import log_in
 from iln_stream.streams.kafka.partition import KafkaPartition
 from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
@@ -79,6 +81,12 @@ class KafkaScheme(Scheme):
             bootstrap=self.options.bootstrap,
             partition=partition,
             options=self._client_options(),
+        )
+
+    def appender(self) -> Appender:
+        """Open the topic for appending events; create it if necessary."""
+        return KafkaAppender(
+            self.name, bootstrap=self.options.bootstrap, options=self._client_options()
         )
 
     def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:

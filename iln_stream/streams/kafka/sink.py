@@ -13,11 +13,12 @@ from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 
 _DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
 
-_OURS: dict[str, Any] = {
+OURS: dict[str, Any] = {
     "acks": "all",
     "enable_idempotence": True,
     "allow_auto_create_topics": False,
 }
+"""Options of a producer whose records must neither be lost nor repeated."""
 
 _GRACE_SECONDS = 5.0
 """A flush waits longer than a delivery by this, because the delivery's own error says more."""
@@ -58,7 +59,7 @@ class KafkaSink:
         self._topic = topic
         self._partition = partition
         self._error: BaseException | None = None
-        given, options = options or {}, {**_DEFAULTS, **(options or {}), **_OURS}
+        given, options = options or {}, {**_DEFAULTS, **(options or {}), **OURS}
         delivery_ms = options.get(
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
@@ -66,7 +67,7 @@ class KafkaSink:
         with connecting(bootstrap, options, SinkError):
             require_known(given)
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
-            _ensure_topic(topic, servers, options)
+            ensure_topic(topic, servers, options)
             self._producer = KafkaProducer(
                 bootstrap_servers=servers, **known_to(KafkaProducer, options)
             )
@@ -131,7 +132,8 @@ class KafkaSink:
             ) from self._error
 
 
-def _ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) -> None:
+def ensure_topic(topic: str, servers: list[str], options: Mapping[str, Any]) -> None:
+    """Create a topic with a single partition, unless it exists."""
     admin = KafkaAdminClient(bootstrap_servers=servers, **known_to(KafkaAdminClient, options))
     try:
         if topic not in admin.list_topics():
