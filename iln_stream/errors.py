@@ -33,6 +33,10 @@ class SnapshotError(IlnError):
     """A snapshot can't be written, or a run can't resume from it."""
 
 
+class PublishingError(IlnError):
+    """A version of a learner can't be published, or a published one can't be read."""
+
+
 class NotFiniteError(SnapshotError):
     """A learner's state has a number that is not finite, so no snapshot of it is written."""
 

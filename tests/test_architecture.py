@@ -21,18 +21,23 @@ FOR_ALL = {"errors", "imports"}
 
 THIRD_PARTIES = {
     "confluent_kafka": {"streams"},
+    "fastapi": {"api"},
     "kafka": {"streams"},
     "llvmlite": {"compiled"},
     "matplotlib": {"demo"},
     "numba": {"compiled"},
-    "numpy": {"features", "frozen", "compiled", "learners", "paper", "snapshots", "state"},
+    "numpy": {
+        *("features", "frozen", "compiled", "learners", "paper", "publishing", "snapshots", "state")
+    },
     "onnx": {"frozen"},
-    "prometheus_client": {"listeners", "service", "demo"},
-    "pydantic": {"cli", "events", "service"},
-    "pydantic_settings": {"service"},
+    "prometheus_client": {"api", "listeners", "service", "demo"},
+    "pydantic": {"api", "cli", "events", "service", "settings"},
+    "pydantic_settings": {"api", "settings"},
     "rich": {"listeners", "service", "cli", "demo"},
-    "river": {"frozen", "learners", "paper", "service", "demo", "streams"},
+    "river": {"frozen", "learners", "paper", "publishing", "service", "demo", "streams"},
+    "starlette": {"api"},
     "typer": {"cli"},
+    "uvicorn": {"api"},
 }
 """Folders that may import each dependency, so that learners need no Kafka and no server."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from chaos.learner_kills import arguments, published
+from chaos.logs import arguments, published
 from chaos.stream import Feed
 from kafka import KafkaProducer
 from support.kafka_broker import KafkaBroker

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from iln_stream._version import __version__
+from iln_stream.api import ApiSettings
 from iln_stream.cli import flags
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
@@ -57,14 +58,16 @@ def report_error(error: IlnError) -> None:
 
 
 def with_settings(
-    command: Callable[..., None], refused: Callable[[SettingsError], None] = lambda _: None
+    command: Callable[..., None],
+    refused: Callable[[SettingsError], None] = lambda _: None,
+    kind: type[Settings | ApiSettings] = Settings,
 ) -> Callable[..., None]:
-    """Turn a function of `Settings` into a command that logs as configured."""
+    """Turn a function of settings into a command that logs as configured."""
 
-    def configure_log(settings: Settings) -> None:
+    def configure_log(settings: Settings | ApiSettings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
-    return flags.with_settings(command, configure_log, refused)
+    return flags.with_settings(command, configure_log, refused, kind)
 
 
 def wait_if_configured(error: SettingsError) -> None:
@@ -100,6 +103,15 @@ def run(settings: Settings) -> None:
     from iln_stream.cli.run import run_service
 
     run_service(settings, console)
+
+
+@app.command()
+@partial(with_settings, kind=ApiSettings)
+def serve(settings: ApiSettings) -> None:
+    """Serve predictions of published models over HTTP, and append events to a log."""
+    from iln_stream.cli.serve import serve_api
+
+    serve_api(settings)
 
 
 @app.command()

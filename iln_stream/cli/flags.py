@@ -7,15 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from iln_stream.service import ENV_PREFIX, Settings, SettingsError
+from iln_stream.service import Settings
+from iln_stream.settings import CommandSettings, SettingsError
 
 
 def with_settings(
     command: Callable[..., None],
-    at_first: Callable[[Settings], None] = lambda _: None,
+    at_first: Callable[[Any], None] = lambda _: None,
     refused: Callable[[SettingsError], None] = lambda _: None,
+    kind: type[CommandSettings] = Settings,
 ) -> Callable[..., None]:
-    """Turn a function of `Settings` into a typer command with a flag for each setting.
+    """Turn a function of settings into a typer command with a flag for each setting.
 
     The function's other parameters become parameters of the command; one with a setting's name
     replaces that setting's flag and sets its value. `at_first` is called with the settings before
@@ -27,10 +29,10 @@ def with_settings(
 
     def run(config: Path | None, **flags: Any) -> None:
         own = {name: flags[name] for name in names}
-        for name in own.keys() - Settings.model_fields.keys():
+        for name in own.keys() - kind.model_fields.keys():
             del flags[name]
         try:
-            settings = Settings.load(config, **flags)
+            settings = kind.load(config, **flags)
         except SettingsError as error:
             refused(error)
             raise
@@ -42,10 +44,13 @@ def with_settings(
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
         annotation=Annotated[
-            Path | None, typer.Option(envvar=f"{ENV_PREFIX}CONFIG", help="A TOML file of settings.")
+            Path | None,
+            typer.Option(
+                envvar=f"{kind.model_config['env_prefix']}CONFIG", help="A TOML file of settings."
+            ),
         ],
     )
-    settings = [_flag(name) for name in Settings.model_fields if name not in names]
+    settings = [_flag(kind, name) for name in kind.model_fields if name not in names]
     parameters = [config, *others, *settings]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -54,12 +59,12 @@ def with_settings(
     return run
 
 
-def _flag(name: str) -> inspect.Parameter:
-    field = Settings.model_fields[name]
+def _flag(settings: type[CommandSettings], name: str) -> inspect.Parameter:
+    field = settings.model_fields[name]
     default = field.get_default(call_default_factory=True)
     option = typer.Option(help=field.description, show_default=str(default) if default else False)
     # A flag takes any text: Settings checks the values, with better error messages.
-    kind = bool if field.annotation is bool else str
+    kind = bool if field.annotation in (bool, bool | None) else str
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -1,7 +1,13 @@
 """The messages that the service reads and sends."""
 
-from iln_stream.events.decode import MalformedError, decode, payload_bytes
-from iln_stream.events.event import ClassEvent, ClassLabel, Event, Label
+from iln_stream.events.decode import (
+    MalformedError,
+    decode,
+    payload_bytes,
+    reason,
+    require_distinct_keys,
+)
+from iln_stream.events.event import ClassEvent, ClassLabel, Event, Inputs, Label
 from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
 from iln_stream.events.one_hot import one_hot
 from iln_stream.events.proposal import proposal
@@ -11,6 +17,7 @@ __all__ = [
     "ClassLabel",
     "DeadLetter",
     "Event",
+    "Inputs",
     "Label",
     "MalformedError",
     "Prediction",
@@ -19,4 +26,6 @@ __all__ = [
     "one_hot",
     "payload_bytes",
     "proposal",
+    "reason",
+    "require_distinct_keys",
 ]

@@ -10,11 +10,21 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Boolean = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
 
+Inputs = dict[str, Number | Boolean | Text | None]
+"""Inputs of an event by name, before they are encoded as numbers."""
+
 Moment = Annotated[
     AwareDatetime,
-    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date-time"},
+                {"type": "number", "minimum": -62_135_596_800_000, "maximum": 253_402_300_799_999},
+            ]
+        }
+    ),
 ]
-"""A time: a string with a UTC offset, or a number."""
+"""A time of the years 1 to 9999: a string with a UTC offset, or a number."""
 
 
 class Event(BaseModel):
@@ -22,7 +32,7 @@ class Event(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    x: dict[str, Number | Boolean | Text | None] = Field(
+    x: Inputs = Field(
         description="Inputs by name. A string is one-hot encoded. A null is the same as an absent "
         "input: the default learner takes 0 if 0 is an ordinary value of the input (an indicator, "
         "or values around 0), or else treats it as unknown."

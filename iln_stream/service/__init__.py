@@ -21,6 +21,7 @@ Modules, from the whole to its parts:
 - `recovery.py`: restores a learner from its snapshots, and saves new ones;
 - `takeover.py`: whether a learner may resume from another's snapshots;
 - `arrival_order.py`: records the order in which several partitions were learned;
+- `published.py`: publishes versions of a learner;
 - `outputs.py`: opens the sinks of predictions and dead letters;
 - `addresses.py`: the streams that the settings name;
 - `learners.py`: builds the learner that the settings name;

@@ -25,6 +25,19 @@ def dead_letters_address(settings: Settings) -> str:
     return settings.dead_letters or source_stream(settings).dead_letters()
 
 
+def is_transactional(settings: Settings) -> bool:
+    """Whether predictions are published in transactions with their positions.
+
+    Unless `transactional` says so: whenever the source is a log, and the predictions' stream has
+    transactions that cost nothing.
+    """
+    if settings.transactional is not None:
+        return settings.transactional
+    if settings.predictions is None or not source_stream(settings).is_log:
+        return False
+    return output_stream(settings, settings.predictions).publishes_once
+
+
 def check_addresses(settings: Settings) -> None:
     """Refuse to write to the source, and to write predictions and dead letters to one place.
 

@@ -34,12 +34,13 @@ def check_settings(settings: Settings) -> None:
         out = settings.predictions and output_stream(settings, settings.predictions)
         if not (source.is_log and out and out.has_transactions):
             raise SettingsError(
-                "transactional: needs a log as source, and predictions = kafka:TOPIC"
+                "transactional: needs a log as source, and predictions = kafka:TOPIC or "
+                "sqlite:PATH#TOPIC"
             )
     if settings.snapshots is not None and not source.is_log:
         raise SettingsError(
             f"snapshots: a run can't resume reading {source.address}; unset snapshots, or read a "
-            "log such as kafka:TOPIC"
+            "log such as kafka:TOPIC or sqlite:PATH"
         )
     if source.needs_start and settings.snapshots is None and settings.start is None:
         raise SettingsError(

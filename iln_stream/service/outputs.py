@@ -8,7 +8,7 @@ from iln_stream.listeners import (
     PredictionWriter,
     TransactionalPredictionWriter,
 )
-from iln_stream.service.addresses import dead_letters_address, output_stream
+from iln_stream.service.addresses import dead_letters_address, is_transactional, output_stream
 from iln_stream.service.settings import Settings
 from iln_stream.streams import Log, Sink, Source
 
@@ -21,17 +21,19 @@ class Outputs:
     Parameters
     ----------
     settings
-        Name the sinks (`predictions`, `dead_letters`, `transactional`).
+        Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
+        published (`is_transactional`).
 
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._predictions: Sink | None = None
+        self._transactional = is_transactional(settings)
         with ExitStack() as opened:
             self._letters = output_stream(settings, dead_letters_address(settings)).sink()
             opened.callback(self._letters.close)
-            if settings.predictions is not None and not settings.transactional:
+            if settings.predictions is not None and not self._transactional:
                 self._predictions = output_stream(settings, settings.predictions).sink()
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
@@ -39,7 +41,7 @@ class Outputs:
     def writers(self, source: Source, reader: str) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters."""
         writers: Writers = [DeadLetterWriter(self._letters)]
-        if self._settings.transactional:
+        if self._transactional:
             assert self._settings.predictions is not None
             stream = output_stream(self._settings, self._settings.predictions)
             sink = stream.transactional_sink(cast(Log, source), reader)

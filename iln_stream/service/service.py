@@ -53,6 +53,7 @@ class Service:
         self._http: HttpServer | None = None
         stream = source_stream(settings)
         stream.wait()
+        stream.prepare()
         with ExitStack() as opened:
             metrics = Metrics(self.registry, settings.window)
             own = build_listeners(settings, listeners)

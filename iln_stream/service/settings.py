@@ -1,49 +1,32 @@
-"""Every setting: its name, type, default and description."""
+"""Every setting of the learner: its name, type, default and description."""
 
 import datetime as dt
-import json
-import os
-import tomllib
-import warnings
-from collections.abc import Mapping
-from contextlib import suppress
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Literal
 
-from pydantic import AwareDatetime, Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
+from pydantic import AwareDatetime, Field, field_validator
+
+from iln_stream.settings import (
+    ENV_PREFIX,
+    CommandSettings,
+    JsonObject,
+    JsonPaths,
+    SettingsError,
+    json_object,
 )
 
-from iln_stream.errors import IlnWarning, UnrecoverableError
-
-ENV_PREFIX = "ILN_"
-_WHEN_REFUSED = f"{ENV_PREFIX}WHEN_REFUSED"
-
-JsonObject = Annotated[dict[str, Any], NoDecode]
-"""A TOML table; in a flag or a variable, JSON text that `Settings` parses."""
+__all__ = ["ENV_PREFIX", "Settings", "SettingsError"]
 
 
-class SettingsError(UnrecoverableError):
-    """A setting is invalid; the message gives its key, flag and variable."""
+class Settings(CommandSettings):
+    """Settings of the learner. Flags override variables, which override the TOML file."""
 
-    when_refused = "exit"
-    """Value of the setting `when_refused`, read although other settings are invalid."""
-
-
-class Settings(BaseSettings):
-    """Settings of the commands. Flags override variables, which override the TOML file."""
-
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True)
+    other_tables = ("api",)  # of `iln-stream serve`
+    secret = ("kafka_options", "kafka_secrets")
 
     source: str = Field(
         default="kafka",
-        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; a "
+        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
+        "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
         "`.jsonl` or `.csv` file; `-` for JSON lines on standard input; `river:NAME` or "
         "`synthetic:NAME` for a River dataset; or `package.module:attribute` for your own source.",
     )
@@ -63,8 +46,9 @@ class Settings(BaseSettings):
     )
     start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
         default=None,
-        description="Where a Kafka run begins: `earliest`, `latest`, or the first record at or "
-        "after a time (RFC 3339). Required on the first run; with `snapshots`, later runs resume.",
+        description="Where a run from a log begins: `earliest`, `latest`, or the first record at "
+        "or after a time (RFC 3339). Required on the first run from Kafka; unset, `sqlite:PATH` "
+        "begins at `earliest`. With `snapshots`, later runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -72,7 +56,7 @@ class Settings(BaseSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many events; not for Kafka.",
+        description="Stop after this many events; not for a log.",
     )
     target: str | None = Field(default=None, description="Column of the label in a CSV file.")
     kafka_options: JsonObject = Field(
@@ -80,7 +64,7 @@ class Settings(BaseSettings):
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
     )
-    kafka_secrets: Annotated[dict[str, str], NoDecode] = Field(
+    kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         description="Files with passwords of the Kafka client: for each option "
         "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
@@ -108,8 +92,16 @@ class Settings(BaseSettings):
     snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
     snapshot_pickle: bool = Field(
         default=False,
-        description="Save and load your own learners as pickles. Loading a pickle runs code: use "
-        "only if nobody else can write to the folder.",
+        description="Save, publish and load your own learners as pickles. Loading a pickle runs "
+        "code: use only if nobody else can write to the folder.",
+    )
+    publish: str | None = Field(
+        default=None,
+        description="Folder for published versions of the learners, from which other processes "
+        "predict while these learn. Unset: none.",
+    )
+    publish_seconds: float = Field(
+        default=0.5, gt=0, description="Publish a version after this many seconds."
     )
     accept_loss: bool = Field(
         default=False,
@@ -153,19 +145,21 @@ class Settings(BaseSettings):
     )
     predictions: str | None = Field(
         default=None,
-        description="Where predictions go: `kafka:TOPIC`, a file, `-` for standard output, or "
-        "`package.module:attribute` for your own sink.",
+        description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
+        "standard output, or `package.module:attribute` for your own sink.",
     )
-    transactional: bool = Field(
-        default=False,
-        description="Publish predictions in Kafka transactions: consumers that read committed "
-        "records see each exactly once. Otherwise at least once, with identical repeats. Needs "
-        "predictions to `kafka:TOPIC`.",
+    transactional: bool | None = Field(
+        default=None,
+        description="Publish predictions in transactions with their positions: readers of "
+        "committed records see each exactly once. Otherwise at least once, with identical repeats. "
+        "Needs a log as source, and predictions to `kafka:TOPIC` or `sqlite:PATH`. Unset: yes for "
+        "`sqlite:PATH`, where it costs nothing, else no.",
     )
     dead_letters: str | None = Field(
         default=None,
-        description="Where dead letters go: `kafka:TOPIC` or a file. Unset: the topic "
-        "`<topic>-dead-letters` for a Kafka source, else the file `dead-letters.jsonl`.",
+        description="Where dead letters go: `kafka:TOPIC`, `sqlite:PATH#TOPIC` or a file. Unset: "
+        "the topic `<topic>-dead-letters` beside that of a log, else the file "
+        "`dead-letters.jsonl`.",
     )
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(
@@ -217,98 +211,6 @@ class Settings(BaseSettings):
             )
         return moment
 
-    @field_validator("kafka_options", "kafka_secrets", "learner_options", mode="before")
-    @classmethod
-    def _parse_json(cls, value: object) -> object:
-        if isinstance(value, str):
-            try:
-                return json.loads(value)
-            except json.JSONDecodeError as error:
-                raise ValueError(
-                    f'expected a JSON object like {{"budget": 500}}: {error}'
-                ) from None
-        return value
-
-    @classmethod
-    def load(cls, config: Path | None = None, **flags: Any) -> Self:
-        """Read and check flags, ILN_* variables and a TOML file.
-
-        Parameters
-        ----------
-        config
-            The TOML file; None: none.
-        flags
-            Values given on the command line; None means not given.
-
-        Raises
-        ------
-        SettingsError
-            Lists every invalid setting.
-
-        """
-        given = {name: value for name, value in flags.items() if value is not None}
-        if config is not None and not config.is_file():
-            raise _refused(f"--config: file {config} does not exist", config, given)
-
-        _warn_of_misspelt_variables()
-
-        class Reader(cls):  # type: ignore[valid-type, misc]
-            model_config = SettingsConfigDict(toml_file=config)
-
-        try:
-            return Reader(**given)
-        except ValidationError as error:
-            raise _refused(_message(error), config, given) from None
-        except ValueError as error:  # the TOML file or a variable can't be parsed
-            raise _refused(f"{config or 'environment'}: {error}", config, given) from error
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then variables, then the TOML file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
-
-
-def _refused(message: str, config: Path | None, given: Mapping[str, Any]) -> SettingsError:
-    """Return the error with `when_refused`, as far as that setting can be read."""
-    file: dict[str, Any] = {}
-    if config is not None:
-        with suppress(OSError, ValueError):
-            file = tomllib.loads(config.read_text(encoding="utf-8"))
-    error = SettingsError(message)
-    in_file = file.get("when_refused", error.when_refused)
-    error.when_refused = given.get("when_refused", os.environ.get(_WHEN_REFUSED, in_file))
-    return error
-
-
-def _warn_of_misspelt_variables() -> None:
-    """Warn of unknown ILN_* variables that resemble a setting; others may not be ours."""
-    settings = {ENV_PREFIX + name.upper() for name in Settings.model_fields}
-    for variable in sorted(os.environ.keys() - settings):
-        if variable.startswith(ENV_PREFIX):
-            for meant in get_close_matches(variable, settings, n=1, cutoff=0.85):
-                warnings.warn(
-                    f"{variable} is not a setting; did you mean {meant}?", IlnWarning, stacklevel=3
-                )
-
-
-def _message(error: ValidationError) -> str:
-    lines = []
-    for detail in error.errors(include_url=False):
-        name = str(detail["loc"][0])
-        if name in Settings.model_fields:
-            spellings = f"{name} (--{name.replace('_', '-')}, {ENV_PREFIX}{name.upper()})"
-        else:
-            meant = get_close_matches(name, Settings.model_fields, n=1)
-            spellings = f"{name} (unknown setting{''.join(f'; did you mean {m}?' for m in meant)})"
-        message = detail["msg"].removeprefix("Value error, ")  # added by pydantic
-        # They may contain a password, which must not reach the log.
-        got = "" if name in ("kafka_options", "kafka_secrets") else f", got {detail['input']!r}"
-        lines.append(f"{spellings}: {message}{got}")
-    return "\n".join(dict.fromkeys(lines))
+    _parse_json = field_validator(
+        "kafka_options", "kafka_secrets", "learner_options", mode="before"
+    )(json_object)

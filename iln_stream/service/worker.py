@@ -9,9 +9,11 @@ from rich.console import Console
 
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
+from iln_stream.publishing import Publisher
 from iln_stream.service.learners import PredictOnly, build_learner, task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.outputs import Outputs
+from iln_stream.service.published import build_publisher
 from iln_stream.service.readers import Reader
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
@@ -58,6 +60,7 @@ class Worker:
     ) -> None:
         self.reader = reader
         self._checkpoint: Checkpoint | None = None
+        self._publisher: Publisher | None = None
         with ExitStack() as opened:
             recovery = None
             if settings.snapshots is not None:
@@ -79,6 +82,13 @@ class Worker:
                 self._checkpoint = self._resume(recovery, state, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
             observers: list[Listener] = [self.watched]
+            if learner is None:
+                self._publisher = build_publisher(
+                    settings, stream, reader, self.source, self.learner, task, self.watched
+                )
+            if self._publisher is not None:
+                metrics.export(self.watched.labels, self._publisher.metrics())
+                observers.append(self._publisher)  # after the counts
             if console is not None and console.is_terminal:
                 observers.append(Progress(settings.source, self.source.lag, console, task))
             self.loop = PrequentialLoop(
@@ -96,9 +106,9 @@ class Worker:
             self._opened = opened.pop_all()
 
     def run(self) -> None:
-        """Learn until the source ends or the loop is stopped, then save a snapshot.
+        """Learn until the source ends or the loop is stopped, then save and publish the learner.
 
-        After an error no snapshot is saved, as listeners may have missed the last step; the next
+        After an error neither is done, as listeners may have missed the last step; the next
         run resumes from the snapshot before. The exception: if no event could be learned, the
         position is saved, so that the next run does not write the same dead letters again.
         """
@@ -126,6 +136,8 @@ class Worker:
     def _finish(self) -> None:
         if self._checkpoint is not None:
             self._checkpoint.finish()
+        if self._publisher is not None:
+            self._publisher.finish()
 
     def _close_listeners(self) -> None:
         with ExitStack() as all_of_them:

@@ -12,6 +12,7 @@ GROUP = "iln_stream.streams"
 
 _SCHEMES = {
     "kafka": "iln_stream.streams.kafka.scheme:KafkaScheme",
+    "sqlite": "iln_stream.streams.sqlite.scheme:SqliteScheme",
     "river": "iln_stream.streams.river.scheme:RiverScheme",
     "synthetic": "iln_stream.streams.river.scheme:RiverScheme",
     "file": "iln_stream.streams.files.scheme:FileScheme",
@@ -32,9 +33,9 @@ def stream_at(address: str, options: StreamOptions) -> Scheme:
     Parameters
     ----------
     address
-        `SCHEME:NAME`, such as `kafka:iln-events` or `river:TrumpApproval`; `-` for standard input
-        and output; `package.module:attribute` of a source, or of a function that returns one; or
-        the path of a file.
+        `SCHEME:NAME`, such as `kafka:iln-events`, `sqlite:log.db` or `river:TrumpApproval`;
+        `-` for standard input and output; `package.module:attribute` of a source, or of a function
+        that returns one; or the path of a file.
     options
         Options for all kinds of streams.
 

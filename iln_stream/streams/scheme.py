@@ -53,6 +53,9 @@ class Scheme:
     has_transactions = False
     """Whether one transaction can store messages and the positions that they come from."""
 
+    publishes_once = False
+    """Whether transactions cost so little that predictions use them unless the user says no."""
+
     needs_broker = False
     """Whether it needs the brokers in `bootstrap`."""
 
@@ -87,6 +90,9 @@ class Scheme:
 
     def log_in(self) -> None:
         """Connect and disconnect; raise an error that says why that fails."""
+
+    def prepare(self) -> None:
+        """Create what a run may create before it reads, such as a log that waits for events."""
 
     def source(self) -> Source:
         """Open the stream for reading from its beginning."""

@@ -13,19 +13,22 @@ from pathlib import Path
 from support.kafka_broker import KafkaBroker
 
 from chaos import one_order
+from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
 from chaos.garbage import flood
 from chaos.learner_kills import kill_learners
+from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 
 
 def main() -> int:
     """Run everything; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
     parser.add_argument("--events", type=int, default=200_000, help="while the learner is killed")
-    parser.add_argument("--kills", type=int, default=200, help="of the learner, half of them "
-                        "with transactional predictions")  # fmt: skip
+    parser.add_argument("--kills", type=int, default=200, help="of the learner on each kind of "
+                        "log, half of them with transactional predictions")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
+    parser.add_argument("--embedded", action="store_true", help="only the embedded log")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -33,61 +36,93 @@ def main() -> int:
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="iln-chaos-") as name:
         folder = Path(name)
-        with KafkaBroker(folder / "kafka", borrow=False) as broker:
-            for transactional in (False, True):
-                faults += _learner_kills(broker, folder / f"kills-{transactional}", given,
-                                         transactional)  # fmt: skip
-                faults += _one_order(broker, folder / f"order-{transactional}", given,
-                                     transactional)  # fmt: skip
-            faults += _broker_kills(broker, folder / "outages", given)
-            faults += _garbage(broker, folder / "garbage", given)
+        faults += _embedded(folder, given)
+        if not given.embedded:
+            with KafkaBroker(folder / "kafka", borrow=False) as broker:
+                faults += _kafka(broker, folder, given)
     print("\n".join(faults) or "all as promised")
     return 1 if faults else 0
 
 
+def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
+    faults: list[str] = []
+    for transactional, flag in ((False, "--no-transactional"), (True, "--transactional")):
+        log = EmbeddedLog(folder / f"log-{transactional}.db")
+        parts = EmbeddedLog(folder / f"parts-{transactional}.db", partitions=3)
+        kills, order = folder / f"embedded-{transactional}", folder / f"parts-{transactional}"
+        faults += _learner_kills(log, kills, given, transactional, flag)
+        faults += _one_order(parts, order, given, transactional, flag)
+    return faults + _appender_kills(folder, given)
+
+
+def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
+    faults: list[str] = []
+    for transactional, flag in ((False, "--no-transactional"), (True, "--transactional")):
+        log = KafkaLog(broker.bootstrap, "kills")
+        parts = KafkaLog(broker.bootstrap, "order", partitions=3)
+        kills, order = folder / f"kills-{transactional}", folder / f"order-{transactional}"
+        faults += _learner_kills(log, kills, given, transactional, flag)
+        faults += _one_order(parts, order, given, transactional, flag)
+    faults += _broker_kills(broker, folder / "outages", given)
+    return faults + _garbage(broker, folder / "garbage", given)
+
+
+def _appender_kills(folder: Path, given: argparse.Namespace) -> list[str]:
+    outcome = kill_appenders(folder / "appended.db", n_kills=given.kills // 4, seed=given.seed)
+    print(
+        f"{given.kills // 4} kills of an appender: {outcome.n_acknowledged} records acknowledged, "
+        f"{len(outcome.stored)} stored",
+        flush=True,
+    )
+    return outcome.faults()
+
+
 def _learner_kills(
-    broker: KafkaBroker, folder: Path, given: argparse.Namespace, transactional: bool
+    log: TestedLog, folder: Path, given: argparse.Namespace, transactional: bool, flag: str
 ) -> list[str]:
     folder.mkdir()
     n_kills = given.kills // 2
     if not n_kills:
         return []
     outcome = kill_learners(
-        broker.bootstrap,
+        log,
         folder,
         n_kills=n_kills,
         events_per_kill=given.events // given.kills,
         seed=given.seed + transactional,
-        more=("--transactional",) if transactional else (),
+        more=(flag,),
     )
+    log.close()
     repeats = len(outcome.published) - len(set(outcome.published))
     print(
-        f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
-        f"{outcome.n_sent} events, {outcome.n_behind} of them with events still to learn; "
-        f"{outcome.killed.n_labelled} learned, {outcome.killed.n_dead_letters} dead letters, "
-        f"{len(outcome.published)} predictions, {repeats} of them repeats",
+        f"{type(log).__name__}, {'transactional' if transactional else 'at least once'}: "
+        f"{n_kills} kills over {outcome.n_sent} events, {outcome.n_behind} of them with events "
+        f"still to learn; {outcome.killed.n_labelled} learned, {outcome.killed.n_dead_letters} "
+        f"dead letters, {len(outcome.published)} predictions, {repeats} of them repeats",
         flush=True,
     )
     return outcome.faults(exactly_once=transactional)
 
 
 def _one_order(
-    broker: KafkaBroker, folder: Path, given: argparse.Namespace, transactional: bool
+    log: TestedLog, folder: Path, given: argparse.Namespace, transactional: bool, flag: str
 ) -> list[str]:
     folder.mkdir()
     n_kills = given.kills // 4
     if not n_kills:
         return []
     outcome = one_order.kill_learners(
-        broker.bootstrap,
+        log,
         folder,
         n_kills=n_kills,
         events_per_kill=given.events // given.kills,
         seed=given.seed + transactional,
-        more=("--transactional",) if transactional else (),
+        more=(flag,),
     )
+    log.close()
     print(
-        f"one order of three partitions, {'transactional' if transactional else 'at least once'}: "
+        f"{type(log).__name__}, one order of three partitions, "
+        f"{'transactional' if transactional else 'at least once'}: "
         f"{n_kills} kills over {len(outcome.payloads)} records, {outcome.n_behind} of them with "
         f"records still to learn; {len(outcome.published)} predictions",
         flush=True,

@@ -15,7 +15,7 @@ from support.kafka_topics import create_topic, unique_topic
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
-from chaos.learner_kills import arguments, published
+from chaos.logs import arguments, published
 from chaos.stream import event
 
 _EVENTS_A_SECOND = 400

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from support.kafka_topics import create_topic, read_topic, unique_topic
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
-from chaos.stream import Feed
+from chaos.logs import TestedLog
+from chaos.stream import chunks, event
 
-QUICK = '{"budget": 50, "draws": 16}'
+_TRANSACTION = 250
 
 
 class Outcome(NamedTuple):
@@ -48,19 +47,8 @@ class Outcome(NamedTuple):
         return found
 
 
-def arguments(bootstrap: str, topic: str, folder: Path, predictions: str, *more: str) -> list[str]:
-    """A run's command line."""
-    return [
-        *("run", "--bootstrap", bootstrap, "--topic", topic, "--start", "earliest"),
-        *("--learner", "shrinking-gradient", "--learner-options", QUICK),
-        *("--metrics-port", "0", "--snapshots", str(folder)),
-        *("--predictions", f"kafka:{predictions}", "--dead-letters", f"kafka:{topic}-letters"),
-        *more,
-    ]
-
-
 def kill_learners(
-    bootstrap: str,
+    log: TestedLog,
     folder: Path,
     *,
     n_kills: int,
@@ -71,41 +59,45 @@ def kill_learners(
     """Feed a learner and kill it `n_kills` times; then let it finish, and compare.
 
     Each life ends at a random moment, some before the first event is learned, most while events
-    are learned and snapshots written.
+    are learned and snapshots written. Half of a life's events are there when it begins.
     """
     draw = random.Random(seed)
-    topic = create_topic(bootstrap, name=unique_topic("kills"))
-    feed = Feed(bootstrap, topic)
     often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
-    run = arguments(bootstrap, topic, folder / "killed", f"{topic}-p", *often, *more)
-    n_behind = 0
+    run = log.arguments(folder / "killed", "p", *often, *more)
+    n_behind = n_sent = last_offset = 0
     for _ in range(n_kills):
-        feed.send(events_per_kill)
+        half = n_sent + events_per_kill // 2
+        _send(log, range(n_sent, half))
         with Command(folder, *run) as learner:
             learner.wait_until_it_says("metrics at")
+            n_sent += events_per_kill
+            last_offset = _send(log, range(half, n_sent))
             time.sleep(draw.uniform(0, 0.8))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
-        n_behind += _newest_offset(folder / "killed") < feed.last_offset
+        n_behind += _newest_offset(folder / "killed") < last_offset
     _finish(folder, [*run, "--stop-at-end"])
-    feed.close()
-
-    alone = arguments(bootstrap, topic, folder / "whole", f"{topic}-q", "--stop-at-end")
-    _finish(folder, alone)
+    _finish(folder, log.arguments(folder / "whole", "q", "--stop-at-end"))
     return Outcome(
-        saved(folder / "killed", topic),
-        saved(folder / "whole", topic),
-        published(bootstrap, f"{topic}-p"),
-        published(bootstrap, f"{topic}-q"),
-        feed.n_sent,
+        saved(folder / "killed", log.name),
+        saved(folder / "whole", log.name),
+        _values(log.predictions("p")),
+        _values(log.predictions("q")),
+        n_sent,
         n_behind,
     )
 
 
-def published(bootstrap: str, topic: str) -> list[tuple[int, float]]:
-    """The committed predictions of a topic: of which offset, and what."""
-    found = (json.loads(record.value) for record in read_topic(bootstrap, topic))
-    return [(each["offset"], each["y_pred"]) for each in found]
+def _send(log: TestedLog, numbers: range) -> int:
+    """Append the events of these numbers, and return the offset of the last one."""
+    for chunk in chunks(numbers, _TRANSACTION):
+        last = log.send(map(event, chunk))[-1]
+    return last
+
+
+def _values(predictions: list[Any]) -> list[tuple[int, float]]:
+    """Of which offset each prediction is, and what."""
+    return [(each["offset"], each["y_pred"]) for each in predictions]
 
 
 def _newest_offset(folder: Path) -> int:

@@ -8,12 +8,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from support.kafka_topics import TransactionalWriter, create_topic, read_topic, unique_topic
 from support.list_source import ListSource
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
-from chaos.learner_kills import QUICK, arguments
+from chaos.logs import QUICK, TestedLog
 from chaos.stream import event
 from iln_stream.prequential import Listener, PrequentialLoop, Step
 from iln_stream.service import Settings, build_learner
@@ -76,7 +75,7 @@ class Predictions(Listener):
 
 
 def kill_learners(
-    bootstrap: str,
+    log: TestedLog,
     folder: Path,
     *,
     n_kills: int,
@@ -87,45 +86,40 @@ def kill_learners(
 ) -> Outcome:
     """Feed one learner of all partitions, unevenly, and kill it `n_kills` times."""
     draw = random.Random(seed)
-    topic = create_topic(bootstrap, partitions, name=unique_topic("order"))
-    writer = TransactionalWriter(bootstrap)
     payloads: dict[Position, bytes | None] = {}
     often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
-    run = arguments(bootstrap, topic, folder / "killed", f"{topic}-p", *often, *more)
+    run = log.arguments(folder / "killed", "p", *often, *more)
     n_behind = 0
     for _ in range(n_kills):
-        _feed(writer, topic, payloads, events_per_kill, partitions, draw)
+        _feed(log, payloads, events_per_kill // 2, partitions, draw)
         with Command(folder, *run) as learner:
             learner.wait_until_it_says("metrics at")
+            _feed(log, payloads, events_per_kill - events_per_kill // 2, partitions, draw)
             time.sleep(draw.uniform(0, 0.8))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
         n_behind += _learned(folder / "killed") < len(payloads)
-    writer.close()
     with Command(folder, *run, "--stop-at-end") as learner:
         assert learner.wait(600) == 0, learner.said
-    found = (json.loads(record.value) for record in read_topic(bootstrap, f"{topic}-p"))
-    published = [((each["partition"], each["offset"]), each["y_pred"]) for each in found]
-    return Outcome(saved(folder / "killed", topic, "all"), published, payloads, n_behind)
+    published = [
+        ((each["partition"], each["offset"]), each["y_pred"]) for each in log.predictions("p")
+    ]
+    return Outcome(saved(folder / "killed", log.name, "all"), published, payloads, n_behind)
 
 
 def _feed(
-    writer: TransactionalWriter,
-    topic: str,
+    log: TestedLog,
     payloads: dict[Position, bytes | None],
     count: int,
     partitions: int,
     draw: random.Random,
 ) -> None:
-    """Append events to partitions in turns of random lengths, with aborted ones between them."""
+    """Append events to partitions in turns of random lengths."""
     while count > 0:
         partition, n = draw.randrange(partitions), min(count, draw.randint(1, 300))
         values = [event(number) for number in range(len(payloads), len(payloads) + n)]
-        for offset, (_, value) in zip(
-            writer.commit(topic, values, partition=partition), values, strict=True
-        ):
+        for offset, (_, value) in zip(log.send(values, partition), values, strict=True):
             payloads[partition, offset] = value
-        writer.abort(topic, values[:3], partition=partition)
         count -= n
 
 

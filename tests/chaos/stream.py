@@ -34,7 +34,7 @@ class Feed:
 
     def send(self, count: int) -> None:
         """Append `count` more events."""
-        for numbers in _chunks(range(self.n_sent, self.n_sent + count), _TRANSACTION):
+        for numbers in chunks(range(self.n_sent, self.n_sent + count), _TRANSACTION):
             self.last_offset = self._writer.commit(self._topic, map(event, numbers))[-1]
             self._writer.abort(self._topic, map(event, numbers[:7]))
         self.n_sent += count
@@ -44,6 +44,6 @@ class Feed:
         self._writer.close()
 
 
-def _chunks(numbers: range, size: int) -> Iterator[range]:
+def chunks(numbers: range, size: int) -> Iterator[range]:
     for first in range(0, len(numbers), size):
         yield numbers[first : first + size]

@@ -23,6 +23,7 @@ from iln_stream.prequential import (
     PrequentialLoop,
     Step,
 )
+from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams.river import RiverDatasetSource
@@ -103,9 +104,12 @@ def _loop(
     checkpoint = _checkpoint(learner, watched, folder / model, old)
     pending = PendingEvents(learner, 10)
     metrics.export(watched.labels, [*checkpoint.metrics(), *pending.metrics()])
-    return PrequentialLoop(
-        source, learner, [watched, Breather()], checkpoint=checkpoint, pending=pending
-    )
+    listeners: list[Listener] = [watched, Breather()]
+    if chosen is HEALTHY:
+        publisher = Publisher(folder / "healthy.model", learner)
+        metrics.export(watched.labels, publisher.metrics())
+        listeners.append(publisher)
+    return PrequentialLoop(source, learner, listeners, checkpoint=checkpoint, pending=pending)
 
 
 def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:

@@ -26,7 +26,10 @@ FOUR_SCRAPES = "2s"
 """What Grafana makes of $__rate_interval at the fixture's scrape interval."""
 
 OF_SOME = {
-    **{key: {"healthy"} for key in ("iln_drift", "iln_units_redrawn_at")},
+    **{key: {"healthy"} for key in ("iln_drift", "iln_units_redrawn_at", "iln_published_version")},
+    **{key: {"healthy"} for key in ("iln_published_timestamp_seconds", "iln_publish_bytes")},
+    **{key: {"healthy"} for key in ("iln_publish_pause_seconds", "iln_publish_duration_seconds")},
+    "iln_publish_failures_total": {"healthy"},
     **{
         key: {"healthy", "classifier"}
         for key in ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total")
@@ -59,6 +62,12 @@ TYPES = {
     "iln_units_redrawn_at": "gauge",
     "iln_windowed_accuracy": "gauge",
     "iln_alpha_l1": "gauge",
+    "iln_publish_bytes": "gauge",
+    "iln_publish_duration_seconds": "gauge",
+    "iln_publish_failures_total": "counter",
+    "iln_publish_pause_seconds": "gauge",
+    "iln_published_timestamp_seconds": "gauge",
+    "iln_published_version": "gauge",
     "iln_repeated_events_total": "counter",
     "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
@@ -139,6 +148,8 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnDeadLetters", "model", REGRESSORS),
         ("IlnInputsIgnored", "model", set()),
         ("IlnPartsReset", "model", set()),
+        ("IlnPublishingFails", "model", set()),
+        ("IlnPublishedVersionOld", "model", set()),
         ("IlnEventsExpire", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
     ],

@@ -26,7 +26,12 @@ def read_only_once(folder: Path, there_is: Path) -> tuple[str, ...]:
     File modes do not stop root, and a machine-wide mount would affect other processes.
     """
     folder.mkdir(exist_ok=True)
+    return (*private_mounts(), "sh", "-ec", _READ_ONLY_ONCE, str(folder), str(there_is))
+
+
+def private_mounts() -> tuple[str, ...]:
+    """Return the prefix of a command that has mounts of its own; skip the test if it can't."""
     own = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
     if shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
         pytest.skip("no mount namespace of one's own here")
-    return (*own, "sh", "-ec", _READ_ONLY_ONCE, str(folder), str(there_is))
+    return tuple(own)

@@ -1,0 +1,204 @@
+"""The published models that the API predicts with."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from iln_stream.api.http_error import HttpError, retry
+from iln_stream.api.predicting import Predictor
+from iln_stream.publishing import Follower, Published
+
+log = logging.getLogger(__name__)
+
+REFRESH_SECONDS = 0.25
+SUFFIX = ".model"
+
+
+class FollowedModel:
+    """One model: its newest version that is warm.
+
+    Parameters
+    ----------
+    follower
+        Reads the published file.
+    make_predictor
+        Called with each version.
+
+    """
+
+    def __init__(
+        self, follower: Follower, make_predictor: Callable[[Published], Predictor]
+    ) -> None:
+        self._follower = follower
+        self._make_predictor = make_predictor
+        self.predictor: Predictor | None = None
+        self.problem: str | None = "is being loaded"
+        self.n_failures = 0
+
+    @property
+    def version(self) -> int:
+        """Its version; 0: none yet."""
+        return 0 if self.predictor is None else self.predictor.published.version
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds that its version took to load."""
+        return 0.0 if self.predictor is None else self.predictor.published.load_seconds
+
+    @property
+    def age(self) -> float:
+        """Seconds since its version was published."""
+        return 0.0 if self.predictor is None else self.predictor.age
+
+    def refresh(self) -> None:
+        """Load a new version; it replaces the former one once it has predicted."""
+        if self._follower.refresh() and (current := self._follower.current) is not None:
+            predictor = self._make_predictor(current)
+            predictor.warm()
+            self.predictor = predictor
+        if (problem := self._follower.problem) != self.problem and problem is not None:
+            self.n_failures += 1
+            log.warning("model %s", problem)
+        self.problem = problem
+
+
+class Models:
+    """The models in a folder, followed on a thread.
+
+    Parameters
+    ----------
+    folder
+        Where `iln-stream run` publishes.
+    level
+        Probability that an interval contains the label.
+    follow
+        Returns the follower of a file.
+    also
+        Called on the thread, too, as often as the models are refreshed.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        level: float,
+        follow: Callable[[Path], Follower],
+        also: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._folder = folder
+        self._level = level
+        self._follow = follow
+        self._also = tuple(also)
+        self._slow = ThreadPoolExecutor(1, thread_name_prefix="slow-predictions")
+        self._models: dict[str, FollowedModel] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="models", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following."""
+        self._stop.set()
+        self._thread.join()
+        self._slow.shutdown()
+
+    def __iter__(self) -> Iterator[tuple[str, FollowedModel]]:
+        """Iterate over names and models."""
+        return iter(tuple(self._models.items()))
+
+    def chosen(self, name: str | None) -> tuple[str, Predictor]:
+        """Return a model by its name; None: the only one.
+
+        Raises
+        ------
+        HttpError
+            When there is none of this name, none at all, or several to choose from.
+
+        """
+        models = self._models
+        if name is None:
+            if len(models) > 1:
+                raise HttpError(
+                    422,
+                    "model",
+                    f"model: several are published: {', '.join(sorted(models))}; name one",
+                )
+            if not models:
+                raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
+            (name,) = models
+        if name not in models:
+            known = ", ".join(sorted(models)) or "none"
+            raise HttpError(404, "model", f"model: {name!r} is not published; known: {known}")
+        model = models[name]
+        if model.predictor is None:
+            raise HttpError(
+                503, "no model", f"model {name}: {model.problem}; try again", retry(1.0)
+            )
+        return name, model.predictor
+
+    def task(self) -> str | None:
+        """Return the task of all models; None if they differ or there is none."""
+        tasks = {m.predictor.published.task for _, m in self if m.predictor is not None}
+        return tasks.pop() if len(tasks) == 1 else None
+
+    def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
+        """Return how many records a learner of this stream is behind its end.
+
+        Parameters
+        ----------
+        stream
+            Name of the log.
+        ends
+            By partition, the offset after its last record.
+
+        Returns
+        -------
+        int or None
+            That of the learner that is furthest behind; None if none has published.
+
+        """
+        behind = [
+            sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
+            for _, model in self
+            if model.predictor is not None and model.predictor.published.stream == stream
+            for positions in (model.predictor.published.positions,)
+        ]
+        return max(behind, default=None)
+
+    def problems(self) -> list[str]:
+        """Return why predictions can't be made now; a former version still predicts."""
+        models = list(self)
+        if not models:
+            return [self._none()]
+        return [f"model {name}: {m.problem}" for name, m in models if m.predictor is None]
+
+    def _none(self) -> str:
+        return f"no model is published in {self._folder} yet"
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._refresh()
+            except Exception:
+                log.exception("following the models failed")
+            if self._stop.wait(REFRESH_SECONDS):
+                return
+
+    def _refresh(self) -> None:
+        try:
+            files = sorted(self._folder.glob(f"*{SUFFIX}"))
+        except OSError:
+            files = []
+        for file in files:
+            if file.stem not in self._models:
+                follower = self._follow(file)
+                make = lambda published: Predictor(published, self._level, self._slow)  # noqa: E731
+                self._models[file.stem] = FollowedModel(follower, make)
+        for _, model in self:
+            model.refresh()
+        for each in self._also:
+            each()

@@ -1,0 +1,188 @@
+"""The server: builds the application from settings, and runs it until a signal stops it."""
+
+import contextlib
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from types import FrameType
+
+import uvicorn
+from prometheus_client.registry import CollectorRegistry
+
+from iln_stream.api.app import create_app
+from iln_stream.api.appending import Appending
+from iln_stream.api.auth import KnownHost, Tokens
+from iln_stream.api.gate import Check
+from iln_stream.api.metrics import ApiMetrics
+from iln_stream.api.models import Models
+from iln_stream.api.protocol import LimitedProtocol
+from iln_stream.api.settings import ApiSettings
+from iln_stream.api.tls import tls_context
+from iln_stream.publishing import Follower
+from iln_stream.settings import SettingsError
+from iln_stream.streams import Scheme, StreamOptions, stream_at
+
+log = logging.getLogger(__name__)
+
+_SWITCH_SECONDS = 0.0005
+"""Time after which a thread that loads a version lets the event loop go on; Python's is 5 ms."""
+
+
+class ApiServer:
+    """Serves the API in one process.
+
+    Parameters
+    ----------
+    settings
+        Settings of the API.
+
+    Raises
+    ------
+    SettingsError
+        When settings do not fit together, or a file or the address can't be used.
+
+    """
+
+    def __init__(self, settings: ApiSettings) -> None:
+        tokens = None if settings.token_file is None else Tokens(settings.token_file)
+        context = tls_context(settings)
+        mutual = settings.tls_client_ca is not None
+        _check_reach(settings, tokens is not None, context is not None)
+        log_stream = stream_at(
+            settings.events,
+            StreamOptions(
+                bootstrap=settings.bootstrap,
+                kafka_options=settings.kafka_options,
+                kafka_secrets=settings.kafka_secrets,
+            ),
+        )
+        if type(log_stream).appender is Scheme.appender:
+            raise SettingsError(
+                f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or "
+                "kafka:TOPIC"
+            )
+        log_stream.check()
+        self._metrics = ApiMetrics(CollectorRegistry())
+        models = Models(
+            settings.models,
+            settings.interval_level,
+            partial(Follower, allow_pickle=settings.allow_pickle),
+            also=() if tokens is None else (tokens.refresh,),
+        )
+        appending = Appending(
+            log_stream.appender, settings.queue_events, settings.group_events, self._metrics
+        )
+        checks: list[Check] = [] if tokens is None else [tokens]
+        if tokens is None and not mutual:
+            checks.append(KnownHost(_names(settings.host)))
+        app = create_app(
+            settings, models, appending, self._metrics, checks, secured=tokens is not None
+        )
+        self._socket = _listen(settings.host, settings.port)
+        self._server = _Server(_config(app, settings, self._metrics))
+        self._server.config.load()
+        self._server.config.ssl = context
+        host, port = self._socket.getsockname()[:2]
+        scheme = "http" if context is None else "https"
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def run(self) -> None:
+        """Serve until SIGINT, SIGTERM or `stop`; requests in progress are answered first."""
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        try:
+            log.info("serving %s (description: %s/openapi.json)", self.url, self.url)
+            self._server.run(sockets=[self._socket])
+        finally:
+            sys.setswitchinterval(before)
+
+    def stop(self) -> None:
+        """Stop `run`; safe from any thread."""
+        self._server.should_exit = True
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; uvicorn would raise the signal again at the end."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main thread receives signals
+            return
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            log.info("%s: answering the requests in progress", signal.Signals(number).name)
+            self.should_exit = True
+
+        before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # malformed requests are counted
+    protocol = partial(
+        LimitedProtocol,
+        header_seconds=settings.header_seconds,
+        body_seconds=settings.body_seconds,
+        connections=settings.connections,
+        refused=metrics.refused,
+    )
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        loop="uvloop",
+        http=protocol,  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=settings.trusted_proxies is not None,
+        forwarded_allow_ips=settings.trusted_proxies or [],
+        timeout_keep_alive=settings.idle_seconds,
+        timeout_graceful_shutdown=settings.stop_seconds,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise SettingsError(f"host = {host!r}, port = {port}: {error.strerror or error}") from None
+
+
+def _check_reach(settings: ApiSettings, has_token: bool, has_tls: bool) -> None:
+    """Refuse to let other machines in without a token or a certificate."""
+    if _is_loopback(settings.host):
+        return
+    if not has_token and settings.tls_client_ca is None:
+        raise SettingsError(
+            f"host = {settings.host!r}: other machines can reach it; set token_file or "
+            "tls_client_ca, or listen on 127.0.0.1"
+        )
+    if has_token and not has_tls:
+        log.warning(
+            "the token is sent in plain text: set tls_certificate and tls_key, unless a proxy in "
+            "front does TLS"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _names(host: str) -> tuple[str, ...]:
+    return ("localhost", "127.0.0.1", "[::1]", f"[{host}]" if ":" in host else host)

@@ -1,0 +1,14 @@
+"""Versions of a learner for other processes to predict with, such as the HTTP API.
+
+- `publisher.py`: writes a version whenever the last one is old enough, as a listener of the loop;
+- `follower.py`: reads the newest version in another process;
+- `capture.py`: a learner as arrays, and back;
+- `writer.py`: writes versions on a thread;
+- `file.py`: the format of the file.
+"""
+
+from iln_stream.publishing.file import DamagedError, Header, VersionFile
+from iln_stream.publishing.follower import Follower, Published
+from iln_stream.publishing.publisher import Publisher
+
+__all__ = ["DamagedError", "Follower", "Header", "Published", "Publisher", "VersionFile"]

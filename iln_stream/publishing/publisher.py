@@ -1,0 +1,319 @@
+"""Publishes versions of a learner while it learns."""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter, time
+from typing import Any
+
+from river import base
+
+from iln_stream.errors import PublishingError
+from iln_stream.events import DeadLetter
+from iln_stream.prequential import Listener, Step
+from iln_stream.publishing.capture import Capture
+from iln_stream.publishing.file import Header, VersionFile
+from iln_stream.publishing.writer import Writer
+from iln_stream.reporting import MetricSpec
+
+log = logging.getLogger(__name__)
+
+_LEAST_REST = 19.0
+"""Captures take at most a twentieth of the time."""
+
+
+class Publisher(Listener):
+    """Writes the learner to a file whenever the last version is old enough.
+
+    The thread that learns makes a copy of the learner, without the past events that it replays; a
+    thread writes the file. Other processes read it by a `Follower`.
+
+    A run that is resumed after a crash learns some events again. It publishes nothing until it has
+    reached the positions of the version that is there, so versions never go back; unless that
+    version is of another topic or configuration.
+
+    If a version can't be written, the failure is counted and logged, and learning continues.
+
+    Parameters
+    ----------
+    path
+        The file, usually `FOLDER/NAME.model`. Missing folders are made.
+    learner
+        One of ours, or a River pipeline of ours; with `allow_pickle`, any River learner.
+    seconds
+        From one version to the next. It takes longer if a copy takes more than a twentieth of it,
+        as that of a large pickle may.
+    allow_pickle
+        Whether a learner of another library may be published as a pickle. Reading that runs code:
+        only if nobody else can write to the folder.
+    task
+        "regression" or "classification"; None: by the learner's class.
+    name
+        The learner's name; None: that of its class.
+    n_learned
+        Returns the number of events learned; None: those that `learned` or a `Step` reported.
+    stream, topic_id, positions
+        The log's name, its id, and where the learner begins, by partition.
+    configuration
+        Hash of the settings that, with the log, determine the learner's state.
+    resumable
+        Whether a run can begin where another ended. Otherwise it publishes from its first event.
+
+    Raises
+    ------
+    PublishingError
+        When the learner can't be published.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from river import datasets
+    >>> from iln_stream import InfiniteLayerRegressor
+    >>> from iln_stream.publishing import Follower, Publisher
+    >>> model = InfiniteLayerRegressor(profile="fast", seed=1)
+    >>> folder = TemporaryDirectory()
+    >>> path = Path(folder.name) / "approval.model"
+    >>> with Publisher(path, model) as publisher:
+    ...     for x, y in datasets.TrumpApproval():
+    ...         model.learn_one(x, y)
+    ...         publisher.learned()
+    >>> follower = Follower(path)  # in another process
+    >>> follower.refresh()
+    True
+    >>> follower.current.n_learned
+    1001
+    >>> follower.current.learner.predict_one(x) == model.predict_one(x)
+    True
+    >>> folder.cleanup()
+
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        learner: Any,
+        *,
+        seconds: float = 0.5,
+        allow_pickle: bool = False,
+        task: str | None = None,
+        name: str | None = None,
+        n_learned: Callable[[], int] | None = None,
+        stream: str = "",
+        topic_id: str | None = None,
+        positions: Mapping[int, int] | None = None,
+        configuration: str = "",
+        resumable: bool = True,
+    ) -> None:
+        if seconds < 0.0:
+            raise ValueError(f"seconds = {seconds} must be at least 0")
+        self.path = Path(path)
+        self._capture = Capture(learner, allow_pickle)
+        self._task = task or _task_of(learner)
+        self._name = name or type(learner).__name__
+        self._n_learned = n_learned
+        self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
+        self._seconds = seconds
+        self._positions = dict(positions or {})
+        self._file = VersionFile(self.path)
+        self._file.remove_partial()
+        self._writer = Writer(self._file)
+        self._n = 0  # labelled events seen here
+        self._unpublished = True
+        self._due = perf_counter()
+        self._pauses: deque[float] = deque(maxlen=100)
+        before = self._before()
+        self._version = 0 if before is None else before.version
+        self._hold: Mapping[int, int] = {}
+        if before is not None and resumable and self._continues(before):
+            self._hold = before.positions
+            if self._held:
+                log.info("%s has version %d: the next one is published when its positions are "
+                         "reached", self.path, before.version)  # fmt: skip
+
+    def on_step(self, step: Step) -> None:
+        """Publish a version if it is due."""
+        self._positions[step.partition] = step.offset + 1
+        self._unpublished = True
+        if step.y is not None:
+            self._n += 1
+        if step.ended >= self._due:
+            self._publish_if_due()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Note the position."""
+        self._positions[letter.partition] = letter.offset + 1
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Note the position."""
+        self._positions[partition] = offset + 1
+
+    def on_idle(self) -> None:
+        """Publish what is not yet published, if a version is due."""
+        self._publish_if_due()
+
+    def learned(self, partition: int = 0, offset: int | None = None) -> None:
+        """Note that the learner has learned an event, and publish a version if it is due.
+
+        For a loop of your own; the service's loop calls `on_step`.
+
+        Parameters
+        ----------
+        partition, offset
+            Position of the event in its stream; by default, events are counted.
+
+        """
+        begin = self._positions.get(partition, 0)
+        self._positions[partition] = (begin if offset is None else offset) + 1
+        self._unpublished = True
+        self._n += 1
+        if perf_counter() >= self._due:
+            self._publish_if_due()
+
+    def finish(self) -> None:
+        """Publish what is not yet published, whether due or not, and wait until it is written."""
+        self._writer.wait()
+        if (self._unpublished or self._writer.failed) and not self._held:
+            self._publish()
+            self._writer.wait()
+
+    def close(self) -> None:
+        """Finish writing, and end the thread; what is not yet published is not."""
+        self._writer.close()
+
+    def __enter__(self) -> "Publisher":
+        """Return the publisher."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Publish the rest, unless there was an error, and close."""
+        if kind is None:
+            self.finish()
+        self.close()
+
+    @property
+    def version(self) -> int | None:
+        """Number of the last version that this publisher has written; None before the first."""
+        written = self._writer.written
+        return None if written is None else written.version
+
+    @property
+    def _held(self) -> bool:
+        """Whether the version that is there has learned more."""
+        if any(self._positions.get(p, 0) < offset for p, offset in self._hold.items()):
+            return True
+        self._hold = {}
+        return False
+
+    def _publish_if_due(self) -> None:
+        if (
+            perf_counter() >= self._due
+            and (self._unpublished or self._writer.failed)
+            and not self._writer.busy
+            and not self._held
+        ):
+            self._publish()
+
+    def _publish(self) -> None:
+        began, published_at = perf_counter(), time()
+        try:
+            copy = self._capture.take()
+            n_learned = self._n if self._n_learned is None else self._n_learned()
+        except Exception as error:  # whatever the learner raises
+            self._writer.failed_with(error)
+            self._rest(began)
+            return
+        self._version = max(self._version, self._version_of_others()) + 1
+        header = Header(
+            version=self._version,
+            published_at=published_at,
+            positions=dict(self._positions),
+            n_learned=n_learned,
+            task=self._task,
+            learner=self._name,
+            stream=self._stream,
+            topic_id=self._topic_id,
+            configuration=self._configuration,
+            form=self._capture.form,
+        )
+        self._unpublished = False
+        self._writer.write(header, copy)
+        self._rest(began)
+
+    def _rest(self, began: float) -> None:
+        """Note how long the copy took, and when the next one is due."""
+        now = perf_counter()
+        self._pauses.append(now - began)
+        self._due = max(began + self._seconds, now + _LEAST_REST * (now - began))
+
+    def _before(self) -> Header | None:
+        """Return the header of the version that is there; None if there is none to continue."""
+        try:
+            return self._file.read_header()
+        except FileNotFoundError:
+            return None
+        except (OSError, PublishingError) as error:
+            log.warning("%s can't be continued: %s; it will be replaced", self.path, error)
+            return None
+
+    def _continues(self, before: Header) -> bool:
+        same_topic = None in (before.topic_id, self._topic_id) or before.topic_id == self._topic_id
+        same_stream = before.stream == self._stream
+        return same_topic and same_stream and before.configuration == self._configuration
+
+    def _version_of_others(self) -> int:
+        """Return the version of a file that somebody else put in place of ours; 0 if it is ours."""
+        there = self._file.identity()
+        if there is None or there == self._writer.identity or self._writer.written is None:
+            return 0
+        before = self._before()
+        return 0 if before is None else before.version
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        writer = self._writer
+        return (
+            MetricSpec(
+                "iln_published_version",
+                "gauge",
+                "Number of the last version of the learner that was published.",
+                lambda: self.version,
+            ),
+            MetricSpec(
+                "iln_published_timestamp_seconds",
+                "gauge",
+                "When the learner was copied for the last published version.",
+                lambda: None if writer.written is None else writer.written.published_at,
+            ),
+            MetricSpec(
+                "iln_publish_pause_seconds",
+                "gauge",
+                "Longest time for which learning stopped to copy the learner, of the last 100 "
+                "versions.",
+                lambda: max(self._pauses.copy(), default=None),
+            ),
+            MetricSpec(
+                "iln_publish_duration_seconds",
+                "gauge",
+                "Time to write the last version in the background.",
+                lambda: writer.seconds,
+            ),
+            MetricSpec(
+                "iln_publish_bytes",
+                "gauge",
+                "Size of the last published version.",
+                lambda: writer.n_bytes,
+            ),
+            MetricSpec(
+                "iln_publish_failures_total",
+                "counter",
+                "Versions that could not be published: the disk did not take them, or the "
+                "learner's state was not finite.",
+                lambda: writer.n_failed,
+            ),
+        )
+
+
+def _task_of(learner: Any) -> str:
+    return "classification" if isinstance(learner, base.Classifier) else "regression"

@@ -1,0 +1,19 @@
+"""How a command's settings are read: flags, variables and a TOML file."""
+
+from iln_stream.settings.base import (
+    ENV_PREFIX,
+    CommandSettings,
+    JsonObject,
+    JsonPaths,
+    SettingsError,
+    json_object,
+)
+
+__all__ = [
+    "ENV_PREFIX",
+    "CommandSettings",
+    "JsonObject",
+    "JsonPaths",
+    "SettingsError",
+    "json_object",
+]

@@ -1,0 +1,170 @@
+"""Reading a command's settings: flags override variables, which override a TOML file."""
+
+import json
+import os
+import tomllib
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from iln_stream.errors import IlnWarning, UnrecoverableError
+
+ENV_PREFIX = "ILN_"
+
+JsonObject = Annotated[dict[str, Any], NoDecode]
+"""A TOML table; in a flag or a variable, JSON text that `json_object` parses."""
+
+JsonPaths = Annotated[dict[str, str], NoDecode]
+"""The same, of paths of files."""
+
+
+class SettingsError(UnrecoverableError):
+    """A setting is invalid; the message gives its key, flag and variable."""
+
+    when_refused = "exit"
+    """Value of the setting `when_refused`, read although other settings are invalid."""
+
+
+def json_object(value: object) -> object:
+    """Return the parsed JSON if the value is text; validates a `JsonObject` before its type."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f'expected a JSON object like {{"budget": 500}}: {error}') from None
+    return value
+
+
+class CommandSettings(BaseSettings):
+    """Settings of commands; a subclass has one field per setting.
+
+    Its `model_config` sets the prefix of its variables in `env_prefix`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True)
+
+    table: ClassVar[str | None] = None
+    """Table of the TOML file with these settings; without this table, they stand at the top."""
+
+    other_tables: ClassVar[tuple[str, ...]] = ()
+    """Tables of the TOML file with other commands' settings."""
+
+    secret: ClassVar[tuple[str, ...]] = ()
+    """Settings whose values may hold a password, which messages must not show."""
+
+    @classmethod
+    def load(cls, config: Path | None = None, **flags: Any) -> Self:
+        """Read and check flags, variables and a TOML file.
+
+        Parameters
+        ----------
+        config
+            The TOML file; None: none.
+        flags
+            Values given on the command line; None means not given.
+
+        Raises
+        ------
+        SettingsError
+            Lists every invalid setting.
+
+        """
+        given = {name: value for name, value in flags.items() if value is not None}
+        if config is not None and not config.is_file():
+            raise cls._refused(f"--config: file {config} does not exist", {}, given)
+
+        cls._warn_of_misspelt_variables()
+        try:
+            in_file = cls._in_file(config)
+        except (OSError, ValueError) as error:
+            raise cls._refused(f"{config}: {error}", {}, given) from error
+
+        class Reader(cls):  # type: ignore[valid-type, misc]
+            @classmethod
+            def settings_customise_sources(
+                cls,
+                settings_cls: type[BaseSettings],
+                init_settings: PydanticBaseSettingsSource,
+                env_settings: PydanticBaseSettingsSource,
+                dotenv_settings: PydanticBaseSettingsSource,
+                file_secret_settings: PydanticBaseSettingsSource,
+            ) -> tuple[PydanticBaseSettingsSource, ...]:
+                return init_settings, env_settings, InitSettingsSource(settings_cls, in_file)
+
+        try:
+            return Reader(**given)
+        except ValidationError as error:
+            raise cls._refused(cls._message(error), in_file, given) from None
+        except ValueError as error:  # a variable can't be parsed
+            raise cls._refused(f"environment: {error}", in_file, given) from error
+
+    @classmethod
+    def _in_file(cls, config: Path | None) -> dict[str, Any]:
+        """Return the settings in the TOML file."""
+        if config is None:
+            return {}
+        found = tomllib.loads(config.read_text(encoding="utf-8"))
+        if cls.table is not None and isinstance(own := found.get(cls.table), dict):
+            return own
+        return {name: value for name, value in found.items() if name not in cls.other_tables}
+
+    @classmethod
+    def _refused(
+        cls, message: str, in_file: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> SettingsError:
+        """Return the error with `when_refused`, as far as that setting can be read."""
+        error = SettingsError(message)
+        variable = cls._variable("when_refused")
+        values = (given.get("when_refused"), os.environ.get(variable), in_file.get("when_refused"))
+        with suppress(StopIteration):
+            error.when_refused = next(each for each in values if each is not None)
+        return error
+
+    @classmethod
+    def _variable(cls, name: str) -> str:
+        return f"{cls.model_config['env_prefix']}{name.upper()}"
+
+    @classmethod
+    def _warn_of_misspelt_variables(cls) -> None:
+        """Warn of unknown variables that resemble a setting; others may not be ours."""
+        prefix = cls.model_config["env_prefix"]
+        settings = {cls._variable(name) for name in cls.model_fields}
+        foreign = tuple(f"{prefix}{table.upper()}_" for table in cls.other_tables)
+        for variable in sorted(os.environ.keys() - settings):
+            if variable.startswith(prefix) and not (foreign and variable.startswith(foreign)):
+                for meant in get_close_matches(variable, settings, n=1, cutoff=0.85):
+                    warnings.warn(
+                        f"{variable} is not a setting; did you mean {meant}?",
+                        IlnWarning,
+                        stacklevel=3,
+                    )
+
+    @classmethod
+    def _message(cls, error: ValidationError) -> str:
+        lines = []
+        for detail in error.errors(include_url=False):
+            name = str(detail["loc"][0]) if detail["loc"] else ""
+            if name in cls.model_fields:
+                spellings = f"{name} (--{name.replace('_', '-')}, {cls._variable(name)})"
+            else:
+                meant = get_close_matches(name, cls.model_fields, n=1)
+                spellings = (
+                    f"{name} (unknown setting{''.join(f'; did you mean {m}?' for m in meant)})"
+                )
+            message = detail["msg"].removeprefix("Value error, ")  # added by pydantic
+            # The options may contain a password, which must not reach the log.
+            got = "" if name in cls.secret else f", got {detail['input']!r}"
+            lines.append(f"{spellings}: {message}{got}")
+        return "\n".join(dict.fromkeys(lines))

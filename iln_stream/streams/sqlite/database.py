@@ -1,0 +1,240 @@
+"""Connections to the file of an embedded log."""
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from iln_stream.errors import IlnError, LostPlaceError, NoStreamError, SourceError
+from iln_stream.streams.sqlite.schema import APPLICATION, VERSION, create_tables
+
+_LONGEST_WAIT = 30.0
+"""Seconds that a writer waits for other writers; a transaction takes milliseconds."""
+
+_CHECKPOINT_PAGES = 4_000
+"""Pages of 4 KB in the write-ahead log after which they move into the file."""
+
+_LARGEST_WAL = 64 << 20
+"""Bytes to which the write-ahead log is cut after it was longer."""
+
+
+class Database:
+    """One connection to the file. Only one thread at a time may use it.
+
+    Every transaction is durable when it ends: the file is in WAL mode with `synchronous = FULL`, so
+    SQLite syncs the write-ahead log to the disk before a commit returns. Readers don't wait for
+    writers, and several processes can write, one at a time.
+
+    Do not open the file with `open`: closing it would drop SQLite's locks of the whole process.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    create
+        Whether to create a missing file, with its folder, and to write at all.
+    error
+        Class of the errors that are raised.
+
+    Raises
+    ------
+    NoStreamError
+        When the file does not exist or is empty, and `create` is False.
+    IlnError
+        When it can't be opened, or is not a log.
+
+    """
+
+    def __init__(self, path: Path, *, create: bool, error: type[IlnError] = SourceError) -> None:
+        self.path = path
+        self._error = error
+        if create:
+            self._make_folder()
+        elif not path.exists():
+            raise no_log(path)
+        mode = "rwc" if create else "rw"
+        with self._translated():
+            self.connection = sqlite3.connect(
+                f"file:{quote(str(path.absolute()))}?mode={mode}",
+                uri=True,
+                timeout=_LONGEST_WAIT,
+                isolation_level=None,  # transactions begin and end where we say so
+                check_same_thread=False,
+            )
+        try:
+            with self._translated():
+                self._set_up(create)
+            self._identity = self._current_identity()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @property
+    def data_version(self) -> int:
+        """A number that changes when another connection commits."""
+        with self._translated():
+            return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction that sees the file as it is now; keep it short.
+
+        While it lasts, the write-ahead log can't be emptied.
+        """
+        with self._translated():
+            self.connection.execute("BEGIN")
+            try:
+                yield self.connection
+            finally:
+                self.connection.execute("COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction that no other connection can write during; commit it durably.
+
+        An error undoes it.
+        """
+        with self._translated():
+            self._begin_to_write()
+            try:
+                yield self.connection
+                self.check_same_file()
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self.connection.execute("ROLLBACK")
+                raise
+
+    def check_same_file(self) -> None:
+        """Raise an error if another file is now at the path, or none."""
+        if self._current_identity() != self._identity:
+            kind = LostPlaceError if issubclass(self._error, SourceError) else self._error
+            raise kind(
+                f"{self.path}: the file was moved, deleted or replaced while it was in use. Put it "
+                "back; to start with another log, choose another folder of snapshots, or "
+                "`iln-stream rebuild` the model in this one"
+            )
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._translated():
+            self.connection.close()
+
+    def _begin_to_write(self) -> None:
+        # SQLite's own waiting backs off to 100 ms, and would starve beside a busy writer.
+        deadline = time.monotonic() + _LONGEST_WAIT
+        while True:
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0.0002, 0.001))  # noqa: S311
+            else:
+                return
+
+    def _set_up(self, create: bool) -> None:
+        ask = self.connection.execute
+        if not self._is_log():
+            if not create:
+                raise no_log(self.path)
+            self._make_log()
+        version = ask("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise self._error(
+                f"{self.path} was written by a newer release (version {version} of its tables, and "
+                f"this release reads {VERSION}): upgrade iln-stream"
+            )
+        ask("PRAGMA synchronous = FULL")
+        ask(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        ask(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
+        if create:
+            ask("PRAGMA cache_size = -16000")  # KB; the index of ids is read at random
+            ask("PRAGMA busy_timeout = 0")  # writers wait in `_begin_to_write`
+        else:
+            ask("PRAGMA query_only = TRUE")
+
+    def _is_log(self) -> bool:
+        """Whether the file is a log; False if it is empty."""
+        if self.connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
+            return True
+        if self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise self._error(
+                f"{self.path} is an SQLite file of another program: choose another path"
+            )
+        return False
+
+    def _make_log(self) -> None:
+        deadline = time.monotonic() + _LONGEST_WAIT
+        while True:
+            try:  # SQLite does not wait here if another process does the same
+                self.connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        self.connection.execute("BEGIN IMMEDIATE")
+        if not self._is_log():  # another process may have been faster
+            create_tables(self.connection)
+        self.connection.execute("COMMIT")
+
+    def _make_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._error(
+                f"can't create the folder of {self.path}: {error.strerror}"
+            ) from error
+
+    def _current_identity(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self.path)  # noqa: PTH116 - called for each commit, and faster
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise SQLite's errors as ours, with a remedy."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._error(f"{self.path}: {_explained(error)}") from error
+
+
+def no_log(path: Path) -> NoStreamError:
+    """Return the error for a file that does not exist or has nothing in it."""
+    return NoStreamError(
+        f"there is no log at {path}: correct the path, or create it with `iln-stream log create`"
+    )
+
+
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: "the file is not a log of iln-stream: choose another path",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: restore it from a backup",
+    sqlite3.SQLITE_FULL: "the disk is full: free some space, or set the topic's retention",
+    sqlite3.SQLITE_READONLY: "the file can't be written to: give this user write access to the "
+    "file and its folder, or copy it to a folder where it can write",
+    sqlite3.SQLITE_CANTOPEN: "the file can't be opened: a log needs a writable folder on a local "
+    "disk, even to be read",
+    sqlite3.SQLITE_BUSY: f"another process has been writing for {_LONGEST_WAIT:g} s: is a shell "
+    "holding a transaction open?",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write: check it and its free space",
+    sqlite3.SQLITE_TOOBIG: "a record is larger than 1 GB: send smaller ones",
+}
+
+
+def _explained(error: sqlite3.Error) -> str:
+    remedy = _REMEDIES.get(_primary(error))
+    return str(error) if remedy is None else f"{remedy} ({error})"
+
+
+def _primary(error: sqlite3.Error) -> int:
+    """Return the error's code without its details."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

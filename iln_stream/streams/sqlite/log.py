@@ -1,0 +1,164 @@
+"""Events from one partition of a topic of an embedded log."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from iln_stream.errors import SourceError
+from iln_stream.streams.base import Record, Start
+from iln_stream.streams.partition import LogPartition
+from iln_stream.streams.sqlite.database import Database
+from iln_stream.streams.sqlite.records import Partition, loaded_text, partitions_of
+from iln_stream.streams.sqlite.topics import first_offset, require_topic
+
+_LARGEST = 5_000
+"""Records in a batch at most."""
+
+_CHUNK = 50
+"""Records that are read before the batch's size is checked."""
+
+_LARGEST_BYTES = 8 << 20
+"""Bytes of values in a batch, after which it ends: records may be large."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
+"""Seconds from one look for new records to the next; a look takes 10 microseconds."""
+
+
+class SqliteLog(LogPartition):
+    """Reads a partition in offset order, and follows it: new records come within milliseconds.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    topic
+        Name of the topic.
+    stream
+        Name of the log.
+    partition
+        Number of the partition.
+    start
+        "earliest", "latest", the first record written at or after a time, or the position of a
+        snapshot; None: "earliest".
+    stop_at_end
+        Whether to stop at the end that the partition has now.
+    stop_at
+        Offset to stop at, if the end of the partition is not before it.
+
+    Raises
+    ------
+    NoStreamError
+        When there is no such file or topic.
+    SourceError
+        When there is no such partition, the file is not a log, or the position to resume from was
+        deleted.
+
+    """
+
+    connected = True
+
+    def __init__(
+        self,
+        path: Path,
+        topic: str,
+        stream: str,
+        partition: int = 0,
+        *,
+        start: Start | None = None,
+        stop_at_end: bool = False,
+        stop_at: int | None = None,
+    ) -> None:
+        super().__init__(stream, partition)
+        self._database = Database(path, create=False)
+        self._read_version: int | None = None  # data version when the end was last reached
+        try:
+            with self._database.read() as connection:
+                found = require_topic(connection, path, topic)
+                partitions = partitions_of(connection, found.number)
+            if partition >= len(partitions):
+                numbers = ", ".join(str(each.number) for each in partitions)
+                raise SourceError(
+                    f"topic {topic} of {path} has partitions {numbers}, and no {partition}"
+                )
+            self.topic_id = found.topic_id
+            self.n_partitions = len(partitions)
+            self._slot = partitions[partition].slot
+            self._begin(start or "earliest", stop_at_end, stop_at)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
+        deadline = time.monotonic() + timeout
+        pause = _FIRST_PAUSE
+        while True:
+            records = self._next_batch()
+            left = deadline - time.monotonic()
+            if records or left <= 0:
+                break
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if not records:
+            self._database.check_same_file()
+            return [], self._position, self._end
+        return records, records[-1].offset + 1, self._end
+
+    def _next_batch(self) -> list[Record]:
+        """Return the records at the position; none if it is the end."""
+        version = self._database.data_version
+        if version == self._read_version:
+            return []
+        with self._database.read() as connection:
+            self._end = self._current().next_offset
+            cursor = connection.execute(
+                "SELECT offset, value, ?, timestamp, key "
+                f"FROM records_{self._slot} WHERE offset >= ? ORDER BY offset LIMIT ?",
+                (self.partition, self._position, _LARGEST),
+            )
+            rows: list[tuple[Any, ...]] = []
+            n_bytes = 0
+            while n_bytes < _LARGEST_BYTES and (chunk := cursor.fetchmany(_CHUNK)):
+                rows += chunk
+                n_bytes += sum(len(row[1] or b"") for row in chunk)
+            cursor.close()
+        reached = rows[-1][0] + 1 if rows else self._position
+        if self._end < reached or (rows[0][0] if rows else self._end) != self._position:
+            raise self._out_of_range()
+        if reached == self._end:
+            self._read_version = version
+        records = list(map(Record._make, rows))
+        if any(type(row[4]) is bytes for row in rows):
+            records = [record._replace(key=loaded_text(record.key)) for record in records]
+        return records
+
+    def _current(self) -> Partition:
+        """Return the partition as it is now; raise an error if it is of another topic."""
+        row = self._database.connection.execute(
+            "SELECT t.topic_id, p.slot, p.number, p.next_offset, p.n_bytes "
+            "FROM partitions p JOIN topics t ON t.number = p.topic WHERE p.slot = ?",
+            (self._slot,),
+        ).fetchone()
+        if row is None or row[0] != self.topic_id:
+            raise self._not_the_same_log("was replaced")
+        return Partition(*row[1:])
+
+    def _first_offset(self) -> int:
+        with self._database.read() as connection:
+            return first_offset(connection, self._slot, self._current().next_offset)
+
+    def _end_offset(self) -> int:
+        with self._database.read():
+            return self._current().next_offset
+
+    def _offset_at(self, milliseconds: int) -> int | None:
+        with self._database.read() as connection:
+            found = connection.execute(
+                f"SELECT offset FROM records_{self._slot} "
+                "WHERE timestamp >= ? ORDER BY offset LIMIT 1",
+                (milliseconds / 1000,),
+            ).fetchone()
+        return None if found is None else int(found[0])

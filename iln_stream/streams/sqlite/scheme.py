@@ -1,0 +1,143 @@
+"""The scheme for embedded logs."""
+
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from iln_stream.errors import SinkError, SourceError
+from iln_stream.streams.appender import Appender
+from iln_stream.streams.base import Log, Source, Start
+from iln_stream.streams.scheme import Scheme, StreamOptions
+from iln_stream.streams.sink import Sink, TransactionalSink
+from iln_stream.streams.sqlite.appender import SqliteAppender
+from iln_stream.streams.sqlite.database import Database
+from iln_stream.streams.sqlite.log import SqliteLog
+from iln_stream.streams.sqlite.records import partitions_of
+from iln_stream.streams.sqlite.sink import SqliteSink
+from iln_stream.streams.sqlite.topics import check_name, find_or_create_topic, require_topic
+from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
+
+_DEFAULT_TOPIC = "events"
+
+
+class SqliteScheme(Scheme):
+    """`sqlite:PATH`, the topic `events` of the file, or `sqlite:PATH#TOPIC`.
+
+    Attributes
+    ----------
+    path : Path
+        Path of the file.
+    topic : str
+        Name of the topic.
+
+    Examples
+    --------
+    >>> from iln_stream.streams import StreamOptions, stream_at
+    >>> stream = stream_at("sqlite:data/log.db#predictions", StreamOptions())
+    >>> stream.name, stream.topic, stream.sibling("replayed")
+    ('log-predictions', 'predictions', 'sqlite:data/log.db#predictions-replayed')
+
+    """
+
+    is_log = True
+    has_transactions = True
+    publishes_once = True
+
+    def __init__(self, scheme: str, name: str, options: StreamOptions) -> None:
+        path, sharp, topic = name.rpartition("#")
+        self.path = Path(path if sharp else name)
+        self.topic = topic if sharp else _DEFAULT_TOPIC
+        # A clean name, as it becomes part of the names of folders and metrics.
+        stem = re.sub(r"[^A-Za-z0-9._-]", "_", self.path.stem)
+        super().__init__(scheme, f"{stem}-{self.topic}", options)
+
+    @property
+    def address(self) -> str:
+        """The whole address."""
+        suffix = "" if self.topic == _DEFAULT_TOPIC else f"#{self.topic}"
+        return f"{self.scheme}:{self.path}{suffix}"
+
+    @property
+    def place(self) -> str:
+        """The absolute path and the topic."""
+        return f"{self.scheme}:{self.path.resolve()}#{self.topic}"
+
+    def check(self) -> None:
+        """Refuse options of other sources, and a wrong name."""
+        check_name(self.topic)
+        if not self.path.name or self.path.is_dir():
+            raise SourceError(f"{self.address}: give the path of a file, like sqlite:log.db")
+        if self.options.limit is not None:
+            raise SourceError("limit: a log has none; set stop_at_end instead")
+        if self.options.target is not None:
+            raise SourceError(
+                "target: only CSV files have columns; an event's label is its field y"
+            )
+
+    def prepare(self) -> None:
+        """Create the file and the topic if they do not exist, unless the run ends at their end."""
+        if not self.options.stop_at_end:
+            with closing(Database(self.path, create=True)) as database:
+                find_or_create_topic(database, self.topic)
+
+    def partitions(self) -> Sequence[int]:
+        """Return the partitions of the topic."""
+        with (
+            closing(Database(self.path, create=False)) as database,
+            database.read() as connection,
+        ):
+            topic = require_topic(connection, self.path, self.topic)
+            return [each.number for each in partitions_of(connection, topic.number)]
+
+    def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
+        """Open a partition for reading, by default from its beginning."""
+        stop_at_end = self.options.stop_at_end
+        return self._open(partition, start, stop_at_end=stop_at_end, stop_at=stop_at)
+
+    def sink(self, partition: int = 0) -> Sink:
+        """Open one partition for writing; create file and topic if necessary."""
+        self._check_output()
+        return SqliteSink(self.path, self.topic, partition)
+
+    def appender(self) -> Appender:
+        """Open the topic for appending; create file and topic if necessary."""
+        self._check_output()
+        return SqliteAppender(self.path, self.topic, self.name)
+
+    def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
+        """Open the topic for writing, in transactions with the positions of `source`."""
+        self._check_output()
+        return SqliteTransactionalSink(
+            self.path, self.topic, source.stream, source.topic_id, source.partitions
+        )
+
+    def written(self) -> Source:
+        """Open the partition that sinks write to, up to its current end."""
+        return self._open(0, "earliest", stop_at_end=True)
+
+    def sibling(self, suffix: str) -> str:
+        """Return the address of the topic with this suffix, in the same file."""
+        return f"{self.scheme}:{self.path}#{self.topic}-{suffix}"
+
+    def dead_letters(self) -> str:
+        """Return the address of the topic for dead letters."""
+        return self.sibling("dead-letters")
+
+    def _open(
+        self,
+        partition: int,
+        start: Start | None,
+        *,
+        stop_at_end: bool = False,
+        stop_at: int | None = None,
+    ) -> SqliteLog:
+        return SqliteLog(
+            self.path, self.topic, self.name, partition,
+            start=start, stop_at_end=stop_at_end, stop_at=stop_at,
+        )  # fmt: skip
+
+    def _check_output(self) -> None:
+        check_name(self.topic, SinkError)
+        if not self.path.name or self.path.is_dir():
+            raise SinkError(f"{self.address}: give the path of a file, like sqlite:log.db")

@@ -1,0 +1,120 @@
+"""Messages to a topic of an embedded log."""
+
+import threading
+import time
+from pathlib import Path
+from sqlite3 import Connection
+
+from iln_stream.errors import SinkError
+from iln_stream.streams.sqlite.appender import store
+from iln_stream.streams.sqlite.database import Database
+from iln_stream.streams.sqlite.records import Row, partitions_of, stored_text
+from iln_stream.streams.sqlite.topics import find_or_create_topic
+
+_LARGEST = 10_000
+"""Messages in a transaction at most."""
+
+_LARGEST_BYTES = 16 << 20
+"""Bytes of messages in a transaction, after which it is committed."""
+
+_LONGEST = 0.1
+"""Seconds that a message waits for its transaction, as a commit costs as much as thousands."""
+
+
+class SqliteSink:
+    """Appends messages to one partition of a topic, in order, many in a transaction.
+
+    Any thread may use it.
+
+    Parameters
+    ----------
+    path
+        Path of the file; created if it does not exist.
+    topic
+        Name of the topic; created with one partition if it does not exist.
+    partition
+        Number of the partition.
+
+    Raises
+    ------
+    SinkError
+        When the file can't be written to, is not a log, or has no such partition.
+
+    """
+
+    def __init__(self, path: Path, topic: str, partition: int = 0) -> None:
+        self._database = Database(path, create=True, error=SinkError)
+        self._name = topic
+        self._partition = partition
+        self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
+        self._waiting: list[Row] = []
+        self._n_bytes = 0
+        self._since = 0.0
+        self._failed: SinkError | None = None
+        try:
+            self._topic = find_or_create_topic(self._database, topic)
+            with self._database.read() as connection:
+                n = len(partitions_of(connection, self._topic.number))
+            if partition >= n:
+                raise SinkError(
+                    f"topic {topic} of {path} has {n} partitions, and no partition {partition}: "
+                    "create one with more, by `iln-stream log create`"
+                )
+        except SinkError:
+            self._database.close()
+            raise
+
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        """Queue one message; it is stored within a tenth of a second of later calls."""
+        with self._lock:
+            self._queue(key, value, timestamp)
+            self.flush_if_due()
+
+    def send_queued(self) -> None:
+        """Store all messages."""
+        self.flush()
+
+    def flush_if_due(self) -> None:
+        """Store the messages if there are many, or the first has waited long enough."""
+        if self._waiting and (
+            len(self._waiting) >= _LARGEST
+            or self._n_bytes >= _LARGEST_BYTES
+            or time.monotonic() - self._since > _LONGEST
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        """Store all messages durably."""
+        with self._lock:
+            if self._failed is not None:
+                raise SinkError(str(self._failed)) from self._failed
+            if not self._waiting:
+                return
+            try:
+                with self._database.write() as connection:
+                    self._store(connection)
+            except SinkError as error:
+                self._failed = error
+                raise
+            self._waiting.clear()
+            self._n_bytes = 0
+
+    def close(self) -> None:
+        """Store all messages, and close the file."""
+        with self._lock:
+            try:
+                self.flush()
+            finally:
+                self._database.close()
+
+    def _queue(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        now = time.time() if timestamp is None else timestamp
+        if not self._waiting:
+            self._since = time.monotonic()
+        self._waiting.append((now, stored_text(key), None, value))
+        self._n_bytes += len(value)
+
+    def _store(self, connection: Connection) -> None:
+        """Store the messages, in the open transaction."""
+        partition = partitions_of(connection, self._topic.number)[self._partition]
+        store(connection, self._name, partition, self._waiting)

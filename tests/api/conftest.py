@@ -1,0 +1,31 @@
+"""A published model, and a server of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.running_api import RunningApi, publish
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., RunningApi]]:
+    """Return a function that starts a server with these settings."""
+    with ExitStack() as running:
+        yield lambda **settings: running.enter_context(RunningApi(tmp_path, **settings))
+
+
+@pytest.fixture(scope="module")
+def learner_and_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, RunningApi]]:
+    """A learner, and a server that is ready and has its published version."""
+    folder = tmp_path_factory.mktemp("api")
+    learner = publish(folder)
+    with RunningApi(folder) as api:
+        yield learner, api.ready()
+
+
+@pytest.fixture
+def api(learner_and_api: tuple[Any, RunningApi]) -> RunningApi:
+    """The module's server."""
+    return learner_and_api[1]

@@ -1,0 +1,146 @@
+"""Clients that are slow, send no HTTP, or leave."""
+
+import json
+import socket
+import struct
+from contextlib import suppress
+
+import pytest
+from support.running_api import eventually, publish
+
+POST = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+def hasty(start, tmp_path):
+    """A server with short limits."""
+    publish(tmp_path)
+    return start(header_seconds=0.3, body_seconds=0.3).ready()
+
+
+def rest(connection):
+    """Read until the server closes the connection."""
+    found = b""
+    while part := connection.recv(65536):
+        found += part
+    return found
+
+
+@pytest.mark.parametrize(
+    "sent", [b"GET /live HTTP/1.1\r\nHost: loc", b"G", POST % b"/events"], ids=repr
+)
+def test_slow_headers(hasty, sent):
+    """Headers that do not end in time are a 408, and the connection is closed."""
+    with hasty.connect() as connection:
+        connection.sendall(sent)
+        assert rest(connection).startswith(b"HTTP/1.1 408 ")
+    assert hasty.metrics()["iln_api_refusals_total", "slow headers"] == 1
+
+
+def test_headers_that_trickle(hasty):
+    """Bytes that arrive now and then do not prolong the time."""
+    with hasty.connect() as connection:
+        connection.sendall(b"GET /live HTTP/1.1\r\n")
+        connection.settimeout(0.05)
+        answer = b""
+        while not answer:
+            connection.sendall(b"A: b\r\n")
+            with suppress(TimeoutError):
+                answer = connection.recv(1000)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_silent_connection(hasty):
+    """A connection that sends nothing is closed."""
+    with hasty.connect() as connection:
+        assert rest(connection) == b""
+
+
+def test_slow_body(hasty):
+    """A body that does not end in time is a 408."""
+    with hasty.connect() as connection:
+        connection.sendall(POST % b"/predict" + b'Content-Length: 9\r\n\r\n{"x"')
+        assert rest(connection).startswith(b"HTTP/1.1 408 ")
+    assert hasty.metrics()["iln_api_refusals_total", "slow body"] == 1
+
+
+def test_a_connection_is_kept_alive(hasty):
+    """The limits hold for a request, not for the connection."""
+    with hasty.connect() as connection:
+        for _ in range(5):
+            connection.sendall(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
+            connection.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+            connection.settimeout(30)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"HELLO\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /events HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        b"POST /events HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"POST /events HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+    ids=repr,
+)
+def test_no_http(hasty, sent):
+    """What is not HTTP gets a 400 in the form of all errors, and the connection is closed."""
+    with hasty.connect() as connection:
+        connection.sendall(sent)
+        answer = rest(connection)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert list(json.loads(body)) == ["error"]
+    assert hasty.http.get("/live").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header", [b"A: " + b"b" * 100_000, b"\r\n".join(b"A%d: b" % i for i in range(30_000))]
+)
+@pytest.mark.parametrize("end", [b"\r\n\r\n", b""])
+def test_large_headers(hasty, header, end):
+    """Headers are limited, complete or not: they are kept in memory."""
+    with hasty.connect() as connection:
+        connection.sendall(b"GET /live HTTP/1.1\r\n" + header + end)
+        assert rest(connection).startswith(b"HTTP/1.1 431 ")
+
+
+def test_clients_that_leave(start, tmp_path):
+    """Requests whose client left leave nothing behind, and those complete are appended."""
+    publish(tmp_path)
+    api = start().ready()
+    body = b'{"x": {"a": 1}}'
+    whole = POST % b"/events" + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    for cut in (0, 1, 30, len(whole) - 5, len(whole)):
+        for _ in range(10):
+            connection = api.connect()
+            # Closing resets the connection.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(whole[:cut])
+            connection.close()
+    state = api.server._server.server_state
+    api.http.close()
+    eventually(lambda: not state.tasks and not state.connections)
+
+
+def test_a_client_that_does_not_read(start, tmp_path):
+    """A client that sends requests without reading the answers is disconnected."""
+    publish(tmp_path)
+    api = start(body_seconds=0.3).ready()
+    body = json.dumps({"events": [{"x": {}}] * 1000}).encode()
+    request = POST % b"/predict" + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", api.port))
+        connection.settimeout(30)
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            connection.sendall(request * 10_000)
+    state = api.server._server.server_state
+    api.http.close()
+    eventually(lambda: not state.tasks and not state.connections)

@@ -1,0 +1,125 @@
+"""The logs that chaos tests feed and read: Kafka topics, and embedded logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol
+
+from support.embedded_log import values
+from support.kafka_topics import (
+    KeyedRecord,
+    TransactionalWriter,
+    create_topic,
+    read_topic,
+    unique_topic,
+)
+
+from iln_stream.streams.sqlite import SqliteSink, topics
+from iln_stream.streams.sqlite import create_topic as create_embedded_topic
+
+QUICK = '{"budget": 50, "draws": 16}'
+"""Options of the learner."""
+
+
+class TestedLog(Protocol):
+    """A log with events, and other topics with the predictions that runs make of them."""
+
+    name: str
+    """Name of the stream, as in the names of folders."""
+
+    def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
+        """Append records to a partition, and return their offsets."""
+        ...
+
+    def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
+        """A run's command line; its predictions go to a topic of this name."""
+        ...
+
+    def predictions(self, name: str) -> list[Any]:
+        """The committed predictions of a topic."""
+        ...
+
+    def close(self) -> None:
+        """Close what was opened."""
+        ...
+
+
+class KafkaLog:
+    """A topic on a broker; after each committed transaction comes an aborted one."""
+
+    def __init__(self, bootstrap: str, prefix: str, partitions: int = 1) -> None:
+        self._bootstrap = bootstrap
+        self.name = create_topic(bootstrap, partitions, name=unique_topic(prefix))
+        self._writer = TransactionalWriter(bootstrap)
+
+    def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
+        records = list(records)
+        offsets = self._writer.commit(self.name, records, partition=partition)
+        self._writer.abort(self.name, records[:7], partition=partition)
+        return offsets
+
+    def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
+        return arguments(self._bootstrap, self.name, folder, f"{self.name}-{predictions}", *more)
+
+    def predictions(self, name: str) -> list[Any]:
+        found = read_topic(self._bootstrap, f"{self.name}-{name}")
+        return [json.loads(record.value) for record in found]
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class EmbeddedLog:
+    """A file with the events, the predictions and the dead letters."""
+
+    def __init__(self, path: Path, partitions: int = 1) -> None:
+        self.name = f"{path.stem}-events"
+        self._path = path
+        create_embedded_topic(path, "events", partitions)
+
+    def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
+        records = list(records)
+        with closing(SqliteSink(self._path, "events", partition)) as sink:
+            for _, value in records:
+                sink.write(None, value or b"")
+        (end,) = [
+            topic.partitions[partition].next_offset
+            for topic in topics(self._path)
+            if topic.topic.name == "events"
+        ]
+        return range(end - len(records), end)
+
+    def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
+        address = f"sqlite:{self._path}"
+        streams = ("--source", address, "--predictions", f"{address}#{predictions}")
+        return ["run", *streams, *_learner(folder), *more]
+
+    def predictions(self, name: str) -> list[Any]:
+        return [json.loads(value) for value in values(self._path, name)]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def arguments(bootstrap: str, topic: str, folder: Path, predictions: str, *more: str) -> list[str]:
+    """The command line of a run from Kafka."""
+    return [
+        *("run", "--bootstrap", bootstrap, "--topic", topic, "--start", "earliest"),
+        *("--predictions", f"kafka:{predictions}", "--dead-letters", f"kafka:{topic}-letters"),
+        *_learner(folder),
+        *more,
+    ]
+
+
+def published(bootstrap: str, topic: str) -> list[tuple[int, float]]:
+    """The committed predictions of a Kafka topic: of which offset, and what."""
+    found = (json.loads(record.value) for record in read_topic(bootstrap, topic))
+    return [(each["offset"], each["y_pred"]) for each in found]
+
+
+def _learner(folder: Path) -> tuple[str, ...]:
+    options = ("--learner", "shrinking-gradient", "--learner-options", QUICK)
+    return (*options, "--metrics-port", "0", "--snapshots", str(folder))

@@ -1,0 +1,175 @@
+"""`Capture`: what is restored predicts as the learner did, to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from river import base
+from support.publishable import LEARNERS
+
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.errors import NotFiniteError, PublishingError
+from iln_stream.publishing.capture import Capture, learner_of, to_arrays
+
+AT = (0, 1, 63, 64, 128, 1000, 5000)
+FAST = [name for name in LEARNERS if "accurate" not in name]
+
+
+def events(seed, n):
+    """Yield n events with missing inputs, a category, and columns that come later."""
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        values = rng.standard_normal(6).tolist()
+        x = {f"v{j}": value for j, value in enumerate(values[: 3 + (i > 50) + 2 * (i > 400)])}
+        if rng.random() < 0.3:
+            del x[f"v{rng.integers(len(x))}"]
+        x[f"kind={'abcde'[rng.integers(3 + 2 * (i > 200))]}"] = 1.0
+        yield x, float(np.tanh(values[0] * values[1]) + 3.0 * ("kind=a" in x) + 0.1 * values[5])
+
+
+def copied(learner):
+    """Return what a follower restores."""
+    capture = Capture(learner, allow_pickle=True)
+    return learner_of(to_arrays(capture.take(), capture.form), capture.form, allow_pickle=True)
+
+
+def answers(learner, x):
+    """Return all that a learner can say of x, exactly."""
+    if isinstance(learner, base.Classifier):
+        return learner.predict_proba_one(x)
+    found = [learner.predict_one(x)]
+    if hasattr(learner, "predict_interval"):
+        found += [learner.predict_interval(x, level) for level in (0.5, 0.9, 0.99)]
+    return found
+
+
+def label(learner, y):
+    """Return y as the learner's kind of label."""
+    is_classifier = isinstance(learner, base.Classifier)
+    return ("low", "mid", "high")[int(np.clip(y, 0.0, 2.0))] if is_classifier else y
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_predictions_are_the_same_bits(name):
+    """Predictions, intervals and probabilities are the learner's, at the start, while experts wake
+    and are redrawn, and later; and taking a copy leaves the learner as it was."""
+    learner, alone = LEARNERS[name](), LEARNERS[name]()
+    asked = [*[x for x, _ in events(7, 450)][::30], {}, {"new": 2.0}]
+    for n, (x, y) in enumerate(events(1, AT[-1] + 1)):
+        if n in AT:
+            restored = copied(learner)
+            for each in asked:
+                assert answers(restored, each) == answers(learner, each), n
+            assert answers(alone, asked[0]) == answers(learner, asked[0])
+        if n == 1000 and name == "scaled-accurate":
+            break
+        for each in (learner, alone):
+            each.learn_one(x, label(learner, y))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from(FAST), st.integers(0, 2**32 - 1), st.integers(0, 300))
+def test_any_event(name, seed, n):
+    """The same holds for any stream and event."""
+    learner = LEARNERS[name]()
+    for x, y in events(seed, n):
+        learner.learn_one(x, label(learner, y))
+    restored = copied(learner)
+    for x, _ in events(seed + 1, 5):
+        assert answers(restored, x) == answers(learner, x)
+
+
+@pytest.mark.parametrize("name", ["accurate", "fast", "classes"])
+def test_many_columns(name):
+    """The same holds after columns came one by one, for which rings keep some room."""
+    learner = LEARNERS[name]()
+    for n in range(90):
+        x = {f"v{j}": float(np.sin(n * j)) for j in range(n // 2)}
+        learner.learn_one(x, label(learner, np.cos(n)))
+        if n % 6 == 0:
+            assert answers(copied(learner), x) == answers(learner, x)
+
+
+def test_relevance_is_the_same():
+    """The relevance of inputs needs past events; the restored learner has enough of them."""
+    learner = InfiniteLayerRegressor(seed=1)
+    for x, y in events(1, 700):
+        learner.learn_one(x, y)
+    restored = copied(learner)
+    assert restored.relevance == learner.relevance
+    one, other = restored._engine.networks, learner._engine.networks  # used while ridges sleep
+    weights = np.ones(len(one.names))
+    assert one.relevance(weights).tolist() == other.relevance(weights).tolist()
+
+
+def test_the_ring_is_left_out():
+    """Of the events that networks replay only a few hundred are stored."""
+    learner = InfiniteLayerRegressor(seed=1)
+    sizes = []
+    for n, (x, y) in enumerate(events(1, 3001)):
+        if n in (1000, 3000):
+            capture = Capture(learner, allow_pickle=False)
+            arrays = to_arrays(capture.take(), capture.form)
+            sizes.append(sum(a.nbytes for path, a in arrays.items() if "/ring/" in path))
+        learner.learn_one(x, y)
+    assert 0 < sizes[1] <= 1.1 * sizes[0]
+
+
+def test_snapshots_keep_the_ring():
+    """A state that is taken afterwards has all events again."""
+    learner = InfiniteLayerRegressor(seed=1)
+    for x, y in events(1, 2000):
+        learner.learn_one(x, y)
+    Capture(learner, allow_pickle=False).take()
+    ring = learner.state()["learned"]["expert"]["experts"]["mean"]["experts"]["moving"]
+    stored = ring["experts"]["networks"]["ring"]["events"]
+    assert sum(len(block["targets"]) for block in stored) == 2000
+
+
+@pytest.mark.parametrize("name", ["accurate", "scaled-accurate", "classes"])
+def test_it_does_not_learn(name):
+    """A learner whose past events were left out says so, rather than learn something else."""
+    learner = LEARNERS[name]()
+    learner.learn_one({"a": 1.0}, label(learner, 1.0))
+    with pytest.raises(TypeError, match="only predicts"):
+        copied(learner).learn_one({"a": 1.0}, label(learner, 1.0))
+
+
+def test_it_learns_on_if_nothing_is_missing():
+    """Profile fast replays nothing, so what is restored learns like the original."""
+    learner = LEARNERS["fast"]()
+    for x, y in events(1, 100):
+        learner.learn_one(x, y)
+    restored = copied(learner)
+    for x, y in events(2, 50):
+        learner.learn_one(x, y)
+        restored.learn_one(x, y)
+    assert answers(restored, {"v0": 1.0}) == answers(learner, {"v0": 1.0})
+
+
+def test_a_pickle_has_to_be_allowed():
+    """Neither side pickles unless told to."""
+    learner = LEARNERS["pickled-pipeline"]()
+    with pytest.raises(PublishingError, match="snapshot_pickle"):
+        Capture(learner, allow_pickle=False)
+    capture = Capture(learner, allow_pickle=True)
+    with pytest.raises(PublishingError, match="allow_pickle"):
+        learner_of(to_arrays(capture.take(), capture.form), capture.form, allow_pickle=False)
+
+
+def test_what_can_not_be_pickled():
+    """A learner that can't be pickled is refused with the reason."""
+    learner = LEARNERS["pickled-pipeline"]()
+    learner.callback = lambda: None
+    with pytest.raises(PublishingError, match="can't be pickled"):
+        Capture(learner, allow_pickle=True)
+
+
+def test_numbers_that_are_not_finite():
+    """A broken learner is not copied; it may heal, so it is not refused at the start."""
+    learner = LEARNERS["fast"]()
+    learner.learn_one({"a": 1.0}, 1.0)
+    learner._engine.theta[:] = np.nan
+    capture = Capture(learner, allow_pickle=False)
+    with pytest.raises(NotFiniteError, match="not finite"):
+        capture.take()

@@ -1,0 +1,187 @@
+"""`Follower`: has the newest version, and says why it has none."""
+
+import shutil
+import subprocess
+import sys
+import threading
+from time import monotonic, sleep, time
+
+import pytest
+from river import linear_model
+from support.command_line import environment
+
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.publishing import Follower, Publisher
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "models" / "events-all.model"
+
+
+def model():
+    return InfiniteLayerRegressor(profile="fast", seed=1)
+
+
+def publish(path, learner, n=1, **values):
+    """Learn n events and publish a version."""
+    with Publisher(path, learner, seconds=3600.0, **values) as publisher:
+        for k in range(n):
+            learner.learn_one({"a": float(k)}, 1.0)
+            publisher._due = float("inf")
+            publisher.learned()
+
+
+def test_nothing_there(path):
+    """Without a file there is no version, and the reason says how to get one."""
+    follower = Follower(path)
+    assert follower.problem is not None
+    assert follower.refresh() is False
+    assert (follower.current, follower.age()) == (None, None)
+    assert str(path) in follower.problem
+    assert f"iln-stream run --publish {path.parent}" in follower.problem
+
+
+def test_it_follows(path):
+    """Each new version is read once; one that was current stays usable."""
+    follower, learner = Follower(path), model()
+    publish(path, learner)
+    assert follower.refresh() is True
+    assert follower.problem is None
+    first = follower.current
+    assert follower.refresh() is False
+    assert follower.current is first
+    before = first.learner.predict_one({"a": 0.5})
+    publish(path, learner, 50)
+    assert follower.refresh() is True
+    assert follower.current.version == first.version + 1
+    assert follower.current.learner.predict_one({"a": 0.5}) == learner.predict_one({"a": 0.5})
+    assert first.learner.predict_one({"a": 0.5}) == before
+    assert 0.0 < follower.current.load_seconds < 60.0
+    assert follower.current.n_bytes == path.stat().st_size
+
+
+def test_age(path):
+    """The age is that of the copy, not of the reading, and it grows."""
+    publish(path, model())
+    sleep(0.1)
+    follower = Follower(path)
+    follower.refresh()
+    assert 0.1 <= follower.age() < 60.0
+    assert follower.current.published_at == pytest.approx(time() - follower.age(), abs=1.0)
+
+
+def test_a_damaged_file(path):
+    """A damaged file leaves the version before in place, with the reason; the next one is read."""
+    follower, learner = Follower(path), model()
+    publish(path, learner)
+    follower.refresh()
+    first = follower.current
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    for _ in range(2):
+        assert follower.refresh() is False
+        assert follower.current is first
+        assert "checksum" in follower.problem
+    publish(path, learner)
+    assert follower.refresh() is True
+    assert follower.problem is None
+
+
+def test_a_newer_format(path):
+    """A file of a newer release is a problem that names the remedy."""
+    publish(path, model())
+    path.write_bytes(path.read_bytes().replace(b"model 001", b"model 009", 1))
+    follower = Follower(path)
+    assert follower.refresh() is False
+    assert "use the release of the learner" in follower.problem
+
+
+def test_a_learner_of_a_newer_release(path, monkeypatch):
+    """A state of a version that this release can't read is a problem, not a crash."""
+    monkeypatch.setattr(InfiniteLayerRegressor, "state_version", 99)
+    publish(path, model())
+    monkeypatch.undo()
+    follower = Follower(path)
+    assert follower.refresh() is False
+    assert "use the release that wrote it" in follower.problem
+
+
+def test_a_pickle_that_is_not_allowed(path):
+    """A pickle is not read unless allowed."""
+    publish(path, linear_model.LinearRegression(), allow_pickle=True)
+    follower = Follower(path)
+    assert follower.refresh() is False
+    assert "allow_pickle" in follower.problem
+    assert Follower(path, allow_pickle=True).refresh() is True
+
+
+def test_a_file_that_vanishes(path):
+    """If the file is gone, the version stays, with the reason; the same file is read again."""
+    publish(path, model())
+    follower = Follower(path)
+    follower.refresh()
+    kept = path.with_name("kept")
+    path.rename(kept)
+    assert follower.refresh() is False
+    assert follower.current is not None
+    assert "no published version" in follower.problem
+    kept.rename(path)
+    assert follower.refresh() is True
+    assert follower.problem is None
+    shutil.rmtree(path.parent)
+    assert follower.refresh() is False
+
+
+def test_several_followers(path):
+    """Followers in several threads each see versions in order while a learner publishes."""
+    learner, stop, errors = model(), threading.Event(), []
+
+    def follow():
+        follower, seen = Follower(path), [0]
+        while not stop.is_set() or seen[-1] == 0:
+            if follower.refresh():
+                seen.append(follower.current.version)
+                follower.current.learner.predict_one({"a": 1.0})
+            elif follower.problem is not None and "no published" not in follower.problem:
+                errors.append(follower.problem)
+        if seen != sorted(seen):
+            errors.append(seen)
+
+    threads = [threading.Thread(target=follow) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    with Publisher(path, learner, seconds=0.002) as publisher:
+        deadline = monotonic() + 60.0
+        while (publisher.version or 0) < 20 and monotonic() < deadline:
+            learner.learn_one({"a": 1.0}, 1.0)
+            publisher.learned()
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert publisher.version >= 20
+
+
+def test_the_first_prediction_is_quick(path):
+    """What a process has to load to predict is loaded before a version becomes current."""
+    publish(path, InfiniteLayerRegressor(seed=1), 70)
+    program = (
+        "import sys\n"
+        "from time import perf_counter\n"
+        "from iln_stream.publishing import Follower\n"
+        "follower = Follower(sys.argv[1])\n"
+        "assert follower.refresh()\n"
+        "began = perf_counter()\n"
+        "follower.current.learner.predict_interval({'a': 1.0})\n"
+        "print((perf_counter() - began) / follower.current.load_seconds)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    assert float(done.stdout) < 0.3

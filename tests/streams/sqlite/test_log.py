@@ -1,0 +1,185 @@
+"""`SqliteLog`: starts, following, ends, and places that are gone."""
+
+import datetime as dt
+import shutil
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.embedded_log import append, read
+
+from iln_stream.errors import LostPlaceError, NoStreamError, SourceError
+from iln_stream.streams import NewRecord, Record, Resume, Start
+from iln_stream.streams.sqlite import Retention, SqliteLog, create_topic, trim
+
+
+def open_log(path: Path, start: Start | None = None, **more: object) -> SqliteLog:
+    return SqliteLog(path, "events", "log-events", start=start, **more)  # type: ignore[arg-type]
+
+
+def offsets(records: list[Record]) -> list[int]:
+    return [record.offset for record in records]
+
+
+def all_of(log: SqliteLog) -> list[Record]:
+    found: list[Record] = []
+    while not log.exhausted:
+        found += log.poll(1.0)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("start", "first"),
+    [
+        (None, 0),
+        ("earliest", 0),
+        ("latest", 10),
+        (dt.datetime.fromtimestamp(1004, dt.UTC), 4),
+        (dt.datetime.fromtimestamp(0, dt.UTC), 0),
+        (dt.datetime.fromtimestamp(5000, dt.UTC), 10),
+        (Resume(7, None), 7),
+        (Resume(10, None), 10),
+    ],
+)
+def test_where_it_starts(path: Path, start: Start | None, first: int) -> None:
+    """A log starts at its beginning, its end, a time or a saved position."""
+    append(path, [NewRecord(b"%d" % n, timestamp=1000.0 + n) for n in range(10)])
+    with closing(open_log(path, start, stop_at_end=True)) as log:
+        assert log.positions == {0: first}
+        assert log.lag == 10 - first
+        assert offsets(all_of(log)) == list(range(first, 10))
+        assert log.lag == 0
+
+
+def test_it_ends_where_it_should(path: Path) -> None:
+    """It ends at the end that it had when it was opened, at a given offset, or at `stop_here`."""
+    append(path, [b"%d" % n for n in range(10)])
+    with (
+        closing(open_log(path, stop_at_end=True)) as whole,
+        closing(open_log(path, stop_at=4)) as some,
+        closing(open_log(path)) as endless,
+    ):
+        append(path, [b"later"])
+        assert offsets(all_of(whole)) == list(range(10))
+        assert offsets(all_of(some)) == list(range(4))
+        assert offsets(list(endless.poll(1.0))) == list(range(11))
+        assert not endless.exhausted
+        endless.stop_here()
+        assert endless.exhausted
+        assert endless.poll(1.0) == []
+
+
+def test_it_follows(path: Path) -> None:
+    """A waiting reader gets a record of another connection long before its time is over."""
+    append(path, [b"first"])
+    with closing(open_log(path)) as log:
+        assert len(log.poll(0.0)) == 1
+        assert log.poll(0.0) == []
+        threading.Timer(0.2, append, [path, [b"second"]]).start()
+        began = time.monotonic()
+        (record,) = log.poll(30.0)
+        assert (record.offset, record.payload) == (1, b"second")
+        assert time.monotonic() - began < 10
+
+
+def test_batches_are_bounded(path: Path) -> None:
+    """Many records, or a few large ones, come in several batches, so that memory stays bounded."""
+    append(path, [b"small"] * 12_000)
+    append(path, [bytes(1 << 20)] * 300)
+    sizes = []
+    with closing(open_log(path, stop_at_end=True)) as log:
+        found: list[int] = []
+        while not log.exhausted:
+            batch = log.poll(1.0)
+            sizes.append(sum(len(record.payload or b"") for record in batch))
+            found += offsets(list(batch))
+    assert found == list(range(12_300))
+    assert max(sizes) < 60 << 20
+    assert len(sizes) > 7
+
+
+def test_partitions_are_apart(path: Path) -> None:
+    """Each partition has its own offsets, and a partition that does not exist is refused."""
+    create_topic(path, "events", n_partitions=2)
+    found = append(path, [NewRecord(b"x", key=str(n)) for n in range(30)])
+    for partition in range(2):
+        count = sum(each.partition == partition for each in found)
+        assert [(r.partition, r.offset) for r in read(path, partition=partition)] == [
+            (partition, n) for n in range(count)
+        ]
+    with pytest.raises(SourceError, match="has partitions 0, 1, and no 2"):
+        open_log(path, partition=2)
+
+
+def test_a_missing_file_or_topic(path: Path) -> None:
+    """A missing file or topic is an error that names the remedy, and no file appears."""
+    with pytest.raises(NoStreamError, match="log create"):
+        open_log(path)
+    assert not path.exists()
+    append(path, [b"x"], topic="others")
+    with pytest.raises(NoStreamError, match=r"no topic 'events' \(its topics: others\)"):
+        open_log(path)
+
+
+def test_a_place_that_retention_deleted(path: Path) -> None:
+    """Resuming at a deleted record is refused, unless the user accepts the loss."""
+    append(path, [b"%d" % n for n in range(10)])
+    trim(path, "events", Retention(records=4))
+    with pytest.raises(LostPlaceError, match="records 3 to 5 were deleted"):
+        open_log(path, Resume(3, None))
+    with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
+        assert offsets(all_of(log)) == [6, 7, 8, 9]
+    with closing(open_log(path, "earliest")) as log:
+        assert log.positions == {0: 6}
+
+
+@pytest.mark.parametrize("kept", [0, 3])
+def test_retention_overtakes_a_reader(path: Path, kept: int) -> None:
+    """A reader whose next records are deleted while it runs stops, rather than skip them."""
+    append(path, [b"%d" % n for n in range(5)])
+    with closing(open_log(path)) as log:
+        assert len(log.poll(1.0)) == 5
+        append(path, [b"%d" % n for n in range(5, 10)])
+        trim(path, "events", Retention(records=kept))
+        with pytest.raises(LostPlaceError, match="retention"):
+            log.poll(1.0)
+
+
+def test_another_topic_in_its_place(path: Path) -> None:
+    """Resuming in a log with another id, or one that ends before the position, is refused."""
+    append(path, [b"a", b"b"])
+    with closing(open_log(path)) as log:
+        known = log.topic_id
+    with pytest.raises(LostPlaceError, match="now ends at 2"):
+        open_log(path, Resume(3, known))
+    for each in path.parent.glob("log.db*"):
+        each.unlink()
+    append(path, [b"a", b"b"])
+    with pytest.raises(LostPlaceError, match="deleted and recreated"):
+        open_log(path, Resume(2, known))
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_file_that_is_replaced_while_it_is_read(path: Path, new: bool) -> None:
+    """A reader notices that its file was deleted or replaced, rather than wait for ever."""
+    append(path, [b"a"])
+    with closing(open_log(path)) as log:
+        assert len(log.poll(0.0)) == 1
+        shutil.move(path, path.with_name("old.db"))
+        if new:
+            append(path, [b"b"])
+        with pytest.raises(LostPlaceError, match="moved, deleted or replaced"):
+            log.poll(0.1)
+
+
+def test_a_waiting_reader_lets_the_log_be_emptied(path: Path) -> None:
+    """Readers hold no transaction while they wait, so that the write-ahead log stays small."""
+    append(path, [b"a"])
+    with closing(open_log(path)) as log:
+        log.poll(0.1)
+        for _ in range(15):
+            append(path, [bytes(4096)] * 1000)
+            log.poll(0.0)
+        assert path.with_name("log.db-wal").stat().st_size < 40 << 20

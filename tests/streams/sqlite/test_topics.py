@@ -1,0 +1,121 @@
+"""Topics of a file: list, create, trim."""
+
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.embedded_log import append, read, values
+
+from iln_stream.errors import NoStreamError, SinkError
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import (
+    PartitionState,
+    Retention,
+    SqliteAppender,
+    create_topic,
+    set_retention,
+    topics,
+    trim,
+)
+
+
+def test_topics_are_listed(path: Path) -> None:
+    """The list has each topic with its partitions, retention and sizes."""
+    create_topic(path, "predictions", retention=Retention(records=5))
+    create_topic(path, "events", n_partitions=2)
+    append(path, [b"123", b"45"])
+    events, predictions = topics(path)
+    assert (events.topic.name, predictions.topic.name) == ("events", "predictions")
+    assert events.partitions == (PartitionState(0, 0, 2, 5), PartitionState(1, 0, 0, 0))
+    assert predictions.topic.retention == Retention(records=5)
+    assert events.topic.topic_id != predictions.topic.topic_id
+
+
+@pytest.mark.parametrize(
+    ("name", "n_partitions", "retention", "message"),
+    [
+        ("events", 1, None, "has a topic 'events' already"),
+        ("no name", 1, None, "'no name' is not a topic's name"),
+        ("other", 0, None, "n_partitions = 0"),
+        ("other", 1, Retention(seconds=-1), "seconds = -1 is negative"),
+    ],
+)
+def test_a_topic_that_can_not_be_created(
+    path: Path, name: str, n_partitions: int, retention: Retention | None, message: str
+) -> None:
+    """A second topic of a name and wrong arguments are refused."""
+    create_topic(path, "events")
+    with pytest.raises(SinkError, match=message):
+        create_topic(path, name, n_partitions, retention)
+    assert len(topics(path)) == 1
+
+
+def test_no_file_appears(path: Path) -> None:
+    """Listing, trimming or changing a missing log is an error, and creates nothing."""
+    for call in (
+        lambda: topics(path),
+        lambda: trim(path, "events"),
+        lambda: set_retention(path, "events", Retention()),
+    ):
+        with pytest.raises(NoStreamError):
+            call()
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("retention", "left"),
+    [
+        (Retention(records=3), 3),
+        (Retention(bytes=45), 4),
+        (Retention(seconds=10_000), 5),
+        (Retention(records=6, bytes=25), 2),
+        (Retention(records=0), 0),
+        (Retention(records=100), 8),
+        (Retention(), 8),
+    ],
+)
+def test_trim(path: Path, retention: Retention, left: int) -> None:
+    """Trimming keeps the newest records that all limits allow, and forgets the ids of others."""
+    ages = [1_000_000] * 3 + [0] * 5
+    now = time.time()
+    append(path, [NewRecord(bytes(10), id=str(n), timestamp=now - ages[n]) for n in range(8)])
+    assert trim(path, "events", retention) == 8 - left
+    assert [record.offset for record in read(path)] == list(range(8 - left, 8))
+    assert topics(path)[0].partitions[0].n_bytes == 10 * left
+    again = append(path, [NewRecord(b"", id=str(n)) for n in range(8)])
+    assert [each.is_new for each in again] == [True] * (8 - left) + [False] * left
+
+
+def test_retention_is_kept_as_records_are_appended(path: Path) -> None:
+    """A topic with retention stays small, whatever the size of the batches; so does its file."""
+    create_topic(path, "events", retention=Retention(records=1_000))
+    with closing(SqliteAppender(path, "events", "log")) as appender:
+        for size in [1, 5_000, 1, 1, 10, 3_000, *[100] * 200]:
+            appender.append([NewRecord(bytes(1_000))] * size)
+    (state,) = topics(path)[0].partitions
+    assert state.next_offset - state.first_offset == 1_000
+    assert state.next_offset == 28_013
+    assert path.stat().st_size < 12 << 20
+
+
+def test_a_changed_retention_holds_from_then_on(path: Path) -> None:
+    """`set_retention` reaches an appender that is open already."""
+    with closing(SqliteAppender(path, "events", "log")) as appender:
+        appender.append([NewRecord(b"")] * 10)
+        set_retention(path, "events", Retention(records=2))
+        appender.append([NewRecord(b"")])
+    assert [record.offset for record in read(path)] == [9, 10]
+
+
+def test_a_topic_can_be_trimmed_while_it_grows(path: Path) -> None:
+    """`trim` takes many short transactions: an appender continues beside it."""
+    append(path, [b"old"] * 20_000)
+    trimming = threading.Thread(target=trim, args=(path, "events", Retention(records=100)))
+    trimming.start()
+    for number in range(20):
+        append(path, [b"%d" % number])
+    trimming.join()
+    trim(path, "events", Retention(records=20))
+    assert values(path) == [b"%d" % number for number in range(20)]

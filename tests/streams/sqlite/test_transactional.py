@@ -1,0 +1,92 @@
+"""`SqliteTransactionalSink`: messages and committed offsets in one transaction, one process."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.embedded_log import values
+
+from iln_stream.errors import SinkError
+from iln_stream.streams.sqlite import SqliteSink, SqliteTransactionalSink
+
+ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+
+
+def open_sink(
+    path: Path, partitions: tuple[int, ...] = (0,), source_id: str | None = ID
+) -> SqliteTransactionalSink:
+    return SqliteTransactionalSink(path, "out", "log-events", source_id, partitions)
+
+
+def test_messages_and_offsets_are_stored_together(path: Path) -> None:
+    """The committed offset is that after the last stored message, in this process and the next."""
+    with closing(open_sink(path)) as sink:
+        assert sink.committed() == {}
+        sink.publish(0, 4, "k", b"4")
+        sink.publish(0, 7, None, b"7")
+        assert (sink.committed(), values(path, "out")) == ({}, [])
+        sink.flush()
+        assert (sink.committed(), values(path, "out")) == ({0: 8}, [b"4", b"7"])
+    with closing(open_sink(path)) as sink:
+        assert sink.committed() == {0: 8}
+
+
+def test_a_killed_process_leaves_neither(path: Path) -> None:
+    """Messages that were not stored when a process ended have no committed offset either."""
+    killed = open_sink(path)
+    killed.publish(0, 0, None, b"0")
+    killed.flush()
+    killed.publish(0, 1, None, b"1")
+    with closing(open_sink(path)) as sink:
+        assert (sink.committed(), values(path, "out")) == ({0: 1}, [b"0"])
+
+
+def test_an_older_process_is_fenced(path: Path) -> None:
+    """Once another process publishes for the partition, the older one stores nothing more."""
+    older, other = open_sink(path), open_sink(path, (1,))
+    older.publish(0, 0, None, b"0")
+    other.publish(1, 0, None, b"of partition 1")
+    newer = open_sink(path)
+    with pytest.raises(SinkError, match="another process now publishes"):
+        older.flush()
+    newer.publish(0, 0, None, b"0, once")
+    newer.close()
+    other.close()
+    assert values(path, "out") == [b"0, once", b"of partition 1"]
+
+
+def test_another_source_has_other_offsets(path: Path) -> None:
+    """A topic that was created again, or one without an id, begins without committed offsets."""
+    with closing(open_sink(path, (0, 1))) as sink:
+        sink.publish(1, 3, None, b"")
+    for another in ("another", None):
+        with closing(open_sink(path, (0, 1), another)) as sink:
+            assert sink.committed() == {}
+    with closing(open_sink(path, (1,))) as sink:
+        assert sink.committed() == {1: 4}
+
+
+def test_a_failure_stores_neither(path: Path) -> None:
+    """If the messages can't be stored, the committed offset stays."""
+    sink = open_sink(path)
+    sink.publish(0, 0, None, b"0")
+    path.rename(path.with_name("elsewhere.db"))
+    with pytest.raises(SinkError, match="moved"):
+        sink.flush()
+    path.with_name("elsewhere.db").rename(path)
+    with closing(open_sink(path)) as again:
+        assert again.committed() == {}
+    with pytest.raises(SinkError):
+        sink.close()
+    assert values(path, "out") == []
+
+
+def test_plain_sinks_may_share_the_topic(path: Path) -> None:
+    """A plain sink, such as that of another run, does not disturb the transactions."""
+    with closing(open_sink(path)) as sink, closing(SqliteSink(path, "out")) as plain:
+        sink.publish(0, 0, None, b"0")
+        plain.write(None, b"plain")
+        plain.flush()
+        sink.flush()
+        assert sink.committed() == {0: 1}
+    assert values(path, "out") == [b"plain", b"0"]

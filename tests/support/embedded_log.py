@@ -1,0 +1,33 @@
+"""Fills and reads topics of an embedded log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from iln_stream.streams import Appended, NewRecord, Record
+from iln_stream.streams.sqlite import SqliteAppender, SqliteLog
+
+
+def append(
+    path: Path, records: Iterable[NewRecord | bytes], topic: str = "events"
+) -> list[Appended]:
+    """Append records, or just their values, in one transaction."""
+    new = [NewRecord(each) if isinstance(each, bytes) else each for each in records]
+    with closing(SqliteAppender(path, topic, "log")) as appender:
+        return list(appender.append(new))
+
+
+def read(path: Path, topic: str = "events", partition: int = 0) -> list[Record]:
+    """Return all records of a partition."""
+    found: list[Record] = []
+    with closing(SqliteLog(path, topic, "log", partition, stop_at_end=True)) as log:
+        while not log.exhausted:
+            found += log.poll(1.0)
+    return found
+
+
+def values(path: Path, topic: str = "events", partition: int = 0) -> list[bytes]:
+    """Return the values of a partition."""
+    return [bytes(record.payload) for record in read(path, topic, partition)]  # type: ignore[arg-type]

@@ -1,0 +1,19 @@
+"""A program that learns a stream from its beginning, as after a crash without snapshots.
+
+Usage: python publishes_forever.py PATH
+"""
+
+import sys
+
+import numpy as np
+
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.publishing import Publisher
+
+learner = InfiniteLayerRegressor(profile="fast", seed=1)
+rng = np.random.default_rng(1)
+with Publisher(sys.argv[1], learner, seconds=0.001, topic_id="t", stream="s") as publisher:
+    for offset in range(10**9):
+        values = rng.standard_normal(40).tolist()
+        learner.learn_one({f"v{j}": value for j, value in enumerate(values)}, values[0])
+        publisher.learned(0, offset)
