@@ -37,6 +37,7 @@ class SecuredBroker(NamedTuple):
 @contextmanager
 def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
     """Run the broker."""
+    folder.mkdir(exist_ok=True)
     authority = Authority(folder)
     server = authority.sign("server")
     login, mutual = (f"127.0.0.1:{port}" for port in _free_ports())
