@@ -6,14 +6,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka chaos bench bench-stream bench-memory quality endurance clean
+# The newest Kafka and Prometheus that tests can have, beside the usual ones.
+NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
+
+.PHONY: demo test test-newest test-stack lint docs kafka chaos bench bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
 	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
+	$(NEWEST) $(BIN)/pytest tests/services/test_live.py tests/services/test_prometheus_config.py \
+		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
+		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# All tests of Kafka and Prometheus, with their newest releases. `make test` runs some of them so.
+test-newest: $(VENV)/dev
+	$(NEWEST) $(BIN)/pytest tests/streams/kafka tests/services tests/chaos tests/cli tests/service tests/test_end_to_end.py tests/test_failures.py
 
 # Tests of docker-compose.yml. Without a Docker engine it starts its own (needs root on Debian).
 test-stack: $(VENV)/dev

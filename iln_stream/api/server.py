@@ -55,7 +55,11 @@ class ApiServer:
         _check_reach(settings, tokens is not None, context is not None)
         log_stream = stream_at(
             settings.events,
-            StreamOptions(bootstrap=settings.bootstrap, kafka_options=settings.kafka_options),
+            StreamOptions(
+                bootstrap=settings.bootstrap,
+                kafka_options=settings.kafka_options,
+                kafka_secrets=settings.kafka_secrets,
+            ),
         )
         if type(log_stream).appender is Scheme.appender:
             raise SettingsError(

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, json_object
+from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, JsonPaths, json_object
 
 
 class ApiSettings(CommandSettings):
@@ -15,7 +15,7 @@ class ApiSettings(CommandSettings):
     model_config = SettingsConfigDict(env_prefix=f"{ENV_PREFIX}API_", extra="forbid", frozen=True)
 
     table = "api"
-    secret = ("kafka_options",)
+    secret = ("kafka_options", "kafka_secrets")
 
     models: Path = Field(
         default=Path("models"),
@@ -109,6 +109,12 @@ class ApiSettings(CommandSettings):
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
     )
+    kafka_secrets: JsonPaths = Field(
+        default_factory=dict,
+        description="Files with passwords of the Kafka client: for each option "
+        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
+        "contains its value.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
         description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
@@ -119,4 +125,4 @@ class ApiSettings(CommandSettings):
         "exception.",
     )
 
-    _parse_json = field_validator("kafka_options", mode="before")(json_object)
+    _parse_json = field_validator("kafka_options", "kafka_secrets", mode="before")(json_object)

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from iln_stream.compiled.jit import cache_folder
 from iln_stream.compiled.progress import is_marked
+from iln_stream.errors import IlnError
 from iln_stream.learners.warming import PUBLIC
 from iln_stream.service import Settings, output_stream, source_stream
 
@@ -127,10 +128,21 @@ def _broker(settings: Settings) -> Finding:
         host, _, port = address.strip().rpartition(":")
         try:
             with socket.create_connection((host.strip("[]"), int(port)), timeout=2):
-                return Finding(name, True, f"{address} accepts connections", purpose, essential)
+                return _login(settings, address, Finding(name, True, "", purpose, essential))
         except (OSError, ValueError, OverflowError):
             continue
     return Finding(name, False, "no connection", purpose, essential)
+
+
+def _login(settings: Settings, address: str, broker: Finding) -> Finding:
+    """Return the finding for a broker that listens; log in if the settings say how."""
+    if not (settings.kafka_options or settings.kafka_secrets):
+        return broker._replace(seen=f"{address} accepts connections")
+    try:
+        output_stream(settings, settings.topic_address).log_in()
+    except IlnError as error:
+        return broker._replace(found=False, seen=str(error))
+    return broker._replace(seen=f"{address} accepts the login in kafka_options, kafka_secrets")
 
 
 def _docker() -> Finding:

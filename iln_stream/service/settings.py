@@ -9,6 +9,7 @@ from iln_stream.settings import (
     ENV_PREFIX,
     CommandSettings,
     JsonObject,
+    JsonPaths,
     SettingsError,
     json_object,
 )
@@ -20,7 +21,7 @@ class Settings(CommandSettings):
     """Settings of the learner. Flags override variables, which override the TOML file."""
 
     other_tables = ("api",)  # of `iln-stream serve`
-    secret = ("kafka_options",)
+    secret = ("kafka_options", "kafka_secrets")
 
     source: str = Field(
         default="kafka",
@@ -62,6 +63,12 @@ class Settings(CommandSettings):
         default_factory=dict,
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
+    )
+    kafka_secrets: JsonPaths = Field(
+        default_factory=dict,
+        description="Files with passwords of the Kafka client: for each option "
+        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
+        "contains its value, read at each start.",
     )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
@@ -204,4 +211,6 @@ class Settings(CommandSettings):
             )
         return moment
 
-    _parse_json = field_validator("kafka_options", "learner_options", mode="before")(json_object)
+    _parse_json = field_validator(
+        "kafka_options", "kafka_secrets", "learner_options", mode="before"
+    )(json_object)

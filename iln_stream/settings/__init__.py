@@ -4,8 +4,16 @@ from iln_stream.settings.base import (
     ENV_PREFIX,
     CommandSettings,
     JsonObject,
+    JsonPaths,
     SettingsError,
     json_object,
 )
 
-__all__ = ["ENV_PREFIX", "CommandSettings", "JsonObject", "SettingsError", "json_object"]
+__all__ = [
+    "ENV_PREFIX",
+    "CommandSettings",
+    "JsonObject",
+    "JsonPaths",
+    "SettingsError",
+    "json_object",
+]

@@ -26,6 +26,9 @@ ENV_PREFIX = "ILN_"
 JsonObject = Annotated[dict[str, Any], NoDecode]
 """A TOML table; in a flag or a variable, JSON text that `json_object` parses."""
 
+JsonPaths = Annotated[dict[str, str], NoDecode]
+"""The same, of paths of files."""
+
 
 class SettingsError(UnrecoverableError):
     """A setting is invalid; the message gives its key, flag and variable."""

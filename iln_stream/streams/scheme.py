@@ -16,7 +16,7 @@ class StreamOptions:
 
     Parameters
     ----------
-    bootstrap, kafka_options, kafka_client, broker_wait
+    bootstrap, kafka_options, kafka_secrets, kafka_client, broker_wait
         Options for Kafka; see the settings with these names.
     stop_at_end
         Whether to stop at the end that a log had when it was opened.
@@ -31,6 +31,7 @@ class StreamOptions:
 
     bootstrap: str = "127.0.0.1:9092"
     kafka_options: Mapping[str, Any] = field(default_factory=dict)
+    kafka_secrets: Mapping[str, str] = field(default_factory=dict)
     kafka_client: str = "kafka-python"
     broker_wait: float = 30.0
     stop_at_end: bool = False
@@ -86,6 +87,9 @@ class Scheme:
 
     def wait(self) -> None:
         """Wait until the stream can be opened."""
+
+    def log_in(self) -> None:
+        """Connect and disconnect; raise an error that says why that fails."""
 
     def prepare(self) -> None:
         """Create what a run may create before it reads, such as a log that waits for events."""

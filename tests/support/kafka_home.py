@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +12,10 @@ from support import child_process
 
 RESOURCES = Path(__file__).parent / "kafka"
 POM = RESOURCES / "pom.xml"
-KAFKA_VERSION = ElementTree.parse(POM).findtext(".//{*}kafka.version", "")
+KAFKA_VERSION = os.environ.get("ILN_TEST_KAFKA") or ElementTree.parse(POM).findtext(
+    ".//{*}kafka.version", ""
+)
+"""Version of the broker; ILN_TEST_KAFKA chooses another than the usual one."""
 
 START_DEADLINE_SECONDS = 60.0
 STOP_DEADLINE_SECONDS = 20.0

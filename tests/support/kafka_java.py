@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.child_process import call_off, last_lines, run_when_this_process_dies
+from support.debian_packages import cache
 from support.kafka_home import (
     KAFKA_VERSION,
     POM,
@@ -120,9 +121,7 @@ def java_17_or_newer() -> str | None:
 
 
 def jar_folder() -> Path:
-    cache = os.environ.get("ILN_CACHE")
-    root = Path(cache) if cache else Path.home() / ".cache" / "iln_stream"
-    return root.absolute() / f"kafka-{KAFKA_VERSION}"
+    return cache() / f"kafka-{KAFKA_VERSION}"
 
 
 def _fetched_jars() -> Path:
@@ -142,7 +141,14 @@ def _fetched_jars() -> Path:
 
 
 def _fetch_jars_with_maven(destination: Path) -> None:
-    maven = ["mvn", "--quiet", "--batch-mode", "--file", str(POM)]
+    maven = [
+        "mvn",
+        "--quiet",
+        "--batch-mode",
+        "--file",
+        str(POM),
+        f"-Dkafka.version={KAFKA_VERSION}",
+    ]
     copying = ["dependency:copy-dependencies", "-DincludeScope=runtime"]
     target = f"-DoutputDirectory={destination}"
     output_of([*maven, *copying, target], _FETCH_DEADLINE_SECONDS)

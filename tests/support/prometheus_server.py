@@ -1,14 +1,14 @@
 """A real Prometheus for the tests.
 
-It is, in this order: the one on PATH, or Debian's package, fetched once and unpacked into the
-cache folder; nothing is installed.
+It is, in this order: that of the Debian suite which ILN_TEST_PROMETHEUS names (such as `forky`,
+which has Prometheus 3), the one on PATH, or the package of this machine's Debian. Packages are
+fetched once and unpacked into the cache folder; nothing is installed.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -24,11 +24,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from support.child_process import call_off, last_lines, output_of, run_when_this_process_dies
+from support.debian_packages import PackageError, cache, can_fetch, unpacked
 
 _START_DEADLINE_SECONDS = 60.0
 _STOP_DEADLINE_SECONDS = 20.0
 _ANSWER_DEADLINE_SECONDS = 10.0
-_FETCH_DEADLINE_SECONDS = 600.0
 
 _LISTENING = re.compile(r"Listening on.*address=(127\.0\.0\.1:\d+)")
 
@@ -183,58 +183,20 @@ class PrometheusServer:
 
 def find_tools() -> Tools:
     """Return Prometheus's programs, fetched if necessary."""
+    suite = os.environ.get("ILN_TEST_PROMETHEUS")
     prometheus, beside = shutil.which("prometheus"), shutil.which("promtool")
-    if prometheus and beside:
+    if prometheus and beside and not suite:
         return Tools(Path(prometheus), Path(beside))
-    if not (_unpacked_folder().is_dir() or _can_fetch()):
+    name = f"prometheus-{suite}" if suite else "prometheus-debian"
+    if not ((cache() / name).is_dir() or can_fetch()):
         raise _no_prometheus("and here is no apt-get to fetch Debian's package with.")
-    programs = _fetched_package() / "usr" / "bin"
-    return Tools(programs / "prometheus", programs / "promtool")
-
-
-def _unpacked_folder() -> Path:
-    cache = os.environ.get("ILN_CACHE")
-    root = Path(cache) if cache else Path.home() / ".cache" / "iln_stream"
-    return root.absolute() / "prometheus-debian"
-
-
-def _can_fetch() -> bool:
-    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
-
-
-def _fetched_package() -> Path:
-    """The unpacked package; a folder of that name is always whole."""
-    unpacked = _unpacked_folder()
-    if unpacked.is_dir():
-        return unpacked
-    unpacked.parent.mkdir(parents=True, exist_ok=True)
-    with (unpacked.parent / f"{unpacked.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not unpacked.is_dir():
-            partial = unpacked.parent / f"{unpacked.name}.partial"
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir()
-            _unpack(_download_package(partial), partial)
-            partial.rename(unpacked)
-    return unpacked
-
-
-def _download_package(folder: Path) -> Path:
-    downloading = ["apt-get", "download", "prometheus"]
+    # Newer releases have a package of their own for promtool.
+    packages = ["prometheus", "promtool"] if suite else ["prometheus"]
     try:
-        try:
-            _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
-        except PrometheusServerError:  # the list of packages is missing or outdated
-            _output_of(["apt-get", "update"], folder, _FETCH_DEADLINE_SECONDS)
-            _output_of(downloading, folder, _FETCH_DEADLINE_SECONDS)
-    except PrometheusServerError as error:
+        programs = unpacked(name, packages, suite) / "usr" / "bin"
+    except PackageError as error:
         raise _no_prometheus(f"and apt-get could not fetch Debian's package: {error}") from error
-    return next(folder.glob("prometheus_*.deb"))
-
-
-def _unpack(package: Path, folder: Path) -> None:
-    _output_of(["dpkg-deb", "--extract", str(package), str(folder)])
-    package.unlink()
+    return Tools(programs / "prometheus", programs / "promtool")
 
 
 def _no_prometheus(why: str) -> PrometheusServerError:
@@ -244,7 +206,5 @@ def _no_prometheus(why: str) -> PrometheusServerError:
     )
 
 
-def _output_of(
-    command: Sequence[str], folder: Path | None = None, deadline: float = _START_DEADLINE_SECONDS
-) -> str:
-    return output_of(command, raising=PrometheusServerError, folder=folder, deadline=deadline)
+def _output_of(command: Sequence[str]) -> str:
+    return output_of(command, raising=PrometheusServerError, deadline=_START_DEADLINE_SECONDS)

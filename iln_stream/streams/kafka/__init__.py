@@ -1,5 +1,6 @@
 """Kafka topics as logs and sinks."""
 
+from iln_stream.streams.kafka.appender import KafkaAppender
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     KafkaPartition,
@@ -13,6 +14,7 @@ from iln_stream.streams.kafka.waiting import wait_for_brokers
 
 __all__ = [
     "CONNECTION",
+    "KafkaAppender",
     "KafkaPartition",
     "KafkaSink",
     "KafkaSource",

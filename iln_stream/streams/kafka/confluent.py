@@ -17,7 +17,8 @@ from confluent_kafka.admin import AdminClient
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
-from iln_stream.streams.kafka.options import require_known
+from iln_stream.streams.kafka.connecting import Refusal, no_connection
+from iln_stream.streams.kafka.options import CONNECTION, require_known
 from iln_stream.streams.kafka.partition import ANSWER_WITHIN_SECONDS, KafkaPartition
 
 _DEFAULTS: dict[str, Any] = {
@@ -57,6 +58,9 @@ _TRANSLATED = {
     "fetch_max_wait_ms": "fetch.wait.max.ms",
     "max_partition_fetch_bytes": "max.partition.fetch.bytes",
     "reconnect_backoff_max_ms": "reconnect.backoff.max.ms",
+    "ssl_crlfile": "ssl.crl.location",
+    "ssl_ciphers": "ssl.cipher.suites",
+    "ssl_check_hostname": "ssl.endpoint.identification.algorithm",
 }
 """Names of `kafka_options` in librdkafka; the other options apply only to kafka-python."""
 
@@ -90,10 +94,19 @@ class ConfluentSource(KafkaPartition):
         self._connected = True
         self._failed: SourceError | None = None
         self._unverified: tuple[list[Record], int] | None = None
+        self._refusal: Refusal | None = None
+        connect_within = options.get("bootstrap_timeout_ms", CONNECTION["bootstrap_timeout_ms"])
+        self._connect_within_seconds = connect_within / 1000
         try:
             self._admin = AdminClient({"log_level": 0, **connection})
             self._consumer = Consumer(
-                {**_DEFAULTS, **connection, **_OURS, "stats_cb": self._read_statistics}
+                {
+                    **_DEFAULTS,
+                    **connection,
+                    **_OURS,
+                    "stats_cb": self._read_statistics,
+                    "error_cb": self._remember_refusal,
+                }
             )
         except KafkaException as error:
             raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
@@ -177,14 +190,18 @@ class ConfluentSource(KafkaPartition):
         brokers = json.loads(statistics)["brokers"].values()
         self._connected = any(b["state"] == "UP" for b in brokers if b["nodeid"] >= 0)
 
+    def _remember_refusal(self, error: KafkaError) -> None:
+        if error.code() == KafkaError._AUTHENTICATION:
+            self._refusal = Refusal("login", error.str())
+        elif error.code() == KafkaError._SSL:
+            self._refusal = Refusal("TLS", error.str())
+
     def _list_partitions(self) -> list[int]:
         try:
-            found = self._consumer.list_topics(self.stream, timeout=10.0)
+            found = self._consumer.list_topics(self.stream, timeout=self._connect_within_seconds)
         except KafkaException as error:
-            raise SourceError(
-                f"no Kafka broker answers at {self._bootstrap}: is it running, and are "
-                "kafka_options right?"
-            ) from error
+            self._consumer.poll(0)  # calls `error_cb`
+            raise SourceError(no_connection(self._bootstrap, self._refusal)) from error
         return list(found.topics[self.stream].partitions)
 
     def _place(self, offset: int = 0) -> TopicPartition:
@@ -234,4 +251,7 @@ def _translated(options: Mapping[str, Any]) -> dict[str, Any]:
         require_known(options)
     except ValueError as error:
         raise SourceError(f"kafka_options: {error}") from error
+    if "ssl_check_hostname" in options:
+        checks = bool(options["ssl_check_hostname"])
+        options = {**options, "ssl_check_hostname": "https" if checks else "none"}
     return {_TRANSLATED[name]: value for name, value in options.items() if name in _TRANSLATED}

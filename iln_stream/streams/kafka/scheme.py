@@ -3,10 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from iln_stream.errors import SourceError
+from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
+from iln_stream.streams.kafka.appender import KafkaAppender
+from iln_stream.streams.kafka.connecting import log_in
 from iln_stream.streams.kafka.partition import KafkaPartition
+from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
 from iln_stream.streams.kafka.sink import KafkaSink, create_topic
 from iln_stream.streams.kafka.source import KafkaSource, partitions_of
 from iln_stream.streams.kafka.transactional import TransactionalSink
@@ -42,18 +47,24 @@ class KafkaScheme(Scheme):
                 "target: only CSV files have columns; an event's label is its field y"
             )
         self._client()
+        self._client_options()
+        warn_of_readable(self.options.kafka_secrets)
 
     def wait(self) -> None:
         """Wait for a broker, `broker_wait` seconds at most."""
         wait_for_brokers(self.options.bootstrap, self.options.broker_wait)
 
+    def log_in(self) -> None:
+        """Connect with the options of the connection: encryption, name and password."""
+        log_in(self.options.bootstrap, self._client_options())
+
     def partitions(self) -> Sequence[int]:
         """Return the partitions of the topic."""
-        return partitions_of(self.name, self.options.bootstrap, self.options.kafka_options)
+        return partitions_of(self.name, self.options.bootstrap, self._client_options())
 
     def create(self, n_partitions: int) -> int:
         """Create the topic if it does not exist; return its number of partitions."""
-        create_topic(self.name, self.options.bootstrap, self.options.kafka_options, n_partitions)
+        create_topic(self.name, self.options.bootstrap, self._client_options(), n_partitions)
         return len(self.partitions())
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
@@ -65,7 +76,7 @@ class KafkaScheme(Scheme):
             start=start,
             stop_at_end=self.options.stop_at_end,
             stop_at=stop_at,
-            options=self.options.kafka_options,
+            options=self._client_options(),
         )
 
     def sink(self, partition: int = 0) -> Sink:
@@ -74,7 +85,13 @@ class KafkaScheme(Scheme):
             self.name,
             bootstrap=self.options.bootstrap,
             partition=partition,
-            options=self.options.kafka_options,
+            options=self._client_options(),
+        )
+
+    def appender(self) -> Appender:
+        """Open the topic for appending events; create it if necessary."""
+        return KafkaAppender(
+            self.name, bootstrap=self.options.bootstrap, options=self._client_options()
         )
 
     def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
@@ -86,7 +103,7 @@ class KafkaScheme(Scheme):
             reader,
             source.topic_id,
             bootstrap=self.options.bootstrap,
-            options=self.options.kafka_options,
+            options=self._client_options(),
         )
 
     def written(self) -> Source:
@@ -101,6 +118,15 @@ class KafkaScheme(Scheme):
     def dead_letters(self) -> str:
         """Return the address of the topic for dead letters."""
         return self.sibling("dead-letters")
+
+    def _client_options(self) -> dict[str, Any]:
+        """Return the options of the client, with the current contents of the secrets' files."""
+        plain, files = self.options.kafka_options, self.options.kafka_secrets
+        if twice := sorted(plain.keys() & files.keys()):
+            raise SourceError(
+                f"kafka_secrets: {', '.join(twice)} is in kafka_options, too; remove it there"
+            )
+        return {**plain, **read_secrets(files)}
 
     def _client(self) -> Callable[..., KafkaPartition]:
         if self.options.kafka_client == "kafka-python":

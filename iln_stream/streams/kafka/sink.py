@@ -1,22 +1,24 @@
 """Messages to a Kafka topic."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+from kafka.errors import KafkaError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
+from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 
 _DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
 
-_OURS: dict[str, Any] = {
+OURS: dict[str, Any] = {
     "acks": "all",
     "enable_idempotence": True,
     "allow_auto_create_topics": False,
 }
+"""Options of a producer whose records must neither be lost nor repeated."""
 
 _GRACE_SECONDS = 5.0
 """A flush waits longer than a delivery by this, because the delivery's own error says more."""
@@ -57,12 +59,12 @@ class KafkaSink:
         self._topic = topic
         self._partition = partition
         self._error: BaseException | None = None
-        given, options = options or {}, {**_DEFAULTS, **(options or {}), **_OURS}
+        given, options = options or {}, {**_DEFAULTS, **(options or {}), **OURS}
         delivery_ms = options.get(
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
         create_topic(topic, bootstrap, given)
-        with _explained(topic, bootstrap):
+        with connecting(bootstrap, options, SinkError):
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
             self._producer = KafkaProducer(
                 bootstrap_servers=bootstrap.split(","), **known_to(KafkaProducer, options)
@@ -150,9 +152,9 @@ def create_topic(
         When no broker answers or the topic can't be created.
 
     """
-    with _explained(topic, bootstrap):
-        require_known(options)
-        options = {**_DEFAULTS, **options, **_OURS}
+    given, options = options, {**_DEFAULTS, **options, **OURS}
+    with connecting(bootstrap, options, SinkError):
+        require_known(given)
         admin = KafkaAdminClient(
             bootstrap_servers=bootstrap.split(","), **known_to(KafkaAdminClient, options)
         )
@@ -164,18 +166,3 @@ def create_topic(
             pass  # another sink created it first
         finally:
             admin.close()
-
-
-@contextmanager
-def _explained(topic: str, bootstrap: str) -> Iterator[None]:
-    """Raise the client's errors as ours, with a remedy."""
-    try:
-        yield
-    except KafkaTimeoutError as error:
-        raise SinkError(
-            f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options right?"
-        ) from error
-    except KafkaError as error:
-        raise SinkError(f"topic {topic} at {bootstrap}: {error}") from error
-    except (AssertionError, OSError, TypeError, ValueError) as error:
-        raise SinkError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error

@@ -6,7 +6,6 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import (
     KafkaError,
-    KafkaTimeoutError,
     LogTruncationError,
     OffsetOutOfRangeError,
     UnsupportedCodecError,
@@ -14,6 +13,7 @@ from kafka.errors import (
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
+from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
@@ -152,14 +152,6 @@ def _open_consumer(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
             f"kafka_options: {', '.join(taken)} can't be set; the order depends on it"
         )
     given = {**_DEFAULTS, **known_to(KafkaConsumer, options), **_OURS}
-    try:
+    with connecting(bootstrap, options, SourceError):
         require_known(options)
         return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **given)
-    except KafkaTimeoutError as error:
-        raise SourceError(
-            f"no Kafka broker answers at {bootstrap}: is it running, and are kafka_options right?"
-        ) from error
-    except KafkaError as error:
-        raise SourceError(f"Kafka at {bootstrap}: {error}") from error
-    except (AssertionError, OSError, TypeError, ValueError) as error:
-        raise SourceError(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error

@@ -11,6 +11,7 @@ from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
 from iln_stream.errors import SinkError
+from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to
 from iln_stream.streams.kafka.sink import KafkaSink
 
@@ -92,18 +93,19 @@ class TransactionalSink(KafkaSink):
         These are the group's committed offsets on the broker. If the broker has deleted them (by
         default after a week), they are found from the last committed messages.
         """
-        consumer = KafkaConsumer(
-            bootstrap_servers=self._bootstrap,
-            **{
-                **CONNECTION,
-                **known_to(KafkaConsumer, self._options),
-                "group_id": self._id,
-                "enable_auto_commit": False,
-                "auto_offset_reset": "none",
-                "allow_auto_create_topics": False,
-                "isolation_level": "read_committed",
-            },
-        )
+        with connecting(",".join(self._bootstrap), self._options, SinkError):
+            consumer = KafkaConsumer(
+                bootstrap_servers=self._bootstrap,
+                **{
+                    **CONNECTION,
+                    **known_to(KafkaConsumer, self._options),
+                    "group_id": self._id,
+                    "enable_auto_commit": False,
+                    "auto_offset_reset": "none",
+                    "allow_auto_create_topics": False,
+                    "isolation_level": "read_committed",
+                },
+            )
         try:
             found = {}
             for here in self._partitions:

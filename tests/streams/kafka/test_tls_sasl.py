@@ -1,100 +1,251 @@
-"""A broker that requires TLS and a password: `kafka_options` reach every client."""
+"""A broker that wants TLS with a password or a certificate: every client connects."""
 
 import json
-import socket
+import logging
+import os
+import re
+import shutil
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from support.kafka_broker import KafkaBroker
+from support.command_line import COMMAND, environment, iln
 from support.kafka_topics import create_topic, produce, read_topic
-from support.tls import certificate
+from support.secured_kafka import KEY_PASSWORD, PASSWORD, USER, SecuredBroker, secured_broker
+from support.tls import Authority
 
-from iln_stream.errors import IlnError
-from iln_stream.service import Service, Settings
+from iln_stream.errors import IlnError, SinkError, SourceError
+from iln_stream.service import Service, Settings, output_stream
 
 EVENTS = [(None, b'{"x": {"a": %d}, "y": %d}' % (i % 5, i % 3)) for i in range(50)]
+CLIENTS = ["kafka-python", "confluent"]
+PAGE = Path(__file__).parents[3] / "docs" / "how_to_secure_kafka.md"
 
-
-class Secured(NamedTuple):
-    """A broker, its second listener, and the options for that listener."""
-
-    broker: KafkaBroker
-    bootstrap: str
-    options: dict[str, object]
+Changes = dict[str, object]
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A broker with a SASL_SSL listener and a plain one."""
-    folder = tmp_path_factory.mktemp("secured")
-    key, cert = certificate(folder)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    overrides = {
-        "listeners": "PLAINTEXT://127.0.0.1:{broker_port},CONTROLLER://127.0.0.1:{controller_port},"
-        f"SECURED://127.0.0.1:{port}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{{broker_port}},SECURED://127.0.0.1:{port}",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,"
-        "SECURED:SASL_SSL",
-        "listener.name.secured.sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.secured.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain."
-        'PlainLoginModule required user_iln="secret";',
-        "listener.name.secured.ssl.keystore.type": "PEM",
-        "listener.name.secured.ssl.keystore.key": key.replace("\n", "\\n"),
-        "listener.name.secured.ssl.keystore.certificate.chain": cert.read_text().replace(
-            "\n", "\\n"
-        ),
-    }
-    options = {
-        "security_protocol": "SASL_SSL",
-        "ssl_cafile": str(cert),
-        "sasl_mechanism": "PLAIN",
-        "sasl_plain_username": "iln",
-        "sasl_plain_password": "secret",
-    }
-    with KafkaBroker(folder, overrides, borrow=False) as broker:
-        yield Secured(broker, f"127.0.0.1:{port}", options)
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    """A broker with a port for passwords, one for certificates, and a plain one."""
+    with secured_broker(tmp_path_factory.mktemp("secured")) as broker:
+        yield broker
 
 
-def settings(secured: Secured, topic: str, folder: Path, **options: object) -> Settings:
-    return Settings.load(
-        bootstrap=secured.bootstrap,
-        kafka_options={**secured.options, **options},
+def settings(
+    secured: SecuredBroker, way: str, folder: Path, secret: str = "", **changes: object
+) -> Settings:
+    """Settings that connect in one of the ways; the password is in a file in the folder."""
+    options: Changes = {"ssl_cafile": str(secured.authority.cert), "bootstrap_timeout_ms": 2_000}
+    if way == "mutual":
+        key, cert = secured.client
+        options |= {"security_protocol": "SSL", "ssl_keyfile": str(key), "ssl_certfile": str(cert)}
+        option, secret = "ssl_password", secret or KEY_PASSWORD
+    else:
+        options |= {"security_protocol": "SASL_SSL", "sasl_mechanism": way}
+        options |= {"sasl_plain_username": USER}
+        option, secret = "sasl_plain_password", secret or PASSWORD
+    file = folder / "secret"
+    file.write_text(f"{secret}\n")
+    file.chmod(0o600)
+    given: Changes = {
+        "bootstrap": secured.mutual if way == "mutual" else secured.login,
+        "kafka_secrets": {option: str(file)},
+        "start": "earliest",
+        "stop_at_end": True,
+        "metrics_port": 0,
+        **changes,
+    }
+    given["kafka_options"] = {**options, **given.pop("kafka_options", {})}  # type: ignore[dict-item]
+    return Settings.load(**given)
+
+
+@pytest.mark.parametrize(
+    ("way", "client"),
+    [
+        ("PLAIN", "kafka-python"),
+        ("SCRAM-SHA-512", "kafka-python"),
+        ("SCRAM-SHA-512", "confluent"),
+        ("mutual", "kafka-python"),
+        ("mutual", "confluent"),
+    ],
+)
+def test_every_client_connects(
+    secured: SecuredBroker, way: str, client: str, tmp_path: Path
+) -> None:
+    """Source, sinks, transactions and committed offsets connect in each way: a second run
+    continues and publishes nothing twice. No snapshot contains the secret."""
+    topic = create_topic(secured.broker.bootstrap)
+    given = settings(
+        secured,
+        way,
+        tmp_path,
+        kafka_client=client,
         topic=topic,
-        start="earliest",
-        stop_at_end=True,
         predictions=f"kafka:{topic}-p",
         transactional=True,
-        snapshots=str(folder),
-        metrics_port=0,
+        snapshots=str(tmp_path / "state"),
     )
-
-
-def test_every_client_connects(secured: Secured, tmp_path: Path) -> None:
-    """Source, sinks, transactions and committed offsets work over TLS with a password: a second run
-    continues and publishes nothing twice."""
-    topic = create_topic(secured.broker.bootstrap)
     for _ in range(2):
         produce(secured.broker.bootstrap, topic, EVENTS)
-        Service(settings(secured, topic, tmp_path)).run()
+        Service(given).run()
     found = [json.loads(r.value) for r in read_topic(secured.broker.bootstrap, f"{topic}-p")]
     assert [each["offset"] for each in found] == list(range(100))
+    saved = b"".join(file.read_bytes() for file in (tmp_path / "state").rglob("*.*"))
+    assert saved
+    assert (PASSWORD.encode() in saved, KEY_PASSWORD.encode() in saved) == (False, False)
 
 
-def test_a_wrong_password_is_an_error(secured: Secured, tmp_path: Path) -> None:
-    """A wrong password is an error, whose message does not have the password."""
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("way", ["PLAIN", "SCRAM-SHA-512"])
+def test_a_wrong_password_is_an_error(
+    secured: SecuredBroker,
+    way: str,
+    client: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A wrong password is an error that names the remedy, in bounded time, at every place that
+    connects; neither it nor the log, however verbose, has the password."""
+    caplog.set_level(logging.DEBUG)
     topic = create_topic(secured.broker.bootstrap)
-    with pytest.raises(IlnError, match="are kafka_options right") as caught:
-        Service(
-            settings(
-                secured,
-                topic,
-                tmp_path,
-                sasl_plain_password="hunter2",
-                bootstrap_timeout_ms=3_000,
-            )
-        )
+    given = settings(secured, way, tmp_path, secret="hunter2", kafka_client=client)
+    stream = output_stream(given, f"kafka:{topic}")
+    by_kafka_python = [stream.sink, stream.log_in] if client == "kafka-python" else []
+    began = time.monotonic()
+    for connect in (lambda: stream.log(0, "earliest"), *by_kafka_python):
+        with pytest.raises(IlnError, match=r"refuses the login .*in kafka_secrets") as caught:
+            connect()
+        assert "hunter2" not in str(caught.value)
+    assert time.monotonic() - began < 120
+    assert "hunter2" not in caplog.text
+
+
+CERTIFICATE = "no TLS connection .*ssl_cafile"
+FAULTS = [
+    ("mutual", {"ssl_certfile": None, "ssl_keyfile": None}, "kafka_options"),
+    ("mutual", {"ssl_certfile": "other.pem", "ssl_keyfile": "other.key"}, "kafka_options"),
+    ("PLAIN", {"ssl_cafile": "other-ca.pem"}, CERTIFICATE),
+    ("SCRAM-SHA-512", {"ssl_cafile": None}, CERTIFICATE),
+]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(("way", "changed", "message"), FAULTS)
+def test_certificates_that_do_not_fit(
+    secured: SecuredBroker, way: str, changed: Changes, message: str, client: str, tmp_path: Path
+) -> None:
+    """A missing or foreign certificate of the client, and a broker whose certificate another
+    authority signed, are errors that name the options."""
+    other = Authority(tmp_path)
+    other.cert.rename(tmp_path / "other-ca.pem")
+    other = Authority(tmp_path)
+    other.sign("other", KEY_PASSWORD)
+    changed = {n: f"{tmp_path}/{v}" if v else None for n, v in changed.items()}
+    given = settings(secured, way, tmp_path, kafka_client=client, kafka_options=changed)
+    with pytest.raises(SourceError, match=message):
+        output_stream(given, "kafka:anything").log(0, "earliest")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_wrong_password_of_the_key(secured: SecuredBroker, client: str, tmp_path: Path) -> None:
+    """A key that the password does not decrypt is an error that names `ssl_password`."""
+    given = settings(secured, "mutual", tmp_path, secret="hunter2", kafka_client=client)
+    with pytest.raises(SourceError, match=r"ssl_password|kafka_options") as caught:
+        output_stream(given, "kafka:anything").log(0, "earliest")
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_replaced_file_is_read_again(secured: SecuredBroker, tmp_path: Path) -> None:
+    """A changed password needs a new content of the file and no change of the settings."""
+    topic = create_topic(secured.broker.bootstrap)
+    stream = output_stream(settings(secured, "PLAIN", tmp_path, secret="old"), f"kafka:{topic}")
+    with pytest.raises(SinkError, match="refuses the login"):
+        stream.sink()
+    (tmp_path / "secret").write_text(PASSWORD)
+    stream.sink().close()
+
+
+def test_name_of_the_broker(secured: SecuredBroker, tmp_path: Path) -> None:
+    """Both clients refuse a certificate that has another name, unless `ssl_check_hostname` is
+    false."""
+    there = secured.login.replace("127.0.0.1", "localhost")  # the certificate has only the number
+    for client in CLIENTS:
+        given = {"bootstrap": there, "kafka_client": client}
+        for checks, error in ((True, CERTIFICATE), (False, "no topic 'nothing'")):
+            asked = settings(
+                secured, "PLAIN", tmp_path, kafka_options={"ssl_check_hostname": checks}, **given
+            )
+            with pytest.raises(SourceError, match=error):
+                output_stream(asked, "kafka:nothing").log(0, "earliest")
+
+
+def test_the_page(secured: SecuredBroker, tmp_path: Path) -> None:
+    """The how-to's files and commands work as printed, in another folder and with this broker."""
+    place = tmp_path / "etc"
+    place.mkdir()
+    here = {
+        "/etc/iln-stream": str(place),
+        "kafka.example:9093": secured.login,
+        "kafka.example:9094": secured.mutual,
+    }
+    page = re.sub("|".join(map(re.escape, here)), lambda m: here[m[0]], PAGE.read_text())
+    for file in re.findall(r"```toml\n(# (\S+)\n.*?)```", page, re.DOTALL):
+        (tmp_path / file[1]).write_text(file[0])
+    password, doctor, conversion = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    shutil.copy(secured.authority.cert, place / "ca.pem")
+    key, cert = secured.client
+    (place / "key-password").write_text(KEY_PASSWORD)
+    (place / "key-password").chmod(0o600)
+
+    def sh(commands: str, **options: str) -> None:
+        subprocess.run(
+            ["bash", "-e", "-c", commands],
+            cwd=place,
+            check=True,
+            timeout=60,
+            text=True,
+            env=os.environ | {"STORE_PASSWORD": "store-word", "KEY_PASSWORD": KEY_PASSWORD},
+            **options,  # type: ignore[call-overload]
+        )
+
+    sh(password, input=f"{PASSWORD}\n")
+    assert (place / "kafka-password").stat().st_mode & 0o777 == 0o600
+    sh(  # a Java user's keystore
+        f"openssl pkcs12 -export -in {cert} -inkey {key} -passin env:KEY_PASSWORD "
+        "-passout env:STORE_PASSWORD -out made.p12 && keytool -importkeystore -srckeystore made.p12"
+        ' -srcstorepass "$STORE_PASSWORD" -destkeystore client.jks -deststorepass "$STORE_PASSWORD"'
+    )
+    sh(conversion)
+    create_topic(secured.broker.bootstrap, name="iln-events")
+    produce(secured.broker.bootstrap, "iln-events", EVENTS)
+    assert doctor == "iln-stream doctor --config login.toml\n"
+    for config in ("login.toml", "mutual.toml"):
+        checked = iln("doctor", "--config", config, cwd=tmp_path)
+        assert (checked.returncode, "accepts the login" in checked.stdout) == (0, True), checked
+        letters = str(tmp_path / "letters.jsonl")
+        flags = ("--stop-at-end", "--metrics-port", "0", "--dead-letters", letters)
+        done = iln("run", "--config", config, "--log-level", "debug", *flags, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "50 events" in done.stderr.replace(",", "")
+        for secret in (PASSWORD, KEY_PASSWORD):
+            assert secret not in done.stdout + done.stderr + checked.stdout + checked.stderr
+
+
+def test_doctor_logs_in(secured: SecuredBroker, tmp_path: Path) -> None:
+    """Doctor reports a broker that refuses the password as missing, with the reason."""
+    given = settings(secured, "PLAIN", tmp_path, secret="hunter2")
+    flags = ("--kafka-options", json.dumps(given.kafka_options))
+    flags += ("--kafka-secrets", json.dumps(given.kafka_secrets))
+    done = subprocess.run(
+        [*COMMAND, "doctor", "--bootstrap", given.bootstrap, *flags],
+        env=environment(COLUMNS="600"),
+        timeout=60,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "refuses the login" in done.stdout
+    assert "hunter2" not in done.stdout + done.stderr

@@ -198,9 +198,9 @@ class Hesitating(TransactionalSink):
         super().__init__(*arguments, **more)
         self._read = Slow()
 
-    def _send(self, key: str | None, value: bytes, headers: Any = ()) -> None:
+    def _send(self, key: str | None, value: bytes, *others: Any, **more: Any) -> None:
         self.__dict__["sent"] = json.loads(value)["offset"]
-        super()._send(key, value, headers)
+        super()._send(key, value, *others, **more)
 
     def _commit(self) -> None:
         self.__dict__.setdefault("commits", []).append(
@@ -221,11 +221,13 @@ def test_flush_during_publish(broker: KafkaBroker, topic: str, source: str) -> N
 
     flushing = threading.Thread(target=flush_on)
     flushing.start()
-    for offset in range(40):
-        send(sink, source, range(offset, offset + 1))
-        time.sleep(0.001)
-    done.set()
-    flushing.join()
+    try:
+        for offset in range(40):
+            send(sink, source, range(offset, offset + 1))
+            time.sleep(0.001)
+    finally:
+        done.set()
+        flushing.join()
     sink.close()
     commits = sink.__dict__["commits"]
     assert len(commits) > 3

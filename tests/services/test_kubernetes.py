@@ -1,0 +1,229 @@
+"""The Kubernetes manifests: valid, consistent, confined; their settings and commands run."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+import yaml
+from support.kafka_topics import create_topic
+from support.prometheus_server import DIRECT
+from support.running_command import Command
+from support.secured_kafka import PASSWORD, secured_broker
+
+from iln_stream.api import ApiSettings
+from iln_stream.service import Settings
+
+TOP = Path(__file__).parents[2]
+MANIFESTS = TOP / "services" / "kubernetes"
+PAGE = (TOP / "docs" / "how_to_kubernetes.md").read_text()
+RESOURCES = [
+    each
+    for file in sorted(MANIFESTS.glob("*.yaml"))
+    for each in yaml.safe_load_all(file.read_text())
+]
+TOKEN = "token-of-the-test-0123456789"
+
+
+def resource(kind: str, name: str = "iln-stream") -> dict[str, Any]:
+    """Return one resource."""
+    (found,) = [r for r in RESOURCES if (r["kind"], r["metadata"]["name"]) == (kind, name)]
+    return found
+
+
+def pod() -> dict[str, Any]:
+    """Return the pod of the StatefulSet."""
+    return dict(resource("StatefulSet")["spec"]["template"]["spec"])
+
+
+def container(name: str) -> dict[str, Any]:
+    """Return one container."""
+    (found,) = [each for each in pod()["containers"] if each["name"] == name]
+    return dict(found)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """The TOML file of the ConfigMap."""
+    file = tmp_path / "iln.toml"
+    file.write_text(resource("ConfigMap")["data"]["iln.toml"])
+    return file
+
+
+def validated(*files: Path) -> "subprocess.CompletedProcess[str]":
+    """Validate files strictly: unknown fields are errors."""
+    return subprocess.run(
+        [
+            shutil.which("kubernetes-validate", path=str(Path(sys.executable).parent)) or "",
+            "--strict",
+        ]
+        + [str(file) for file in files],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_every_manifest_is_valid() -> None:
+    """Each resource fits the schema of its kind; a warning is a failure, too."""
+    done = validated(*sorted(MANIFESTS.glob("*.yaml")))
+    said = (done.stdout + done.stderr).splitlines()
+    assert (done.returncode, {line.split()[0] for line in said}) == (0, {"INFO"}), said
+    assert len(said) == len(RESOURCES)
+
+
+def test_a_misspelt_field_is_found(tmp_path: Path) -> None:
+    """The validation above can fail: strictness finds a misspelt field."""
+    file = tmp_path / "misspelt.yaml"
+    file.write_text((MANIFESTS / "learner.yaml").read_text().replace("replicas:", "replica:"))
+    assert validated(file).returncode == 1
+
+
+def test_settings_fit_the_pod(config: Path) -> None:
+    """Both processes accept the settings; ports, folders and the topic are those of the other
+    process and of the manifests."""
+    learner, api = Settings.load(config), ApiSettings.load(config)
+    assert (Path(str(learner.publish)), learner.source_address) == (api.models, api.events)
+    assert learner.kafka_options == api.kafka_options
+    assert learner.kafka_secrets == api.kafka_secrets
+    assert learner.bootstrap == api.bootstrap
+    ports = {p["name"]: p["containerPort"] for name in ("learner", "api") for p in
+             container(name)["ports"]}  # fmt: skip
+    assert ports == {"metrics": learner.metrics_port, "http": api.port}
+    assert pod()["terminationGracePeriodSeconds"] > max(30, api.stop_seconds)
+    annotations = resource("StatefulSet")["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["prometheus.io/port"] == str(learner.metrics_port)
+    for name in ("snapshots", "publish"):
+        assert mounted("learner", str(getattr(learner, name))) == ("state", False)
+    assert mounted("api", str(api.models)) == ("state", True)
+
+
+def mounted(name: str, path: str) -> tuple[str, bool] | None:
+    """Return the volume with a path in a container, and whether it is read-only."""
+    for each in container(name)["volumeMounts"]:
+        if PurePosixPath(path).is_relative_to(each["mountPath"]):
+            return each["name"], each.get("readOnly", False)
+    return None
+
+
+def test_secrets_are_files_of_the_secret(config: Path) -> None:
+    """Each secret that the settings name is in the volume of the Secret that the how-to creates."""
+    named = set(re.findall(r'"(/run/secrets/[^"]+)"', config.read_text()))
+    created = set(re.findall(r"--from-file=(\S+)", PAGE))
+    assert {PurePosixPath(path).name for path in named} == created
+    for path in named:
+        assert mounted("learner", path) == mounted("api", path) == ("secrets", True)
+    volumes = {each["name"]: each for each in pod()["volumes"]}
+    assert volumes["secrets"]["secret"] == {"secretName": "iln-stream", "defaultMode": 0o440}
+    assert "create secret generic iln-stream" in PAGE
+
+
+def test_the_pod_is_confined() -> None:
+    """No container runs as root, gets a capability, or writes outside its volumes; no variable of
+    a Service can be taken for a setting."""
+    assert pod()["enableServiceLinks"] is False
+    assert pod()["automountServiceAccountToken"] is False
+    context = pod()["securityContext"]
+    user = re.search(r"^USER (\d+):(\d+)$", (TOP / "services/learner/Dockerfile").read_text(), re.M)
+    assert user is not None
+    assert (str(context["runAsUser"]), str(context["fsGroup"])) == user.groups()
+    assert (context["runAsNonRoot"], context["seccompProfile"]["type"]) == (True, "RuntimeDefault")
+    for each in pod()["containers"]:
+        assert each["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert "memory" in each["resources"]["limits"]
+
+
+def test_names_that_refer_to_each_other() -> None:
+    """Services and the budget select the pod, and their ports exist; the how-to names resources
+    that exist."""
+    labels = resource("StatefulSet")["spec"]["template"]["metadata"]["labels"]
+    ports = {port["name"] for each in pod()["containers"] for port in each["ports"]}
+    for kind, name in (("Service", "iln-stream"), ("Service", "iln-stream-api")):
+        spec = resource(kind, name)["spec"]
+        assert spec["selector"] == labels
+        assert {port["targetPort"] for port in spec["ports"]} <= ports
+    for kind in ("StatefulSet", "PodDisruptionBudget"):
+        assert resource(kind)["spec"]["selector"] == {"matchLabels": labels}
+    assert resource("StatefulSet")["spec"]["serviceName"] == "iln-stream"
+    for kind, name in re.findall(r"\b(statefulset|service)/([\w-]+)", PAGE):
+        assert name in {r["metadata"]["name"] for r in RESOURCES if r["kind"].lower() == kind}
+    claim = resource("StatefulSet")["spec"]["volumeClaimTemplates"][0]["metadata"]["name"]
+    assert f"pvc {claim}-iln-stream-0`" in PAGE
+    assert "kubectl apply --filename services/kubernetes/\n" in PAGE
+
+
+def call(url: str, body: bytes | None = None, token: str = TOKEN) -> Any:
+    """Return the answer of the API or of a probe."""
+    request = urllib.request.Request(
+        url, body, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    )
+    with DIRECT.open(request, timeout=30) as response:
+        return json.loads(response.read())
+
+
+def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) -> None:
+    """The containers' commands work with the ConfigMap's settings and the how-to's secrets on a
+    broker that wants TLS and a password: an event sent to the API is learned and predicted; the
+    probes' paths answer."""
+    bodies = re.findall(r"-d '(\{.*?\})' http://127.0.0.1:8080(/\w+)", PAGE)
+    with secured_broker(tmp_path / "kafka") as secured:
+        create_topic(secured.broker.bootstrap, name="iln-events")
+        for file, content in {
+            "kafka-ca.pem": secured.authority.cert.read_text(),
+            "kafka-password": f"{PASSWORD}\n",
+            "api-tokens": f"{TOKEN}\n",
+        }.items():
+            (tmp_path / file).write_text(content)
+            (tmp_path / file).chmod(0o440)
+        text = config.read_text().replace("kafka.example:9093", secured.login)
+        text = text.replace("/run/secrets/iln-stream", str(tmp_path))
+        text = text.replace("/var/lib/iln-stream", str(tmp_path / "state"))
+        config.write_text(text.replace('"0.0.0.0"', '"127.0.0.1"').replace('"json"', '"text"'))
+        command = {name: container(name)["args"] for name in ("learner", "api")}
+        given = {
+            n: [str(config) if a.startswith("/") else a for a in c] for n, c in command.items()
+        }
+        with (
+            Command(tmp_path, *given["learner"], "--metrics-port", "0") as learner,
+            Command(tmp_path, *given["api"], "--port", "0") as api,
+        ):
+            learner.wait_until_it_says("/metrics")
+            api.wait_until_it_says("serving http")
+            metrics = re.search(r"http://[\d.:]+(?=/metrics)", learner.said)
+            url = re.search(r"serving (http://[\d.:]+)", api.said)
+            assert metrics is not None
+            assert url is not None
+            for body, path in bodies[:1] * 3:
+                assert call(url[1] + path, body.encode())["appended"][0]["is_new"]
+            learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) >= 1)
+            for name, address in (("learner", metrics[0]), ("api", url[1])):
+                for probe in ("livenessProbe", "readinessProbe"):
+                    wait_for(address + container(name)[probe]["httpGet"]["path"])
+            body, path = bodies[1]
+            predicted = call(url[1] + path, body.encode())
+            assert abs(predicted["predictions"][0]["y_pred"]) < 1e6
+            assert (learner.terminate(), api.terminate()) == (0, 0)
+        assert PASSWORD not in learner.said + api.said
+
+
+def wait_for(url: str) -> None:
+    """Wait until a probe answers 200."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with DIRECT.open(url, timeout=10):
+                return
+        except OSError:
+            assert time.monotonic() < deadline, url
+            time.sleep(0.1)

@@ -1,0 +1,128 @@
+"""Appending to a topic: positions, partitions by key, times, and brokers that go away."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, read_topic, unique_topic
+
+from iln_stream.errors import SinkError
+from iln_stream.streams import NewRecord, StreamOptions, stream_at
+from iln_stream.streams.kafka import KafkaAppender
+
+
+@pytest.fixture
+def appender(broker: KafkaBroker) -> Iterator[KafkaAppender]:
+    """An appender to a new topic with four partitions."""
+    opened = KafkaAppender(create_topic(broker.bootstrap, 4), bootstrap=broker.bootstrap)
+    yield opened
+    opened.close()
+
+
+def found(broker: KafkaBroker, topic: str, partition: int, offset: int) -> tuple[bytes, bytes]:
+    """Return the key and the value at a position."""
+    here = TopicPartition(topic, partition)
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap)
+    try:
+        consumer.assign([here])
+        consumer.seek(here, offset)
+        record = consumer.poll(timeout_ms=20_000, max_records=1)[here][0]
+        assert record.offset == offset
+        return record.key, record.value
+    finally:
+        consumer.close()
+
+
+def test_each_record_is_where_it_says(broker: KafkaBroker, appender: KafkaAppender) -> None:
+    """The partition and the offset of each record are those at which a consumer reads it."""
+    records = [NewRecord(b"%d" % i, key=f"id-{i}", id=f"id-{i}") for i in range(20)]
+    places = appender.append(records)
+    assert len({place.partition for place in places}) > 1
+    for record, place in list(zip(records, places, strict=True))[::4]:
+        assert record.key is not None
+        key, value = found(broker, appender.stream, place.partition, place.offset)
+        assert (key, value) == (record.key.encode(), record.value)
+
+
+def test_order_and_partition_of_a_key(broker: KafkaBroker, appender: KafkaAppender) -> None:
+    """Records of a key go to one partition in their order, over several calls; the partition is
+    the one that other producers choose."""
+    places = [p for _ in range(3) for p in appender.append([NewRecord(b"1", key="a")] * 40)]
+    assert len({place.partition for place in places}) == 1
+    offsets = [place.offset for place in places]
+    assert offsets == list(range(120))
+    other = KafkaProducer(bootstrap_servers=broker.bootstrap)
+    assert places[0].partition == other.send(appender.stream, b"1", key=b"a").get(30).partition
+    other.close()
+
+
+def test_times_and_missing_keys(broker: KafkaBroker, topic: str) -> None:
+    """A record's time is stored; without one it is now. A record needs no key."""
+    appender = stream_at(f"kafka:{topic}", StreamOptions(bootstrap=broker.bootstrap)).appender()
+    before = time.time()
+    appender.append([NewRecord(b"1", timestamp=1234.5), NewRecord(b"2", key="k\udcff")])
+    assert appender.append([]) == []
+    appender.close()
+    first, second = read_topic(broker.bootstrap, topic)
+    assert (first.key, first.timestamp) == (None, 1_234_500)
+    assert second.key == b"k\xff"
+    assert before - 1 <= second.timestamp / 1000 <= time.time() + 1
+
+
+def test_repeats_are_appended(topic: str, broker: KafkaBroker) -> None:
+    """A broker can't find an id again: a repeat is a new record, and is reported as one."""
+    appender = KafkaAppender(topic, bootstrap=broker.bootstrap)
+    places = [
+        *appender.append([NewRecord(b"1", id="a")]),
+        *appender.append([NewRecord(b"1", id="a")]),
+    ]
+    appender.close()
+    assert [(place.offset, place.is_new) for place in places] == [(0, True), (1, True)]
+
+
+def test_topic_that_does_not_exist(broker: KafkaBroker) -> None:
+    """A missing topic is created, as for a sink."""
+    appender = KafkaAppender(unique_topic(), bootstrap=broker.bootstrap)
+    (place,) = appender.append([NewRecord(b"1", key="a")])
+    appender.close()
+    assert place == (0, 0, True)
+
+
+def test_record_that_is_too_large(broker: KafkaBroker, appender: KafkaAppender) -> None:
+    """A record that the broker refuses is an error, never a silent loss; a new appender works."""
+    with pytest.raises(SinkError, match=f"topic {appender.stream} did not take a record"):
+        appender.append([NewRecord(b"1"), NewRecord(b"a" * (2 << 20))])
+    with pytest.raises(SinkError, match="an earlier append failed"):
+        appender.append([NewRecord(b"1")])
+    again = KafkaAppender(appender.stream, bootstrap=broker.bootstrap)
+    assert len(again.append([NewRecord(b"2")])) == 1
+    again.close()
+
+
+def test_no_broker() -> None:
+    """Without a broker, opening fails in bounded time, and the error names the address."""
+    with pytest.raises(SinkError, match=r"no Kafka broker answers at 127\.0\.0\.1:1"):
+        KafkaAppender("a", bootstrap="127.0.0.1:1", options={"bootstrap_timeout_ms": 500})
+
+
+def test_broker_that_goes_away(stoppable: KafkaBroker) -> None:
+    """A broker killed between two appends makes the second one fail in bounded time; once it is
+    back, a new appender appends, and all acknowledged records are there."""
+    topic = create_topic(stoppable.bootstrap)
+    options = {"delivery_timeout_ms": 3_000, "request_timeout_ms": 2_000}
+    appender = KafkaAppender(topic, bootstrap=stoppable.bootstrap, options=options)
+    kept = list(appender.append([NewRecord(b"kept")] * 10))
+    stoppable.kill()
+    began = time.monotonic()
+    with pytest.raises(SinkError):
+        appender.append([NewRecord(b"unsure")])
+    appender.close()
+    assert time.monotonic() - began < 60
+    stoppable.start()
+    again = KafkaAppender(topic, bootstrap=stoppable.bootstrap)
+    kept += again.append([NewRecord(b"kept")])
+    again.close()
+    values = {record.offset: record.value for record in read_topic(stoppable.bootstrap, topic)}
+    assert [values[place.offset] for place in kept] == [b"kept"] * 11

@@ -1,0 +1,90 @@
+"""A real broker that also listens with TLS: one port asks for a password, one for a certificate."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from kafka import KafkaAdminClient
+from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
+
+from support.kafka_broker import KafkaBroker
+from support.tls import Authority, Certificate
+
+USER, PASSWORD = "iln", "pass-word/of the test"
+KEY_PASSWORD = "key-word of the test"
+
+
+class SecuredBroker(NamedTuple):
+    """A broker with three ports.
+
+    `broker.bootstrap` is the plain one. `login` wants TLS and USER with PASSWORD (PLAIN or
+    SCRAM-SHA-512); `mutual` wants a certificate that `authority` signed, such as `client`, whose
+    key is encrypted with KEY_PASSWORD.
+    """
+
+    broker: KafkaBroker
+    login: str
+    mutual: str
+    authority: Authority
+    client: Certificate
+
+
+@contextmanager
+def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
+    """Run the broker."""
+    folder.mkdir(exist_ok=True)
+    authority = Authority(folder)
+    server = authority.sign("server")
+    login, mutual = (f"127.0.0.1:{port}" for port in _free_ports())
+    plain_module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    scram_module = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    overrides = {
+        "listeners": "PLAINTEXT://127.0.0.1:{broker_port},CONTROLLER://127.0.0.1:{controller_port},"
+        f"LOGIN://{login},MUTUAL://{mutual}",
+        "advertised.listeners": "PLAINTEXT://127.0.0.1:{broker_port},"
+        f"LOGIN://{login},MUTUAL://{mutual}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,"
+        "LOGIN:SASL_SSL,MUTUAL:SSL",
+        "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+        "listener.name.login.plain.sasl.jaas.config": f"{plain_module} required "
+        f'user_{USER}="{PASSWORD}";',
+        "listener.name.login.scram-sha-512.sasl.jaas.config": f"{scram_module} required;",
+        "listener.name.mutual.ssl.client.auth": "required",
+        "listener.name.mutual.ssl.truststore.type": "PEM",
+        "listener.name.mutual.ssl.truststore.certificates": _one_line(authority.cert),
+    }
+    for name in ("login", "mutual"):
+        overrides |= {
+            f"listener.name.{name}.ssl.keystore.type": "PEM",
+            f"listener.name.{name}.ssl.keystore.key": _one_line(server.key),
+            f"listener.name.{name}.ssl.keystore.certificate.chain": _one_line(server.cert),
+        }
+    with KafkaBroker(folder, overrides, borrow=False) as broker:
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+            admin.alter_user_scram_credentials(
+                [UserScramCredentialUpsertion(USER, ScramMechanism.SCRAM_SHA_512, PASSWORD)]
+            )
+        client = authority.sign("client", KEY_PASSWORD)
+        yield SecuredBroker(broker, login, mutual, authority, client)
+
+
+def _one_line(file: Path) -> str:
+    return file.read_text().replace("\n", "\\n")
+
+
+def _free_ports() -> list[int]:
+    """Two ports below the range of outgoing connections."""
+    found: list[int] = []
+    for port in random.SystemRandom().sample(range(15000, 32000), k=200):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+    return found[:2]
