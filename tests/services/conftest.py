@@ -153,7 +153,9 @@ def prometheus(
     copy = shutil.copytree(COMMITTED, folder / "config")
     config = yaml.safe_load((copy / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "500ms", "evaluation_interval": "500ms"}
-    (static,) = config["scrape_configs"][0]["static_configs"]
+    learner = next(each for each in config["scrape_configs"] if each["job_name"] == "iln-learner")
+    config["scrape_configs"] = [learner]
+    (static,) = learner["static_configs"]
     static["targets"] = [learners.address, NOBODY_LISTENS_HERE]
     (copy / "prometheus.yml").write_text(yaml.safe_dump(config))
     with PrometheusServer(copy / "prometheus.yml", folder) as server:

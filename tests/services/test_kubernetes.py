@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -163,20 +162,24 @@ def test_names_that_refer_to_each_other() -> None:
     assert "kubectl apply --filename services/kubernetes/\n" in PAGE
 
 
-def call(url: str, body: bytes | None = None, token: str = TOKEN) -> Any:
-    """Return the answer of the API or of a probe."""
-    request = urllib.request.Request(
-        url, body, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+def curl(number: int, url: str, folder: Path) -> Any:
+    """Run a curl command of the how-to, for the API at a URL, and return the answer."""
+    line = re.findall(r"^ *(curl .*)$", PAGE, re.MULTILINE)[number]
+    command = line.replace("http://127.0.0.1:8080", url).replace("curl ", "curl --noproxy '*' ", 1)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=True,
     )
-    with DIRECT.open(request, timeout=30) as response:
-        return json.loads(response.read())
+    return json.loads(done.stdout)
 
 
 def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) -> None:
     """The containers' commands work with the ConfigMap's settings and the how-to's secrets on a
     broker that wants TLS and a password: an event sent to the API is learned and predicted; the
     probes' paths answer."""
-    bodies = re.findall(r"-d '(\{.*?\})' http://127.0.0.1:8080(/\w+)", PAGE)
     with secured_broker(tmp_path / "kafka") as secured:
         create_topic(secured.broker.bootstrap, name="iln-events")
         for file, content in {
@@ -204,15 +207,16 @@ def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) ->
             url = re.search(r"serving (http://[\d.:]+)", api.said)
             assert metrics is not None
             assert url is not None
-            for body, path in bodies[:1] * 3:
-                assert call(url[1] + path, body.encode())["appended"][0]["is_new"]
+            wait_for(url[1] + "/live")
+            assert curl(0, url[1], tmp_path)["appended"] == [
+                {"partition": 0, "offset": 0, "is_new": True}
+            ]
             learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) >= 1)
             for name, address in (("learner", metrics[0]), ("api", url[1])):
                 for probe in ("livenessProbe", "readinessProbe"):
                     wait_for(address + container(name)[probe]["httpGet"]["path"])
-            body, path = bodies[1]
-            predicted = call(url[1] + path, body.encode())
-            assert abs(predicted["predictions"][0]["y_pred"]) < 1e6
+            predicted = curl(1, url[1], tmp_path)["predictions"][0]
+            assert abs(predicted["y_pred"]) < 1e6
             assert (learner.terminate(), api.terminate()) == (0, 0)
         assert PASSWORD not in learner.said + api.said
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 TOP = Path(__file__).resolve().parents[2]
-WITHOUT_GRAFANA = ("kafka", "topics", "learner", "producer", "prometheus")
+WITHOUT_GRAFANA = ("kafka", "topics", "learner", "api", "producer", "prometheus")
 
 _BUILD_SECONDS = 900.0
 _UP_SECONDS = 240.0
@@ -28,10 +28,13 @@ class Compose:
 
     def __init__(self) -> None:
         self._project = f"iln-stream-test-{uuid.uuid4().hex[:8]}"
-        self.kafka_port, self.learner_port, self.prometheus_port, self.grafana_port = _free_ports(4)
+        ports = _free_ports(5)
+        self.kafka_port, self.learner_port, self.prometheus_port, self.grafana_port = ports[:4]
+        self.api_port = ports[4]
         self._image_tag = self._project
         self._variables = {
             "ILN_KAFKA_PORT": str(self.kafka_port),
+            "ILN_API_PORT": str(self.api_port),
             "ILN_LEARNER_PORT": str(self.learner_port),
             "ILN_PROMETHEUS_PORT": str(self.prometheus_port),
             "ILN_GRAFANA_PORT": str(self.grafana_port),

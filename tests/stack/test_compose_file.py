@@ -19,6 +19,7 @@ def test_ports_are_on_the_loopback_and_can_be_chosen(compose: Compose) -> None:
 
     assert {port["host_ip"] for port in ports} == {"127.0.0.1"}
     assert {int(port["published"]) for port in ports} == {
+        compose.api_port,
         compose.kafka_port,
         compose.learner_port,
         compose.prometheus_port,

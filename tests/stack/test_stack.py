@@ -9,6 +9,7 @@ import json
 import math
 import re
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any
@@ -52,13 +53,13 @@ def test_producers_events_are_learned(stack: Compose) -> None:
     assert after["iln_alpha_l1"] > 0
 
 
-def test_prometheus_sees_the_learner(stack: Compose) -> None:
-    """Protects dashboard and alerts: the target is up and its metrics are stored."""
+def test_prometheus_sees_learner_and_api(stack: Compose) -> None:
+    """Protects dashboard and alerts: the targets are up and their metrics are stored."""
     targets = eventually(
         lambda: prometheus(stack, "targets")["activeTargets"],
-        lambda found: [target["health"] for target in found] == ["up"],
+        lambda found: [target["health"] for target in found] == ["up", "up"],
     )
-    assert targets[0]["labels"]["job"] == "iln-learner"
+    assert {target["labels"]["job"] for target in targets} == {"iln-api", "iln-learner"}
 
     for name in LEARNING:
         found = eventually(lambda name=name: query(stack, name), bool)  # type: ignore[misc]
@@ -173,6 +174,55 @@ def test_rebuild_in_a_container(stack: Compose) -> None:
     assert len(read_topic(stack, "iln-predictions")) == before
 
 
+def test_an_event_sent_to_the_api_is_learned(stack: Compose) -> None:
+    """Protects users without a Kafka client: an event sent by HTTP is in the topic where the answer
+    says, and is learned; sent again under its id, it is not learned again. Without the token
+    nothing is answered."""
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        get(f"http://127.0.0.1:{stack.api_port}/model")
+    before = metrics(stack)["iln_events_total"]
+    event = {"x": {"0": 0.5, "1": 0.25}, "y": 12.5, "id": "from-the-api"}
+    (first,), (again,) = (api(stack, "/events", event)["appended"] for _ in range(2))
+
+    assert again["offset"] > first["offset"]
+    found = eventually(
+        lambda: [p for p in read_topic(stack, "iln-predictions") if p["offset"] >= first["offset"]],
+        bool,
+    )
+    assert [(each["offset"], each["id"]) for each in found] == [(first["offset"], "from-the-api")]
+    eventually(lambda: metrics(stack)["iln_consumer_lag"], lambda lag: lag == 0)
+    assert metrics(stack)["iln_events_total"] == before + 1
+
+
+def test_the_api_predicts_the_same_after_a_restart(stack: Compose) -> None:
+    """Protects a web application: the API predicts with a version that is current, and with the
+    same result after learner and API were stopped and started."""
+    learned = metrics(stack)["iln_events_total"]
+    x = {"x": {"0": 0.5, "1": 0.25}}
+    before = eventually(
+        lambda: api(stack, "/predict", x), lambda now: now["model"]["n_learned"] >= learned
+    )
+    assert before["predictions"][0]["interval"]["lower"] <= before["predictions"][0]["y_pred"]
+
+    stack("stop", "api", "learner")
+    assert (stack.exit_code("api"), stack.exit_code("learner")) == (0, 0)
+    stack("start", "learner", "api")
+    eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    after = eventually(lambda: api(stack, "/predict", x), lambda now: "predictions" in now)
+    assert after["predictions"] == before["predictions"]
+
+
+def api(stack: Compose, path: str, body: dict[str, Any]) -> Any:
+    """Return the API's answer to a request with the stack's token."""
+    token = stack("exec", "-T", "api", "cat", "/var/lib/iln-api/token").strip()
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{stack.api_port}{path}",
+        json.dumps(body).encode(),
+        {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+    )
+    return json.loads(get(request))
+
+
 def metrics(stack: Compose) -> dict[str, float]:
     """Return the learner's /metrics, histograms left out."""
     text = get(f"http://127.0.0.1:{stack.learner_port}/metrics").decode()
@@ -195,8 +245,8 @@ def query(stack: Compose, expression: str) -> Any:
     return prometheus(stack, "query?" + urllib.parse.urlencode({"query": expression}))["result"]
 
 
-def get(address: str) -> bytes:
-    """Return the page at a URL, bypassing any proxy."""
+def get(address: str | urllib.request.Request) -> bytes:
+    """Return the answer of a URL, bypassing any proxy."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(address, timeout=5) as answer:
         body: bytes = answer.read()

@@ -2,18 +2,20 @@
 # shellcheck shell=bash disable=SC2154
 
 ENGINE_SUITE=trixie # Debian 13: the oldest with the plugins for compose and buildx
+PROMETHEUS_SUITE=forky # Debian 14: the oldest with Prometheus 3
 
 fetch_programs() {
-  local done=$CACHE/programs.ok suite program
+  local done=$CACHE/programs-2.ok suite program
   [ ! -e "$done" ] || return 0
   rm -rf "$PROGRAMS" "${CACHE:?}/bin" "$CACHE/client"
   suite=$(machine_suite)
   # From this machine's own suite: programs that need only its C library.
   download "$suite" debootstrap iptables libip4tc2 libip6tc2 libxtables12 libmnl0 libnftnl11 \
-    libnetfilter-conntrack3 libnfnetlink0 runc busybox-static prometheus
+    libnetfilter-conntrack3 libnfnetlink0 runc busybox-static
   download_missing "$suite" iptables runc
   download "$ENGINE_SUITE" docker.io containerd tini docker-cli docker-compose docker-buildx
-  unpack "$suite" "$ENGINE_SUITE"
+  download "$PROMETHEUS_SUITE" prometheus promtool
+  unpack "$suite" "$ENGINE_SUITE" "$PROMETHEUS_SUITE"
   wrap_iptables
   mkdir -p "$CACHE/client/cli-plugins"
   ln -s "$PROGRAMS"/usr/libexec/docker/cli-plugins/docker-{compose,buildx} "$CACHE/client/cli-plugins"
