@@ -5,10 +5,9 @@ from pathlib import Path
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.base import Record
-from iln_stream.streams.sqlite.appender import store
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import Row, partition_of_key, partitions_of, stored_text
-from iln_stream.streams.sqlite.topics import find_or_create_topic
+from iln_stream.streams.sqlite.ends import Ends
+from iln_stream.streams.sqlite.records import Row, partition_of_key, stored_text
 
 _WHERE = "WHERE topic = ? AND source = ? AND source_id = ? AND partition = ?"
 
@@ -39,13 +38,12 @@ class SqliteImporter:
 
     def __init__(self, path: Path, topic: str, source: str, source_id: str | None) -> None:
         self._database = Database(path, create=True, error=SinkError)
-        self._name = topic
         try:
-            self._topic = find_or_create_topic(self._database, topic)
+            self._ends = Ends(self._database, topic)
         except SinkError:
             self._database.close()
             raise
-        self._key = self._topic.number, f"import of {source}", source_id or ""
+        self._key = self._ends.topic.number, f"import of {source}", source_id or ""
 
     def position(self, partition: int) -> int | None:
         """Return where to go on in a partition of the other stream; None: at its beginning."""
@@ -86,21 +84,23 @@ class SqliteImporter:
                     f"{self._database.path}: another process does the same {self._key[1]}: let one "
                     "of them finish"
                 )
-            partitions = partitions_of(connection, self._topic.number)
+            partitions = self._ends.now(connection)
             rows: list[list[Row]] = [[] for _ in partitions]
             for record in records:
                 assert not isinstance(record.payload, dict)
                 to = partition_of_key(record.key, len(partitions)) if by_key else partition
                 assert record.timestamp is not None
-                row = record.timestamp, stored_text(record.key), None, record.payload
+                key = None if record.key is None else stored_text(record.key)
+                row = record.timestamp, key, None, record.payload
                 rows[to].append(row)  # type: ignore[arg-type]
             for each, new in zip(partitions, rows, strict=True):
                 if new:
-                    store(connection, self._name, each, new)
+                    self._ends.store(connection, each, new)
             connection.execute(
                 "INSERT OR REPLACE INTO committed VALUES (?, ?, ?, ?, 0, ?)",
                 (*self._key, partition, end),
             )
+        self._ends.committed()
 
     def forget(self) -> None:
         """Forget how far the other stream was read, so that it begins anew."""
