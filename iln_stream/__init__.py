@@ -78,10 +78,13 @@ _FOLDERS = {
 _FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names}
 """Names that are imported on first use: learners need no stream, and the client no learner."""
 
+_PACKAGES = {"features", "frozen", "learners"}
+"""Folders that are attributes of the package, imported or not."""
+
 
 def __getattr__(name: str) -> Any:
-    if name == "features":
-        return import_module("iln_stream.features")
+    if name in _PACKAGES:
+        return import_module(f"iln_stream.{name}")
     if name in _FOLDER_OF:
         return getattr(import_module(f"iln_stream.{_FOLDER_OF[name]}"), name)
     raise AttributeError(f"module 'iln_stream' has no attribute {name!r}")

@@ -88,6 +88,11 @@ def test_a_name_loaded_later_is_its_modules_own(name, folder):
     )
 
 
+def test_folders_that_need_no_import():
+    """`iln_stream.learners` is there without an import of its own."""
+    assert "iln_stream.learners" in loaded_by("import iln_stream; iln_stream.learners.restorable")
+
+
 def test_an_unknown_name():
     """A misspelt name is an AttributeError that names it."""
     with pytest.raises(AttributeError, match="'iln_stream' has no attribute 'ShrinkingGradent'"):

@@ -49,7 +49,7 @@ def test_ids_are_unique_and_tasks_are_told():
 def test_ours_are_looked_up_by_name(id_, monkeypatch):
     """An iln_stream without the learner leaves it out, and says what is missing."""
     for name in ("InfiniteLayerRegressor", "InfiniteLayerClassifier"):
-        monkeypatch.delattr(iln_stream, name, raising=False)
+        monkeypatch.delitem(iln_stream._FOLDER_OF, name)
     with pytest.raises(UnavailableError, match="has no InfiniteLayer"):
         CONTENDERS[id_].make(1)
 
