@@ -22,13 +22,13 @@ from iln_stream.demo.contenders import (
     shrinking_run,
     streams,
 )
+from iln_stream.demo.stored import address, open_stream, store_streams
 from iln_stream.demo.trajectory import Trajectory
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.listeners import Metrics, Progress
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service.warming import Warming
-from iln_stream.streams.river import RiverDatasetSource
 
 _SEED = 1
 _SHRINKING = "a shrinking run"
@@ -69,6 +69,9 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
         ) from error
     url = f"http://127.0.0.1:{server.server_address[1]}/metrics"
     console.print(f"Metrics of our learners during the demo: {url}")
+    log = out / "demo.db"
+    store_streams(streams(_SEED), log)
+    console.print(f"The streams' events are in an embedded log, {log}.")
 
     warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is expected to warn
     warmings = [Warming.of(make()) for make in contenders(_SEED).values()]
@@ -77,11 +80,11 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     runs: dict[str, dict[str, Trajectory]] = {}
     for stream in streams(_SEED):
         runs[stream.title] = {
-            name: _learn(stream, name, make, metrics, console)
+            name: _learn(stream, log, name, make, metrics, console)
             for name, make in contenders(_SEED).items()
         }
     drifting = streams(_SEED)[-1]
-    shrinking = _learn(drifting, _SHRINKING, lambda: shrinking_run(_SEED), metrics, console)
+    shrinking = _learn(drifting, log, _SHRINKING, lambda: shrinking_run(_SEED), metrics, console)
 
     console.print(_table(runs))
     console.print(
@@ -96,6 +99,11 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     else:
         draw(runs, shrinking, picture)
         console.print(f"Picture of the running losses: {picture}")
+    console.print(
+        f"Learn one of the streams yourself: iln-stream run --source {address(log, drifting)} "
+        "--stop-at-end --predictions -",
+        soft_wrap=True,
+    )
     if keep:
         console.print(f"Serving {url} until interrupted (Ctrl-C).")
         _wait_for_interrupt()
@@ -105,6 +113,7 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
 
 def _learn(
     stream: DemoStream,
+    log: Path,
     name: str,
     make: Callable[[], base.Regressor],
     metrics: Metrics,
@@ -112,7 +121,7 @@ def _learn(
 ) -> Trajectory:
     _warm_up(make())
     model = make()
-    source = RiverDatasetSource(stream.dataset, stream.title, limit=stream.n_events)
+    source = open_stream(stream, log)
     algorithm_1 = find_shrinking_gradient(model)
     trajectory = Trajectory(algorithm_1)
     progress = Progress(f"{stream.title}: {name}", stream.n_events, console)
@@ -122,6 +131,7 @@ def _learn(
         listeners.append(metrics.watch(model, source, model=label))
     PrequentialLoop(source, model, listeners).run()
     progress.close()
+    source.close()
     return trajectory
 
 

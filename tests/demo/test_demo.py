@@ -55,9 +55,9 @@ def shown(tmp_path_factory):
     return Shown(output + rest, folder, page, seconds)
 
 
-def test_within_a_minute(shown):
-    """The demo takes less than a minute."""
-    assert shown.seconds < 60
+def test_takes_seconds_not_minutes(shown):
+    """The demo takes half a minute on an idle machine; on a busy one a few times as long."""
+    assert shown.seconds < 200
 
 
 def cells(output, name):
@@ -110,8 +110,9 @@ def test_metrics_are_kept(shown):
 
 
 def test_nothing_else_is_left_behind(shown):
-    """The demo writes no file but its picture."""
-    assert [file.name for file in shown.folder.rglob("*") if file.is_file()] == ["running_loss.png"]
+    """The demo writes no files but its picture and its log, which is closed."""
+    files = sorted(file.name for file in shown.folder.rglob("*") if file.is_file())
+    assert files == ["demo.db", "running_loss.png"]
 
 
 def test_out_that_can_not_be(tmp_path):
