@@ -2,6 +2,7 @@
 
 from iln_stream.events.decode import MalformedError, decode, payload_bytes
 from iln_stream.events.event import ClassEvent, ClassLabel, Event, Label
+from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
 from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
 from iln_stream.events.one_hot import one_hot
 from iln_stream.events.proposal import proposal
@@ -10,7 +11,10 @@ __all__ = [
     "ClassEvent",
     "ClassLabel",
     "DeadLetter",
+    "Decoder",
+    "EnvelopeDecoder",
     "Event",
+    "Example",
     "Label",
     "MalformedError",
     "Prediction",
