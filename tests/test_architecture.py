@@ -29,6 +29,7 @@ THIRD_PARTIES = {
     "onnx": {"frozen"},
     "prometheus_client": {"listeners", "service", "demo"},
     "pydantic": {"cli", "events", "service"},
+    "pydantic_core": {"mapping"},
     "pydantic_settings": {"service"},
     "rich": {"listeners", "service", "cli", "demo"},
     "river": {"frozen", "learners", "paper", "service", "demo", "streams"},

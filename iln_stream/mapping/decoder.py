@@ -83,23 +83,41 @@ class MappedDecoder:
 
     def __call__(self, payload: Payload, written: float | None) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
-        fields = self._parse(payload)
-        if not _NESTED.isdisjoint(map(type, fields.values())):
-            fields = flatten(fields)
-        names = tuple(fields)
-        plan = self._plans.get(names) or self._planned(names)
-        time = written if plan.time is None else self._time(fields, plan.time, written)
-        event_id = None if plan.id is None else self._id(fields[plan.id])
-        y = None if plan.target is None else self._y(plan.target, fields[plan.target])
+        fields, plan = self._read(payload)
+        time, event_id, y = self._roles(fields, plan, written)
         if not plan.inputs and y is not None and event_id is not None:
             return Example(None, y, event_id, time)
         x = {name: fields[name] for name in plan.inputs}
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         if not (plan.is_plain and _all_floats(x)):
-            x = self._inputs(x, plan.types)
+            x = one_hot(self._inputs(x, plan.types))
         if self.mapping.time_features and time is not None:
             x.update(self._time_features(time))
         return Example(x, y, event_id, time)
+
+    def envelope(self, payload: Payload) -> dict[str, Any]:
+        """Return a record as an event in an envelope: `{"x": {...}, "y": ...}`."""
+        fields, plan = self._read(payload)
+        time, event_id, y = self._roles(fields, plan, None)
+        x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
+        own = {"id": event_id, "timestamp": time}
+        return {"x": x, "y": y, **{name: value for name, value in own.items() if value is not None}}
+
+    def _read(self, payload: Payload) -> tuple[Fields, _Plan]:
+        fields = self._parse(payload)
+        if not _NESTED.isdisjoint(map(type, fields.values())):
+            fields = flatten(fields)
+        names = tuple(fields)
+        return fields, self._plans.get(names) or self._planned(names)
+
+    def _roles(
+        self, fields: Fields, plan: _Plan, written: float | None
+    ) -> tuple[float | None, str | None, float | bool | str | None]:
+        """Return time, id and label."""
+        time = written if plan.time is None else self._time(fields, plan.time, written)
+        event_id = None if plan.id is None else self._id(fields[plan.id])
+        y = None if plan.target is None else self._y(plan.target, fields[plan.target])
+        return time, event_id, y
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the counts of values that were missing, and of texts taken as something else."""
@@ -149,15 +167,15 @@ class MappedDecoder:
         )
         return plan
 
-    def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float]:
-        """Return inputs that are not all finite numbers as numbers."""
+    def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
+        """Return the inputs that are not missing, as numbers and categories."""
         found: dict[str, float | str] = {}
         for (name, value), kind in zip(x.items(), types, strict=True):
             if self._is_missing(value):
                 self.n_missing += 1
                 continue
             found[name] = self._input(name, value, kind)
-        return one_hot(found)
+        return found
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str):

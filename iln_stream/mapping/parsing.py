@@ -36,6 +36,21 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     return fields
 
 
+def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the cells of a row by column.
+
+    Raises
+    ------
+    MalformedError
+        When the row has more cells than the header.
+
+    """
+    assert isinstance(payload, Mapping)
+    if any(isinstance(value, list) for value in payload.values()):
+        raise MalformedError("row: it has more cells than the header has columns")
+    return payload
+
+
 def _n_keys(value: Any) -> int:
     if isinstance(value, dict):
         return len(value) + sum(map(_n_keys, value.values()))

@@ -17,6 +17,7 @@ NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "
 """Texts that mean a missing value, by default."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _BOOLEANS = {
     **dict.fromkeys(("true", "True", "TRUE"), 1.0),
     **dict.fromkeys(("false", "False", "FALSE"), 0.0),
@@ -58,7 +59,9 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
 
     """
     if isinstance(value, list | dict):
-        raise MalformedError(f"{name}: a list or an object is no input; ignore it: --ignore {name}")
+        raise MalformedError(
+            f"{name}: a long list or an empty object is no input; ignore the field"
+        )
     if kind == "category":
         return as_text(value)
     if kind == "time":
@@ -68,7 +71,7 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
         if text in _BOOLEANS and kind != "number":
             return _BOOLEANS[text]
         if _NUMBER.fullmatch(text) is None:
-            if kind == "auto":
+            if kind == "auto" and _NOT_FINITE.fullmatch(text) is None:
                 return value
             raise MalformedError(_wrong(name, kind, value))
         value = text
@@ -102,7 +105,7 @@ def _time(name: str, value: Any) -> float:
 
 
 def _wrong(name: str, kind: FieldType, value: Any) -> str:
-    expected = {"boolean": "true or false", "auto": "a finite number"}.get(kind, "a finite number")
+    expected = "true or false" if kind == "boolean" else "a finite number"
     return (
         f"{name}: expected {expected}, got {_shown(value)}; correct it at the sender, give the "
         "field another type (types), or list the text among null_values"

@@ -21,9 +21,13 @@ from pydantic_settings import (
 )
 
 from iln_stream.errors import IlnWarning, UnrecoverableError
+from iln_stream.mapping import NULLS
 
 ENV_PREFIX = "ILN_"
 _WHEN_REFUSED = f"{ENV_PREFIX}WHEN_REFUSED"
+
+TextList = Annotated[tuple[str, ...], NoDecode]
+"""A list of texts in TOML; in a flag or a variable, comma-separated text."""
 
 JsonObject = Annotated[dict[str, Any], NoDecode]
 """A TOML table; in a flag or a variable, JSON text that `Settings` parses."""
@@ -74,7 +78,42 @@ class Settings(BaseSettings):
         ge=1,
         description="Stop after this many events; not for Kafka.",
     )
-    target: str | None = Field(default=None, description="Column of the label in a CSV file.")
+    target: str | None = Field(
+        default=None,
+        description="Field of the label (`price`, or a nested one: `sale.price`). If this or "
+        "another setting of fields is set, records are read as they are; otherwise a record is "
+        '`{"x": {inputs}, "y": label}`.',
+    )
+    features: TextList = Field(
+        default=("*",),
+        description="Fields that are inputs: names or patterns like `sensor_*`, comma-separated; a "
+        "name includes all below it. The label, the id and the time are left out.",
+    )
+    ignore: TextList = Field(
+        default=(), description="Fields that are no inputs: names or patterns, comma-separated."
+    )
+    id_field: str | None = Field(default=None, description="Field of the event's id.")
+    time_field: str | None = Field(
+        default=None,
+        description="Field of the event's time: ISO 8601 (UTC if it has no offset), or POSIX "
+        "seconds, milliseconds, microseconds or nanoseconds. Unset: the time of writing.",
+    )
+    time_features: TextList = Field(
+        default=(),
+        description="Inputs made of the event's time, comma-separated: `hour`, `weekday`, "
+        "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the event "
+        "before).",
+    )
+    types: JsonObject = Field(
+        default_factory=dict,
+        description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
+        "(as POSIX seconds) or `auto`, the default: text that is a number is taken as one, with a "
+        "warning and a metric, and other text is a category.",
+    )
+    null_values: TextList = Field(
+        default=NULLS,
+        description="Texts that mean a missing value, comma-separated; the first may be empty.",
+    )
     kafka_options: JsonObject = Field(
         default_factory=dict,
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
@@ -211,7 +250,12 @@ class Settings(BaseSettings):
             )
         return moment
 
-    @field_validator("kafka_options", "learner_options", mode="before")
+    @field_validator("features", "ignore", "time_features", "null_values", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("kafka_options", "learner_options", "types", mode="before")
     @classmethod
     def _parse_json(cls, value: object) -> object:
         if isinstance(value, str):
