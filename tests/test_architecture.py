@@ -31,6 +31,7 @@ THIRD_PARTIES = {
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},
     "pydantic": {"api", "cli", "events", "service", "settings"},
+    "pydantic_core": {"mapping"},
     "pydantic_settings": {"api", "settings"},
     "rich": {"listeners", "service", "cli", "demo"},
     "river": {"frozen", "learners", "paper", "publishing", "service", "demo", "streams"},

@@ -166,6 +166,19 @@ def inspect(
     show_snapshots(path, Console())
 
 
+@app.command("inspect-source")
+@with_settings
+def inspect_source(
+    settings: Settings,
+    source: Annotated[str, typer.Argument(help="`kafka:TOPIC`, `sqlite:PATH`, a file, or `-`.")],
+    records: Annotated[int, typer.Option(min=2, help="Number of records to read.")] = 1000,
+) -> None:
+    """Show the fields of a source's first records, and the settings that would learn them."""
+    from iln_stream.cli.inspect_source import inspect_source as inspected
+
+    inspected(settings, records, Console())
+
+
 @app.command()
 def export(
     path: Annotated[

@@ -17,7 +17,10 @@ from rich.progress import (
 )
 
 from iln_stream.cli.logs import report
-from iln_stream.service import Settings, output_stream, source_stream
+from iln_stream.events import Decoder
+from iln_stream.mapping import MappedDecoder
+from iln_stream.prequential import Regression
+from iln_stream.service import Settings, build_decoder, output_stream, source_stream
 
 
 def publish(settings: Settings, rate: float | None, console: Console) -> int:
@@ -34,7 +37,9 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
 
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
-    source = source_stream(settings).source()
+    stream = source_stream(settings)
+    decoder = build_decoder(settings, stream, Regression())
+    source = stream.source()
     topic = output_stream(settings, settings.topic_address)
     topic.wait()
     sink = topic.sink()
@@ -56,7 +61,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
                 for record in source.poll(timeout=0.5):
                     if rate is not None:
                         time.sleep(max(0.0, started + n_sent / rate - time.monotonic()))
-                    sink.write(None, _as_json(record.payload))
+                    sink.write(None, _as_json(record.payload, decoder))
                     n_sent += 1
                     progress.update(task, completed=n_sent)
     except KeyboardInterrupt:
@@ -68,7 +73,10 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     return n_sent
 
 
-def _as_json(payload: bytes | Mapping[str, Any] | None) -> bytes:
+def _as_json(payload: bytes | Mapping[str, Any] | None, decoder: Decoder | None) -> bytes:
+    """Return a record as JSON: text as it is, a row of a table as an event."""
     if isinstance(payload, bytes):
         return payload
+    if isinstance(decoder, MappedDecoder):
+        payload = decoder.envelope(payload)
     return json.dumps(payload).encode()

@@ -4,6 +4,7 @@ import logging
 import signal
 import sys
 import time
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from iln_stream.cli.logs import logs_json, report
 from iln_stream.errors import IlnError, UnrecoverableError
+from iln_stream.prequential import NothingLearnedError
 from iln_stream.service import Service, Settings
 
 log = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ def run_service(settings: Settings, console: Console) -> None:
         service = Service(settings, None if logs_json() else console)
         service.run()
     except UnrecoverableError as error:
+        if isinstance(error, NothingLearnedError):
+            _inspect(settings, console)
         if settings.when_refused == "wait":
             wait_to_be_stopped(error)
         raise
@@ -38,6 +42,15 @@ def run_service(settings: Settings, console: Console) -> None:
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
             f"{scores.summary()}",
         )
+
+
+def _inspect(settings: Settings, console: Console) -> None:
+    """Print what the source has, and the settings that would learn it, if it can be read again."""
+    from iln_stream.cli.inspect_source import inspect_source
+
+    with suppress(IlnError):
+        if settings.source != "-":
+            inspect_source(settings, 1000, console)
 
 
 def wait_to_be_stopped(error: IlnError) -> NoReturn:

@@ -8,6 +8,7 @@ from iln_stream.events.decode import (
     require_distinct_keys,
 )
 from iln_stream.events.event import ClassEvent, ClassLabel, Event, Inputs, Label
+from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
 from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
 from iln_stream.events.one_hot import one_hot
 from iln_stream.events.proposal import proposal
@@ -16,7 +17,10 @@ __all__ = [
     "ClassEvent",
     "ClassLabel",
     "DeadLetter",
+    "Decoder",
+    "EnvelopeDecoder",
     "Event",
+    "Example",
     "Inputs",
     "Label",
     "MalformedError",

@@ -58,10 +58,7 @@ def decode(
     try:
         if not isinstance(payload, bytes):
             return event_type.model_validate(payload)
-        if len(payload) > LARGEST_PAYLOAD:
-            raise MalformedError(
-                f"event: {len(payload):,} bytes; at most {LARGEST_PAYLOAD:,} are allowed"
-            )
+        check_size(payload)
         event = event_type.model_validate_json(payload)
     except ValidationError as error:
         if (label := _label(payload, label_type, error)) is None:
@@ -69,6 +66,14 @@ def decode(
         return label
     require_distinct_keys(payload, len(event.x) + len(event.model_fields_set))
     return event
+
+
+def check_size(payload: bytes) -> None:
+    """Raise MalformedError if a payload has more than `LARGEST_PAYLOAD` bytes."""
+    if len(payload) > LARGEST_PAYLOAD:
+        raise MalformedError(
+            f"event: {len(payload):,} bytes; at most {LARGEST_PAYLOAD:,} are allowed"
+        )
 
 
 def require_distinct_keys(payload: bytes, n_keys: int) -> None:
@@ -108,7 +113,7 @@ def _label(
         label = model.model_validate_json(payload)
     except ValidationError:
         return None
-    _find_repeated_key(payload)
+    require_distinct_keys(payload, len(label.model_fields_set))
     return label
 
 

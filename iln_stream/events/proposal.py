@@ -7,7 +7,7 @@ _MOST_FIELDS = 8
 
 
 def proposal(payload: str) -> str:
-    """Return a sentence that says how to turn such a record into an event.
+    """Return a sentence that says how to learn such a record.
 
     Parameters
     ----------
@@ -17,9 +17,7 @@ def proposal(payload: str) -> str:
     Examples
     --------
     >>> from iln_stream.events.proposal import proposal
-    >>> proposal('{"rooms": 3, "price": 1.5}').endswith(
-    ...     "jq -c '{x: del(.price), y: .price}' does this"
-    ... )
+    >>> proposal('{"rooms": 3, "price": 1.5}').endswith("set target = price")
     True
 
     """
@@ -29,13 +27,12 @@ def proposal(payload: str) -> str:
         return 'An event is one JSON object, {"x": {inputs}, "y": label}'
     if not isinstance(found, dict) or not found or "x" in found:
         return 'An event is {"x": {name: number, text or boolean, ...}, "y": number}'
-    label = _label(found)
-    inputs = {name: value for name, value in found.items() if name != label}
-    event = json.dumps({"x": dict(list(inputs.items())[:_MOST_FIELDS]), "y": found[label]})
+    names = list(found)
+    more = f" and {len(names) - _MOST_FIELDS} more" if len(names) > _MOST_FIELDS else ""
     return (
-        f"It has the fields {', '.join(map(str, found))}, but an event is "
-        f'{{"x": {{inputs}}, "y": label}}. If {label} is the label, send {event}: '
-        f"jq -c '{{x: del(.{label}), y: .{label}}}' does this"
+        f"It has the fields {', '.join(names[:_MOST_FIELDS])}{more}. To learn records as they are, "
+        "name the field of the label; `iln-stream inspect-source` shows all fields. If "
+        f"{_label(found)} is the label, set target = {_label(found)}"
     )
 
 

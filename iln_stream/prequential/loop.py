@@ -8,11 +8,10 @@ from typing import Any
 from iln_stream.errors import IlnError, SourceError, UnrecoverableError
 from iln_stream.events import (
     DeadLetter,
-    Event,
-    Label,
+    Decoder,
+    EnvelopeDecoder,
+    Example,
     MalformedError,
-    decode,
-    one_hot,
     payload_bytes,
     proposal,
 )
@@ -70,6 +69,8 @@ class PrequentialLoop:
         letters.
     checkpoint
         Makes progress durable. None: nothing is saved.
+    decoder
+        Makes examples of records. None: records are events of the form `{"x": {...}, "y": ...}`.
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
@@ -87,6 +88,7 @@ class PrequentialLoop:
         task: Task | None = None,
         pending: PendingEvents | None = None,
         checkpoint: Checkpointing | None = None,
+        decoder: Decoder | None = None,
         never_learned: bool = False,
     ) -> None:
         self.source = source
@@ -97,6 +99,7 @@ class PrequentialLoop:
         self.pending = pending
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
+        self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._predict = self.task.predictor(learner)
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
@@ -175,22 +178,21 @@ class PrequentialLoop:
 
     def _step(self, record: Record) -> Step | None:
         """Decode a record, then predict or learn or both; return None for a repeat."""
-        event = decode(record.payload, self.task.event_type, self.task.label_type)
-        if self.recent_ids is not None and _is_repeat(event, self.recent_ids):
+        example = self._decode(record.payload, record.timestamp)
+        if self.recent_ids is not None and _is_repeat(example, self.recent_ids):
             return None
-        if not isinstance(event, Event):
-            return self._learn_late(record, event)
-        if self.pending is not None and event.id is not None:
-            if event.y is None:
-                return self._predict_and_keep(record, event, event.id, self.pending)
-            if event.id in self.pending:
-                return self._learn_late(record, event)
-        return self._predict_and_learn(record, event)
+        if example.x is None:
+            return self._learn_late(record, example)
+        if self.pending is not None and example.id is not None:
+            if example.y is None:
+                return self._predict_and_keep(record, example, self.pending)
+            if example.id in self.pending:
+                return self._learn_late(record, example)
+        return self._predict_and_learn(record, example, example.x)
 
-    def _predict_and_learn(self, record: Record, event: Event) -> Step:
+    def _predict_and_learn(self, record: Record, example: Example, x: dict[str, float]) -> Step:
         """Predict an event and, if it has a label, learn it and score the prediction."""
-        x = one_hot(event.x)
-        y = None if event.y is None else self.task.label(event.y)
+        y = None if example.y is None else self.task.label(example.y)
         started = perf_counter()
         y_pred = self._predict(x)
         loss: float | None = None
@@ -199,28 +201,26 @@ class PrequentialLoop:
             self.learner.learn_one(x, y)
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
-        time = record.timestamp if event.timestamp is None else event.timestamp.timestamp()
         return Step(
-            record.partition, record.offset, event.id, time, x, y, y_pred,
+            record.partition, record.offset, example.id, example.time, x, y, y_pred,
             loss, flags, False, ended - started, ended,
         )  # fmt: skip
 
-    def _predict_and_keep(
-        self, record: Record, event: Event, event_id: str, pending: PendingEvents
-    ) -> Step:
+    def _predict_and_keep(self, record: Record, example: Example, pending: PendingEvents) -> Step:
         """Predict an event and keep it until its label comes."""
-        x = one_hot(event.x)
+        x, event_id, time = example.x, example.id, example.time
+        assert x is not None
+        assert event_id is not None
         started = perf_counter()
         y_pred, token = pending.predict(x, self._predict, self.task.checked)
         ended = perf_counter()
-        time = record.timestamp if event.timestamp is None else event.timestamp.timestamp()
         pending.add(event_id, Pending(x, y_pred, time, token))
         return Step(
             record.partition, record.offset, event_id, time, x, None, y_pred,
             None, (), False, ended - started, ended,
         )  # fmt: skip
 
-    def _learn_late(self, record: Record, label: Event | Label) -> Step:
+    def _learn_late(self, record: Record, label: Example) -> Step:
         """Learn the label of an event that was predicted before."""
         assert label.id is not None
         if self.pending is None:
@@ -297,8 +297,8 @@ class PrequentialLoop:
         )
 
 
-def _is_repeat(event: Event | Label, recent_ids: RecentIds) -> bool:
-    return event.id is not None and recent_ids.is_repeat(event.id, label=event.y is not None)
+def _is_repeat(example: Example, recent_ids: RecentIds) -> bool:
+    return example.id is not None and recent_ids.is_repeat(example.id, label=example.y is not None)
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:

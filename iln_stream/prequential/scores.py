@@ -2,8 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from iln_stream.prequential.probabilities import (
+    average_precision,
+    brier_score,
+    by_class,
+    calibration_error,
+    roc_auc,
+)
 from iln_stream.prequential.step import Step
 from iln_stream.reporting import FlagSpec, MetricSpec
 from iln_stream.state import StateDict
@@ -205,9 +213,22 @@ class RegressionScores(Scores):
 
 
 class ClassificationScores(Scores):
-    """Log loss and accuracy; the predicted class is the most probable one."""
+    """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
+
+    The predicted class is the most probable one. Measures over the window are computed when they
+    are read.
+    """
 
     error_name = "misclassification"
+
+    def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
+        super().__init__(window, flags)
+        self.window_answers: deque[tuple[Mapping[Any, float], Any]] = deque(maxlen=window)
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Add steps to the scores."""
+        super().update(steps)
+        self.window_answers.extend((step.y_pred, step.y) for step in steps if step.loss is not None)
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
         """Return 0 for each step whose most probable class is y, else 1."""
@@ -228,7 +249,17 @@ class ClassificationScores(Scores):
                 "Like iln_running_accuracy, over the last window of labelled events.",
                 lambda: 1.0 - self.window_error.mean,
             ),
+            *(
+                MetricSpec(
+                    f"iln_windowed_{name}", "gauge", text, partial(self._over_window, measure)
+                )
+                for name, measure, text in _WINDOWED
+            ),
         )
+
+    def _over_window(self, measure: Callable[[Any, Any], float]) -> float:
+        answers = list(self.window_answers)
+        return measure([y_pred for y_pred, _ in answers], [y for _, y in answers])
 
     def summary(self) -> str:
         """Return log loss and accuracy."""
@@ -237,6 +268,48 @@ class ClassificationScores(Scores):
     def recent(self) -> str:
         """Return the windowed accuracy."""
         return f"accuracy {1.0 - self.window_error.mean:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores as plain values."""
+        answers = [
+            [y, list(y_pred), list(y_pred.values())] for y_pred, y in list(self.window_answers)
+        ]
+        return {**super().state(), "window_answers": answers}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; its windows may be longer or shorter."""
+        super().restore(state)
+        self.window_answers.extend(
+            (dict(zip(classes, probabilities, strict=True)), y)
+            for y, classes, probabilities in state.get("window_answers", ())
+        )
+
+
+_WINDOWED: tuple[tuple[str, Callable[[Any, Any], float], str], ...] = (
+    (
+        "roc_auc",
+        partial(by_class, roc_auc),
+        "Probability that an event of the rarer class got a higher probability of it than one of "
+        "the other, over the last window; of more than two classes the mean.",
+    ),
+    (
+        "pr_auc",
+        partial(by_class, average_precision),
+        "Average precision of the rarer class over the last window; a constant prediction has the "
+        "class's share.",
+    ),
+    (
+        "brier",
+        brier_score,
+        "Brier score over the last window: the mean squared error of a class's probability.",
+    ),
+    (
+        "calibration_error",
+        calibration_error,
+        "Mean distance between confidence and share of hits over the last window, in ten bins.",
+    ),
+)
+"""Name, measure and help text of what is measured over the window."""
 
 
 _NO_CLASS = object()

@@ -39,6 +39,7 @@ from iln_stream.service.addresses import (
     source_stream,
     stream_options,
 )
+from iln_stream.service.decoding import build_decoder
 from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient
 from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
@@ -51,6 +52,7 @@ __all__ = [
     "Service",
     "Settings",
     "SettingsError",
+    "build_decoder",
     "build_learner",
     "dead_letters_address",
     "output_stream",

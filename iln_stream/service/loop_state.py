@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from iln_stream.events import Decoder
 from iln_stream.listeners import ModelMetrics
+from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import PendingEvents, RecentIds
 from iln_stream.service.settings import Settings
 from iln_stream.state import StateDict
@@ -26,6 +28,8 @@ class LoopState:
         Learns the labels of waiting events.
     counts
         Counts and scores of the learner.
+    decoder
+        Makes examples of records; None: records are events.
 
     Attributes
     ----------
@@ -36,7 +40,13 @@ class LoopState:
 
     """
 
-    def __init__(self, settings: Settings, learner: Any, counts: ModelMetrics) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        learner: Any,
+        counts: ModelMetrics,
+        decoder: Decoder | None = None,
+    ) -> None:
         n_ids, n_pending = settings.recent_ids, settings.pending_events
         self.recent_ids = RecentIds(n_ids) if n_ids else None
         self.pending = PendingEvents(learner, n_pending) if n_pending else None
@@ -44,6 +54,7 @@ class LoopState:
             "counts": counts,
             "recent_ids": self.recent_ids,
             "pending": self.pending,
+            "decoder": decoder if isinstance(decoder, MappedDecoder) else None,
         }
 
     @property

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.service.addresses import check_addresses, source_stream
+from iln_stream.service.decoding import mapping_of
 from iln_stream.service.learners import PredictOnly
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import readers
@@ -49,6 +50,7 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream = source_stream(settings)
     check_addresses(settings)
     stream.check()
+    mapping_of(settings, stream)
     stream.wait()
     (reader,) = readers(settings, stream)
     with ExitStack() as opened:

@@ -13,6 +13,7 @@ from iln_stream.listeners import Metrics
 from iln_stream.prequential import PrequentialLoop
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
+from iln_stream.service.decoding import build_decoder
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
@@ -112,11 +113,12 @@ def _rebuild_one(
         watched = Metrics(CollectorRegistry(), settings.window).watch(
             learner, source, "rebuilt", task
         )
-        state = LoopState(settings, learner, watched)
+        decoder = build_decoder(settings, stream, task)
+        state = LoopState(settings, learner, watched, decoder)
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
         PrequentialLoop(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
-            pending=state.pending, checkpoint=checkpoint,
+            pending=state.pending, checkpoint=checkpoint, decoder=decoder,
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

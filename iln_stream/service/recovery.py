@@ -9,6 +9,7 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.arrival_order import ArrivalOrder
+from iln_stream.service.decoding import described
 from iln_stream.service.learners import build_learner
 from iln_stream.service.readers import Reader
 from iln_stream.service.settings import Settings
@@ -40,7 +41,8 @@ CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_ev
 
 def configuration(settings: Settings) -> dict[str, Any]:
     """Return the settings that determine a learner's state."""
-    return {name: getattr(settings, name) for name in CONFIGURATION}
+    chosen = {name: getattr(settings, name) for name in CONFIGURATION}
+    return {**chosen, "fields": described(settings)}
 
 
 class Recovery:

@@ -5,13 +5,16 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field, field_validator
 
+from iln_stream.mapping import NULLS
 from iln_stream.settings import (
     ENV_PREFIX,
     CommandSettings,
     JsonObject,
     JsonPaths,
     SettingsError,
+    TextList,
     json_object,
+    text_list,
 )
 
 __all__ = ["ENV_PREFIX", "Settings", "SettingsError"]
@@ -58,7 +61,42 @@ class Settings(CommandSettings):
         ge=1,
         description="Stop after this many events; not for a log.",
     )
-    target: str | None = Field(default=None, description="Column of the label in a CSV file.")
+    target: str | None = Field(
+        default=None,
+        description="Field of the label (`price`, or a nested one: `sale.price`). If this or "
+        "another setting of fields is set, records are read as they are; otherwise a record is "
+        '`{"x": {inputs}, "y": label}`.',
+    )
+    features: TextList = Field(
+        default=("*",),
+        description="Fields that are inputs: names or patterns like `sensor_*`, comma-separated; a "
+        "name includes all below it. The label, the id and the time are left out.",
+    )
+    ignore: TextList = Field(
+        default=(), description="Fields that are no inputs: names or patterns, comma-separated."
+    )
+    id_field: str | None = Field(default=None, description="Field of the event's id.")
+    time_field: str | None = Field(
+        default=None,
+        description="Field of the event's time: ISO 8601 (UTC if it has no offset), or POSIX "
+        "seconds, milliseconds, microseconds or nanoseconds. Unset: the time of writing.",
+    )
+    time_features: TextList = Field(
+        default=(),
+        description="Inputs made of the event's time, comma-separated: `hour`, `weekday`, "
+        "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the event "
+        "before).",
+    )
+    types: JsonObject = Field(
+        default_factory=dict,
+        description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
+        "(as POSIX seconds) or `auto`, the default: text that is a number is taken as one, with a "
+        "warning and a metric, and other text is a category.",
+    )
+    null_values: TextList = Field(
+        default=NULLS,
+        description="Texts that mean a missing value, comma-separated; the first may be empty.",
+    )
     kafka_options: JsonObject = Field(
         default_factory=dict,
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
@@ -212,5 +250,8 @@ class Settings(CommandSettings):
         return moment
 
     _parse_json = field_validator(
-        "kafka_options", "kafka_secrets", "learner_options", mode="before"
+        "kafka_options", "kafka_secrets", "learner_options", "types", mode="before"
     )(json_object)
+    _split = field_validator("features", "ignore", "time_features", "null_values", mode="before")(
+        text_list
+    )

@@ -8,8 +8,10 @@ from typing import Any, cast
 from rich.console import Console
 
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
+from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
+from iln_stream.service.decoding import build_decoder
 from iln_stream.service.learners import PredictOnly, build_learner, task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.outputs import Outputs
@@ -73,7 +75,10 @@ class Worker:
             task = task_of(self.learner)
             model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
-            state = LoopState(settings, self.learner, self.watched)
+            decoder = build_decoder(settings, stream, task)
+            if isinstance(decoder, MappedDecoder):
+                metrics.export(self.watched.labels, decoder.metrics())
+            state = LoopState(settings, self.learner, self.watched, decoder)
             if state.pending is not None:
                 metrics.export(self.watched.labels, state.pending.metrics())
             writers = outputs.writers(self.source, reader.name)
@@ -100,6 +105,7 @@ class Worker:
                 task=task,
                 pending=state.pending,
                 checkpoint=self._checkpoint,
+                decoder=decoder,
                 never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)

@@ -6,7 +6,9 @@ from iln_stream.settings.base import (
     JsonObject,
     JsonPaths,
     SettingsError,
+    TextList,
     json_object,
+    text_list,
 )
 
 __all__ = [
@@ -15,5 +17,7 @@ __all__ = [
     "JsonObject",
     "JsonPaths",
     "SettingsError",
+    "TextList",
     "json_object",
+    "text_list",
 ]

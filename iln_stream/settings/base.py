@@ -37,6 +37,15 @@ class SettingsError(UnrecoverableError):
     """Value of the setting `when_refused`, read although other settings are invalid."""
 
 
+TextList = Annotated[tuple[str, ...], NoDecode]
+"""A list of texts in TOML; in a flag or a variable, comma-separated text for `text_list`."""
+
+
+def text_list(value: object) -> object:
+    """Return the parts of comma-separated text; validates a `TextList` before its type."""
+    return tuple(value.split(",")) if isinstance(value, str) else value
+
+
 def json_object(value: object) -> object:
     """Return the parsed JSON if the value is text; validates a `JsonObject` before its type."""
     if isinstance(value, str):

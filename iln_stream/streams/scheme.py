@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from iln_stream.errors import SinkError, SourceError
 from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.sink import Sink, TransactionalSink
+
+Form = Literal["json", "rows", "examples"]
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,6 @@ class StreamOptions:
         Whether to stop at the end that a log had when it was opened.
     limit
         Maximum number of events from a source that is not a log.
-    target
-        Column of the label, for records with columns.
     seed
         Seed of synthetic streams.
 
@@ -36,7 +36,6 @@ class StreamOptions:
     broker_wait: float = 30.0
     stop_at_end: bool = False
     limit: int | None = None
-    target: str | None = None
     seed: int = 1
 
 
@@ -58,6 +57,10 @@ class Scheme:
 
     needs_broker = False
     """Whether it needs the brokers in `bootstrap`."""
+
+    form: Form = "json"
+    """What payloads are: JSON text; rows, mappings of texts by column; or examples, mappings of
+    the form `{"x": {...}, "y": ...}`."""
 
     needs_start = False
     """Whether the user has to set `start`."""
@@ -84,6 +87,10 @@ class Scheme:
 
     def check(self) -> None:
         """Check name and options without opening the stream; raise an error if one is wrong."""
+
+    def columns(self) -> Sequence[str] | None:
+        """Return the names of the fields that every record has; None: they may differ."""
+        return None
 
     def wait(self) -> None:
         """Wait until the stream can be opened."""

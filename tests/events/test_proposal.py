@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from iln_stream.events import decode, proposal
+from iln_stream.events import proposal
 
 
 @pytest.mark.parametrize(
@@ -22,18 +22,11 @@ def test_guessed_label(fields, label):
     assert f"If {label} is the label" in proposal(json.dumps(fields))
 
 
-def test_proposed_event_is_valid():
-    """The proposed event can be decoded, and has the record's values."""
-    text = proposal('{"rooms": 3, "price": 1.5}')
-    event = decode(text.partition("send ")[2].partition(": jq")[0].encode())
-    assert (event.x, event.y) == ({"rooms": 3.0}, 1.5)
-
-
 def test_long_records_are_shortened():
-    """The proposal for a record with many fields shows only some of them in its event."""
+    """The proposal for a record with many fields shows only some of them, and counts the others."""
     text = proposal(json.dumps({f"a{i}": i for i in range(1000)}))
-    event = decode(text.partition("send ")[2].partition(": jq")[0].encode())
-    assert 1 < len(event.x) < 20
+    assert "and 992 more" in text
+    assert len(text) < 400
 
 
 @pytest.mark.parametrize("payload", ["", "price,rooms", "[1, 2]", "{}", "3", '{"x": [1]}'])

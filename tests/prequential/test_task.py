@@ -115,4 +115,11 @@ def test_class_scores_state():
         "iln_windowed_loss",
         "iln_running_accuracy",
         "iln_windowed_accuracy",
+        "iln_windowed_roc_auc",
+        "iln_windowed_pr_auc",
+        "iln_windowed_brier",
+        "iln_windowed_calibration_error",
     }
+    values = [spec.read() for spec in first.metrics()]
+    assert values == [spec.read() for spec in second.metrics()]
+    assert len(first.window_answers) == 5

@@ -31,18 +31,11 @@ def test_json_lines_source(tmp_path):
 
 
 def test_csv_source(tmp_path):
-    """An address that ends in .csv is a table; `target` and `limit` apply to it."""
+    """An address that ends in .csv is a table; `limit` ends it."""
     (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
-    source = source_stream(settings(source="table.csv", target="b", limit=1)).source()
+    source = source_stream(settings(source="table.csv", limit=1)).source()
     assert isinstance(source, CsvSource)
-    assert [record.payload for record in source.poll(0)] == [{"x": {"a": 1.0}, "y": 2.0}]
-
-
-def test_csv_source_needs_a_target(tmp_path):
-    """A CSV file without `target` is an error."""
-    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SourceError, match=r"target: say which column of table\.csv"):
-        source_stream(settings(source="table.csv")).source()
+    assert [record.payload for record in source.poll(0)] == [{"a": "1", "b": "2"}]
 
 
 def test_river_source():

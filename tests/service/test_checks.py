@@ -24,12 +24,6 @@ def test_start_of_kafka():
         check(source="kafka")
 
 
-def test_target_of_kafka():
-    """`target` with a Kafka source is an error, as it would have no effect."""
-    with pytest.raises(SourceError, match="target: only CSV files have columns"):
-        check(source="kafka", start="earliest", target="price")
-
-
 def test_settings_that_only_a_log_has():
     """Settings that only apply to logs get a warning with a file."""
     ignored = "topic, start, learner_per: ignored, as e.jsonl is not a log"

@@ -1,69 +1,107 @@
-"""Events from a CSV file with a header."""
+"""Records from a CSV file with a header."""
 
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.river import RiverDatasetSource
+from iln_stream.streams.base import Record
+from iln_stream.streams.files.opening import open_binary
+
+_BATCH = 500
+
+BEYOND = "cells beyond the header"
+"""Field of a row that has more cells than the header."""
 
 
-class CsvSource(RiverDatasetSource):
-    """Reads a CSV file: one column is the label, the others are inputs.
-
-    A cell with a number is a number, other text is a category, and an empty cell is absent.
+class CsvSource:
+    """Reads a CSV file; each record is a row, as texts by column.
 
     Parameters
     ----------
     file
-        Path of a UTF-8 file whose first row has the column names.
-    target
-        Column of the label.
+        Path of a UTF-8 file whose first row has the column names; `.gz` is decompressed.
     limit
         Maximum number of rows.
 
+    Raises
+    ------
+    SourceError
+        When the file can't be read, is not CSV, or has two columns with one name.
+
     """
 
-    def __init__(self, file: Path | str, target: str, limit: int | None = None) -> None:
+    partitions = (0,)
+    connected = True
+    lag = None
+
+    def __init__(self, file: Path | str, limit: int | None = None) -> None:
         path = Path(file)
-        try:
-            with _opened(path) as opened:
-                header = next(csv.reader(opened), [])
-        except OSError as error:
-            raise SourceError(f"can't read {file}: {error.strerror}") from error
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
-        if target not in header:
-            raise SourceError(f"{path.name} has no column {target!r}; it has {', '.join(header)}")
-        if twice := sorted(name for name in set(header) if header.count(name) > 1):
-            raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
-        super().__init__(_rows(path, target), stream=path.name, limit=limit)
+        columns_of(path)
+        self.stream = path.name
+        self._rows = islice(_rows(path), limit)
+        self._offset = 0
+        self.exhausted = False
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next rows without waiting."""
+        records = [
+            Record(offset, row)
+            for offset, row in enumerate(islice(self._rows, _BATCH), start=self._offset)
+        ]
+        self._offset += len(records)
+        self.exhausted = len(records) < _BATCH
+        return records
+
+    def close(self) -> None:
+        """Close the file."""
+        self._rows = iter(())  # type: ignore[assignment]
 
 
-def _rows(path: Path, target: str) -> Iterator[tuple[dict[str, Any], Any]]:
+def columns_of(path: Path) -> list[str]:
+    """Return the column names of a CSV file.
+
+    Raises
+    ------
+    SourceError
+        When the file can't be read, is not CSV, or has two columns with one name.
+
+    """
+    try:
+        with _opened(path) as opened:
+            header = next(csv.reader(opened), [])
+    except (OSError, EOFError) as error:
+        raise SourceError(f"can't read {path}: {_why(error)}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
+    if twice := sorted(name for name in set(header) if header.count(name) > 1):
+        raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
+    return header
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with _opened(path) as opened:
-        # Cells beyond the header are kept as a list, so that the row becomes a dead letter.
-        rows = csv.DictReader(opened, restkey="cells beyond the header")
+        # Cells beyond the header are kept, so that the row becomes a dead letter.
+        rows = csv.DictReader(opened, restkey=BEYOND)
         try:
-            for row in rows:
-                cells = {name: _cell(text) for name, text in row.items() if text}
-                yield cells, cells.pop(target, None)
+            yield from rows
         except (UnicodeDecodeError, csv.Error) as error:
             raise SourceError(
                 f"{path.name} is not CSV in UTF-8 after line {rows.line_num}: {error}"
+            ) from error
+        except (OSError, EOFError) as error:
+            raise SourceError(
+                f"can't read {path} after line {rows.line_num}: {_why(error)}"
             ) from error
 
 
 def _opened(path: Path) -> TextIO:
     # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
-    return path.open(newline="", encoding="utf-8-sig")
+    return io.TextIOWrapper(open_binary(path), newline="", encoding="utf-8-sig")
 
 
-def _cell(text: str | list[str]) -> Any:
-    if isinstance(text, list) or "_" in text:  # float() would read 1_000
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -8,6 +8,7 @@ from typing import BinaryIO, cast
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
+from iln_stream.streams.files.opening import open_binary
 
 _CHUNK = 1 << 18
 
@@ -42,7 +43,7 @@ class JsonLinesSource:
     ) -> None:
         if isinstance(file, (str, Path)):
             try:
-                opened: BinaryIO = Path(file).open("rb")
+                opened = open_binary(Path(file))
             except OSError as error:
                 raise SourceError(f"can't read {file}: {error.strerror}") from error
             self.stream = stream or Path(file).name

@@ -1,14 +1,15 @@
 """Schemes for files and for standard input and output."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.base import Source
-from iln_stream.streams.files.csv import CsvSource
+from iln_stream.streams.files.csv import CsvSource, columns_of
 from iln_stream.streams.files.json_lines_sink import JsonLinesSink
 from iln_stream.streams.files.json_lines_source import JsonLinesSource
-from iln_stream.streams.scheme import Scheme
+from iln_stream.streams.scheme import Form, Scheme
 from iln_stream.streams.sink import Sink
 
 
@@ -25,25 +26,24 @@ class FileScheme(Scheme):
         """The absolute path."""
         return str(Path(self.name).resolve())
 
-    def check(self) -> None:
-        """Refuse a CSV file without a target, and a target for other files."""
-        if self.name.endswith(".csv"):
-            if self.options.target is None:
-                raise SourceError(f"target: say which column of {self.name} is the label")
-        elif self.options.target is not None:
-            raise SourceError(_NO_TARGET)
+    @property
+    def form(self) -> Form:  # type: ignore[override]
+        """Rows of CSV files, otherwise JSON."""
+        return "rows" if self._is(".csv") else "json"
+
+    def columns(self) -> Sequence[str] | None:
+        """Return the header of a CSV file."""
+        return columns_of(Path(self.name)) if self._is(".csv") else None
 
     def source(self) -> Source:
         """Open the file as its extension tells."""
-        self.check()
-        options = self.options
-        if self.name.endswith(".csv"):
-            assert options.target is not None
-            return CsvSource(self.name, options.target, limit=options.limit)
-        if self.name.endswith(".jsonl"):
-            return JsonLinesSource(Path(self.name), limit=options.limit)
+        path, limit = Path(self.name), self.options.limit
+        if self._is(".csv"):
+            return CsvSource(path, limit=limit)
+        if self._is(".jsonl"):
+            return JsonLinesSource(path, limit=limit)
         raise SourceError(
-            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file, -, "
+            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), -, "
             "river:NAME, synthetic:NAME, or package.module:attribute of a source"
         )
 
@@ -66,6 +66,9 @@ class FileScheme(Scheme):
         """Return a path in the same folder."""
         return f"{self.name}.{suffix}"
 
+    def _is(self, extension: str) -> bool:
+        return self.name.endswith((extension, f"{extension}.gz"))
+
 
 class StandardScheme(Scheme):
     """`-`: JSON lines from standard input or to standard output."""
@@ -74,11 +77,6 @@ class StandardScheme(Scheme):
     def address(self) -> str:
         """A dash."""
         return "-"
-
-    def check(self) -> None:
-        """Refuse a target: JSON lines have no columns."""
-        if self.options.target is not None:
-            raise SourceError(_NO_TARGET)
 
     def source(self) -> Source:
         """Read standard input."""
@@ -91,6 +89,3 @@ class StandardScheme(Scheme):
         if sys.stdout is None:
             raise SinkError("can't write to -: standard output is closed; name a file, or open it")
         return JsonLinesSink(sys.stdout.buffer)
-
-
-_NO_TARGET = "target: only CSV files have columns; unset it, as an event's label is its field y"

@@ -42,10 +42,6 @@ class KafkaScheme(Scheme):
             )
         if self.options.limit is not None:
             raise SourceError("limit: a Kafka source has none; set stop_at_end instead")
-        if self.options.target is not None:
-            raise SourceError(
-                "target: only CSV files have columns; an event's label is its field y"
-            )
         self._client()
         self._client_options()
         warn_of_readable(self.options.kafka_secrets)

@@ -14,11 +14,11 @@ from iln_stream.streams.scheme import Scheme
 class RiverScheme(Scheme):
     """`river:NAME` for a data set of River, `synthetic:NAME` for a synthetic stream."""
 
+    form = "examples"
+
     def check(self) -> None:
-        """Refuse a name that River does not have, and a target."""
+        """Refuse a name that River does not have."""
         self._dataset()
-        if self.options.target is not None:
-            raise SourceError(f"target: {self.address} has its own target; unset it")
 
     def source(self) -> Source:
         """Open the data set or the synthetic stream."""

@@ -70,10 +70,6 @@ class SqliteScheme(Scheme):
             raise SourceError(f"{self.address}: give the path of a file, like sqlite:log.db")
         if self.options.limit is not None:
             raise SourceError("limit: a log has none; set stop_at_end instead")
-        if self.options.target is not None:
-            raise SourceError(
-                "target: only CSV files have columns; an event's label is its field y"
-            )
 
     def prepare(self) -> None:
         """Create the file and the topic if they do not exist, unless the run ends at their end."""

@@ -24,7 +24,6 @@ def test_addresses():
         ("kafka://host/topic", {}, "is not a topic's name"),
         ("kafka:" + "x" * 250, {}, "is not a topic's name"),
         ("kafka:events", {"limit": 5}, "limit: a Kafka source has none; set stop_at_end"),
-        ("kafka:events", {"target": "y"}, "target: only CSV files have columns"),
     ],
 )
 def test_refused(address, options, message):

@@ -30,10 +30,9 @@ def test_seed(name):
         ("river:Trump", {}, "river:Trump: River has .*TrumpApproval"),
         ("synthetic:TrumpApproval", {}, "River has .*Friedman"),
         ("river:Higgs", {}, r"call river\.datasets\.Higgs\(\)\.download\(\) first"),
-        ("river:TrumpApproval", {"target": "x"}, "target: river:TrumpApproval has its own"),
     ],
 )
 def test_refused(address, options, message):
-    """Unknown names, data sets to download and targets are refused with the remedy."""
+    """Unknown names and data sets to download are refused with the remedy."""
     with pytest.raises(SourceError, match=message):
         stream_at(address, StreamOptions(**options)).check()

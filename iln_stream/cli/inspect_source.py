@@ -1,0 +1,120 @@
+"""`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from itertools import islice
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from iln_stream.errors import SourceError
+from iln_stream.events import MalformedError
+from iln_stream.mapping import parse_json, parse_row
+from iln_stream.mapping.inspection import Field, inspect_fields, proposed
+from iln_stream.service import Settings, source_stream
+from iln_stream.streams import Record, Scheme, Source
+
+_POLL_SECONDS = 5.0
+_WIDEST = 30
+
+
+def inspect_source(settings: Settings, n_records: int, console: Console) -> None:
+    """Read the source's first records; print each field, and a TOML file that would learn it.
+
+    Raises
+    ------
+    SourceError
+        When there is no record, or none is an object.
+
+    """
+    stream = source_stream(settings)
+    stream.check()
+    if stream.form == "examples":
+        raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
+    stream.wait()
+    parse = parse_row if stream.form == "rows" else parse_json
+    found: list[Mapping[str, Any]] = []
+    n_malformed, first_reason = 0, ""
+    for record in islice(_records(stream), n_records):
+        try:
+            found.append(parse(record.payload))
+        except MalformedError as error:
+            n_malformed += 1
+            first_reason = first_reason or f"offset {record.offset}: {error}"
+    if n_malformed:
+        console.print(f"{n_malformed} records are no JSON objects; the first: {first_reason}")
+    if not found:
+        raise SourceError(f"{stream.address}: no record to inspect")
+    if all(_is_event(fields) for fields in found):
+        console.print(
+            f"All {len(found)} records are events: `iln-stream run --source {stream.address}` "
+            "learns them without further settings. Their inputs:"
+        )
+        console.print(_table(inspect_fields([fields["x"] for fields in found], target="")))
+        return
+    fields = inspect_fields(found, settings.target)
+    console.print(_table(fields))
+    console.print(
+        "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:"
+    )
+    console.print()
+    console.print(as_toml({"source": settings.source, **proposed(fields)}), soft_wrap=True)
+
+
+def as_toml(settings: Mapping[str, Any]) -> str:
+    """Return settings as the text of a TOML file."""
+    return "\n".join(f"{name} = {_toml(value)}" for name, value in settings.items())
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False)  # texts and lists are written alike
+
+
+def _records(stream: Scheme) -> Iterator[Record]:
+    """Yield the records of the source that are there now, from the first on."""
+    if not stream.is_log:
+        yield from _of(stream.source())
+        return
+    for partition in stream.partitions():
+        yield from _of(stream.log(partition, "earliest"))
+
+
+def _of(source: Source) -> Iterator[Record]:
+    with closing(source):
+        while records := source.poll(_POLL_SECONDS):
+            yield from records
+
+
+def _is_event(fields: Mapping[str, Any]) -> bool:
+    return isinstance(fields.get("x"), dict) and fields.keys() <= {"x", "y", "id", "timestamp"}
+
+
+def _table(fields: list[Field]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, justify in (
+        ("field", "left"), ("values", "left"), ("missing", "right"), ("distinct", "right"),
+        ("smallest or most frequent", "left"), ("largest or least frequent", "left"),
+        ("role", "left"), ("type", "left"),
+    ):  # fmt: skip
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for each in fields:
+        kinds = ", ".join(
+            f"{n} {kind}" if len(each.kinds) > 1 else kind for kind, n in each.kinds.items()
+        )
+        role = f"{each.role} ({each.why})" if each.role == "ignored" else each.role
+        kind = f"{each.type} ({each.why})" if each.why and each.type != "auto" else each.type
+        table.add_row(
+            each.name, kinds, str(each.n_missing), str(each.n_distinct),
+            _cut(each.low), _cut(each.high), role, kind,
+        )  # fmt: skip
+    return table
+
+
+def _cut(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str("" if value is None else value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

@@ -1,0 +1,18 @@
+"""Records as they are: which fields are the label, the inputs, the id and the time."""
+
+from iln_stream.mapping.decoder import MappedDecoder
+from iln_stream.mapping.field_mapping import FieldMapping
+from iln_stream.mapping.parsing import parse_json, parse_row
+from iln_stream.mapping.time_features import TIME_FEATURES, TimeFeatures
+from iln_stream.mapping.values import FIELD_TYPES, NULLS
+
+__all__ = [
+    "FIELD_TYPES",
+    "NULLS",
+    "TIME_FEATURES",
+    "FieldMapping",
+    "MappedDecoder",
+    "TimeFeatures",
+    "parse_json",
+    "parse_row",
+]

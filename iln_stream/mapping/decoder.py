@@ -1,0 +1,241 @@
+"""The decoder of records as they are."""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+from iln_stream.errors import IlnWarning
+from iln_stream.events import Example, MalformedError, one_hot
+from iln_stream.mapping.field_mapping import FieldMapping
+from iln_stream.mapping.flatten import flatten
+from iln_stream.mapping.time_features import TimeFeatures
+from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+Fields = Mapping[str, Any]
+Payload = bytes | Mapping[str, Any] | None
+Parse = Callable[[Payload], Fields]
+"""Makes the fields of a payload; raises MalformedError."""
+
+_MOST_PLANS = 1_000
+_MOST_WARNINGS = 20
+_NESTED = frozenset((dict, list))
+
+
+class _Plan(NamedTuple):
+    """The roles of the fields of records with the same names in the same order."""
+
+    inputs: tuple[str, ...]
+    types: tuple[FieldType, ...]
+    is_plain: bool
+    target: str | None
+    id: str | None
+    time: str | None
+
+
+class MappedDecoder:
+    """Makes examples of records whose fields are mapped to label, inputs, id and time.
+
+    A record with id and label but no input is the label of an earlier event.
+
+    Parameters
+    ----------
+    mapping
+        Roles and types of the fields.
+    parse
+        Makes a record's fields of its payload.
+    labels
+        Whether labels are numbers or classes (booleans, texts, whole numbers).
+    typed
+        Whether the format has numbers, booleans and texts. If it has, as JSON does, a number that
+        comes as text is counted and warned of; in CSV everything is text.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+    >>> decode = MappedDecoder(FieldMapping(target="price", id_field="key"), parse_json)
+    >>> decode(b'{"key": 7, "rooms": 3, "town": "Ulm", "sold": null, "price": 1.5}', 60.0)
+    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0)
+
+    """
+
+    def __init__(
+        self,
+        mapping: FieldMapping,
+        parse: Parse,
+        labels: Literal["number", "class"] = "number",
+        *,
+        typed: bool = True,
+    ) -> None:
+        self.mapping = mapping
+        self._parse = parse
+        self._label = _number_label if labels == "number" else _class_label
+        self._typed = typed
+        self._nulls = frozenset(mapping.null_values)
+        self._time_features = TimeFeatures(mapping.time_features)
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._warned: set[str] = set()
+        self.n_coerced: Counter[str] = Counter()
+        self.n_missing = 0
+
+    def __call__(self, payload: Payload, written: float | None) -> Example:
+        """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
+        fields, plan = self._read(payload)
+        time, event_id, y = self._roles(fields, plan, written)
+        if not plan.inputs and y is not None and event_id is not None:
+            return Example(None, y, event_id, time)
+        x = {name: fields[name] for name in plan.inputs}
+        # The usual record first: all inputs are finite numbers, and none is to be another type.
+        if not (plan.is_plain and _all_floats(x)):
+            x = one_hot(self._inputs(x, plan.types))
+        if self.mapping.time_features and time is not None:
+            x.update(self._time_features(time))
+        return Example(x, y, event_id, time)
+
+    def envelope(self, payload: Payload) -> dict[str, Any]:
+        """Return a record as an event in an envelope: `{"x": {...}, "y": ...}`."""
+        fields, plan = self._read(payload)
+        time, event_id, y = self._roles(fields, plan, None)
+        x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
+        own = {"id": event_id, "timestamp": time}
+        return {"x": x, "y": y, **{name: value for name, value in own.items() if value is not None}}
+
+    def _read(self, payload: Payload) -> tuple[Fields, _Plan]:
+        fields = self._parse(payload)
+        if not _NESTED.isdisjoint(map(type, fields.values())):
+            fields = flatten(fields)
+        names = tuple(fields)
+        return fields, self._plans.get(names) or self._planned(names)
+
+    def _roles(
+        self, fields: Fields, plan: _Plan, written: float | None
+    ) -> tuple[float | None, str | None, float | bool | str | None]:
+        """Return time, id and label."""
+        time = written if plan.time is None else self._time(fields, plan.time, written)
+        event_id = None if plan.id is None else self._id(fields[plan.id])
+        y = None if plan.target is None else self._y(plan.target, fields[plan.target])
+        return time, event_id, y
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the counts of values that were missing, and of texts taken as something else."""
+        return (
+            MetricSpec(
+                "iln_values_coerced_total",
+                "counter",
+                "Texts of inputs that were taken as numbers or booleans.",
+                lambda: dict(self.n_coerced),
+                "type",
+            ),
+            MetricSpec(
+                "iln_values_missing_total",
+                "counter",
+                "Inputs that were null or a text in null_values.",
+                lambda: self.n_missing,
+            ),
+        )
+
+    def state(self) -> StateDict:
+        """Return the counts, and what time features need."""
+        return {
+            "coerced": dict(self.n_coerced),
+            "missing": self.n_missing,
+            "time_features": self._time_features.state(),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        self.n_coerced = Counter(state["coerced"])
+        self.n_missing = state["missing"]
+        self._time_features.restore(state["time_features"])
+
+    def _planned(self, names: tuple[str, ...]) -> _Plan:
+        mapping = self.mapping
+        inputs = tuple(name for name in names if mapping.is_feature(name))
+        types = tuple(map(mapping.type_of, inputs))
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        plan = self._plans[names] = _Plan(
+            inputs,
+            types,
+            is_plain=set(types) <= {"auto", "number"},
+            target=mapping.target if mapping.target in names else None,
+            id=mapping.id_field if mapping.id_field in names else None,
+            time=mapping.time_field if mapping.time_field in names else None,
+        )
+        return plan
+
+    def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
+        """Return the inputs that are not missing, as numbers and categories."""
+        found: dict[str, float | str] = {}
+        for (name, value), kind in zip(x.items(), types, strict=True):
+            if self._is_missing(value):
+                self.n_missing += 1
+                continue
+            found[name] = self._input(name, value, kind)
+        return found
+
+    def _is_missing(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value.strip() in self._nulls
+        return value is None or value != value
+
+    def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
+        found = as_input(name, value, kind)
+        if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
+            self._coerced(name, value)
+        return found
+
+    def _coerced(self, name: str, value: str) -> None:
+        kind = "boolean" if is_boolean(value) else "number"
+        self.n_coerced[kind] += 1
+        if name not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(name)
+            warnings.warn(
+                f"{name}: the text {value[:40]!r} is taken as a {kind}; set its type to {kind} if "
+                "that is right, or to category if not (types)",
+                IlnWarning,
+                stacklevel=2,
+            )
+
+    def _time(self, fields: Fields, name: str, written: float | None) -> float | None:
+        value = fields[name]
+        if self._is_missing(value):
+            return written
+        found = as_input(name, value, "time")
+        assert isinstance(found, float)
+        return found
+
+    def _id(self, value: Any) -> str | None:
+        return None if self._is_missing(value) else as_text(value)
+
+    def _y(self, name: str, value: Any) -> float | bool | str | None:
+        if type(value) is float and isfinite(value):
+            return value
+        return None if self._is_missing(value) else self._label(name, value)
+
+
+def _all_floats(x: Fields) -> bool:
+    """Return whether all values are finite floats; False, too, if their sum overflows."""
+    return {float}.issuperset(map(type, x.values())) and isfinite(sum(x.values()))
+
+
+def _number_label(name: str, value: Any) -> float:
+    if isinstance(value, bool):
+        raise MalformedError(
+            f"{name}: expected a number, got {value!r}; a learner of classes takes booleans"
+        )
+    return float(as_input(name, value, "number"))
+
+
+def _class_label(name: str, value: Any) -> float | bool | str:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        if is_boolean(value):
+            return bool(as_input(name, value, "boolean"))
+        found = as_input(name, value, "auto")
+        return found if isinstance(found, float) and found.is_integer() else value
+    return as_input(name, value, "auto")

@@ -1,0 +1,82 @@
+"""Which fields of a record are the label, the inputs, the id and the time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from iln_stream.mapping.time_features import TIME_FEATURES
+from iln_stream.mapping.values import FIELD_TYPES, NULLS, FieldType
+
+
+@dataclass(frozen=True)
+class FieldMapping:
+    """Roles and types of a record's fields. Nested fields are named by dotted path, `user.age`.
+
+    A pattern has `*`, `?` and `[abc]`, as file names do. A name also stands for everything below
+    it: `user` for `user.age`.
+
+    Parameters
+    ----------
+    target
+        The field of the label. None: records have no label.
+    features
+        Names or patterns of the inputs; those with another role are left out.
+    ignore
+        Names or patterns of fields that are no inputs.
+    id_field
+        The field of the event's id.
+    time_field
+        The field of the event's time. None: the time at which the record was written.
+    types
+        Types by name or pattern, the first match counts; `auto` for other fields.
+    null_values
+        Texts that mean a missing value, as null does.
+    time_features
+        Inputs made of the event's time, among `TIME_FEATURES`.
+
+    Raises
+    ------
+    ValueError
+        When a field has two roles, or a type or a time feature is unknown.
+
+    """
+
+    target: str | None = None
+    features: Sequence[str] = ("*",)
+    ignore: Sequence[str] = ()
+    id_field: str | None = None
+    time_field: str | None = None
+    types: Mapping[str, FieldType] = field(default_factory=dict)
+    null_values: Sequence[str] = NULLS
+    time_features: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        roles = [name for name in (self.target, self.id_field, self.time_field) if name]
+        for name in roles:
+            if roles.count(name) > 1:
+                raise ValueError(f"{name!r} can't be two of target, id_field and time_field")
+        for name, kind in self.types.items():
+            if kind not in FIELD_TYPES:
+                raise ValueError(f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}")
+        for name in self.time_features:
+            if name not in TIME_FEATURES:
+                raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
+
+    def is_feature(self, name: str) -> bool:
+        """Return whether a field is an input."""
+        if name in (self.target, self.id_field, self.time_field):
+            return False
+        return _matches(name, self.features) and not _matches(name, self.ignore)
+
+    def type_of(self, name: str) -> FieldType:
+        """Return the type of a field."""
+        return next(
+            (kind for pattern, kind in self.types.items() if _matches(name, (pattern,))), "auto"
+        )
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(
+        fnmatchcase(name, pattern) or name.startswith((f"{pattern}.", f"{pattern}="))
+        for pattern in patterns
+    )

@@ -1,0 +1,74 @@
+"""Inputs made of an event's time."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from math import cos, pi, sin
+
+from iln_stream.state import StateDict
+
+Phase = Callable[[dt.datetime], float]
+
+_PHASES: dict[str, Phase] = {
+    "hour": lambda t: (t.hour + t.minute / 60 + t.second / 3600) / 24,
+    "weekday": lambda t: (t.weekday() + (t.hour + t.minute / 60) / 24) / 7,
+    "day_of_year": lambda t: (t.timetuple().tm_yday - 1) / 365.25,
+}
+"""Position within a period, from 0 to 1."""
+
+SINCE_LAST = "since_last"
+
+TIME_FEATURES = (*_PHASES, SINCE_LAST)
+"""Names of the features."""
+
+
+class TimeFeatures:
+    """Makes inputs of times: sines and cosines of periods, and the time since the last event.
+
+    Parameters
+    ----------
+    names
+        Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
+        cosine), and `since_last`, the seconds since the event before, at least 0.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import TimeFeatures
+    >>> made = TimeFeatures(["hour", "since_last"])
+    >>> made(6 * 3600.0)
+    {'time.hour.sin': 1.0, 'time.hour.cos': 0.0}
+    >>> made(6 * 3600.0 + 5)["time.since_last"]
+    5.0
+
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = tuple(names)
+        for name in names:
+            if name not in TIME_FEATURES:
+                raise ValueError(f"{name!r} is not among {', '.join(TIME_FEATURES)}")
+        self._phases = [(f"time.{name}", _PHASES[name]) for name in names if name in _PHASES]
+        self._since_last = SINCE_LAST in names
+        self._last: float | None = None
+
+    def __call__(self, time: float) -> dict[str, float]:
+        """Return the inputs of an event at a time (POSIX seconds), by name."""
+        made: dict[str, float] = {}
+        if self._phases:
+            moment = dt.datetime.fromtimestamp(time, dt.UTC)
+            for name, phase in self._phases:
+                angle = 2 * pi * phase(moment)
+                made[f"{name}.sin"] = round(sin(angle), 12)
+                made[f"{name}.cos"] = round(cos(angle), 12)
+        if self._since_last:
+            if self._last is not None:
+                made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
+            self._last = time
+        return made
+
+    def state(self) -> StateDict:
+        """Return the time of the last event."""
+        return {"last": self._last}
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        self._last = state["last"]

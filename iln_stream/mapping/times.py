@@ -1,0 +1,68 @@
+"""Times in the forms that records have."""
+
+import datetime as dt
+import math
+import re
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (math.inf, 1e9))
+"""Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
+
+_FORMATS = ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y%m%d%H%M%S")
+"""Forms beside ISO 8601. Day and month in another order are ambiguous, so they are refused."""
+
+
+def posix_seconds(value: float | str) -> float:
+    """Return the time that a value states, in POSIX seconds.
+
+    Parameters
+    ----------
+    value
+        A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
+        size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
+        `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
+        instead of hyphens. A time without an offset is in UTC.
+
+    Raises
+    ------
+    ValueError
+        When it is none of these.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping.times import posix_seconds
+    >>> posix_seconds("1970-01-02"), posix_seconds("1970-01-01 01:00:00+01:00")
+    (86400.0, 0.0)
+    >>> posix_seconds(1_769_860_800_000) == posix_seconds("1769860800")
+    True
+
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if "-" in text[1:] or not _NUMBER.fullmatch(text) or len(text) in (8, 14):  # 20260131
+            return _moment(text).timestamp()
+        value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(_EXPECTED)
+    return value / next(unit for below, unit in _UNITS if abs(value) < below)
+
+
+def _moment(text: str) -> dt.datetime:
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        moment = _in_other_forms(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+
+
+def _in_other_forms(text: str) -> dt.datetime:
+    for form in _FORMATS:
+        try:
+            return dt.datetime.strptime(text, form)  # UTC unless it has an offset
+        except ValueError:
+            continue
+    raise ValueError(_EXPECTED)
+
+
+_EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"

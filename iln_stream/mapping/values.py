@@ -1,0 +1,117 @@
+"""Values of fields as inputs: numbers, categories, booleans, times."""
+
+import re
+from math import isfinite
+from typing import Any, Literal, get_args
+
+from iln_stream.events import MalformedError
+from iln_stream.mapping.times import posix_seconds
+
+FieldType = Literal["auto", "number", "category", "boolean", "time"]
+"""`auto` takes text that is a number as a number, `true` and `false` as booleans, and other text as
+a category."""
+
+FIELD_TYPES: tuple[FieldType, ...] = get_args(FieldType)
+
+NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "?", "-")
+"""Texts that mean a missing value, by default."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_BOOLEANS = {
+    **dict.fromkeys(("true", "True", "TRUE"), 1.0),
+    **dict.fromkeys(("false", "False", "FALSE"), 0.0),
+}
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a decimal number, apart from white space around it."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def is_boolean(text: str) -> bool:
+    """Return whether a text is `true` or `false`, in the usual spellings."""
+    return text.strip() in _BOOLEANS
+
+
+def as_input(name: str, value: Any, kind: FieldType) -> float | str:
+    """Return a value that is not missing as a number, or as a category's text.
+
+    Parameters
+    ----------
+    name
+        The field, for error messages.
+    value
+        A number, a boolean or a text.
+    kind
+        Type of the field.
+
+    Raises
+    ------
+    MalformedError
+        When the value is not of this type, or not finite.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping.values import as_input
+    >>> as_input("t", "21.5", "auto"), as_input("zip", 8001, "category")
+    (21.5, '8001')
+
+    """
+    if isinstance(value, list | dict):
+        raise MalformedError(
+            f"{name}: a long list or an empty object is no input; ignore the field"
+        )
+    if kind == "category":
+        return as_text(value)
+    if kind == "time":
+        return _time(name, value)
+    if isinstance(value, str):
+        text = value.strip()
+        if text in _BOOLEANS and kind != "number":
+            return _BOOLEANS[text]
+        if _NUMBER.fullmatch(text) is None:
+            if kind == "auto" and _NOT_FINITE.fullmatch(text) is None:
+                return value
+            raise MalformedError(_wrong(name, kind, value))
+        value = text
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond a double
+        raise MalformedError(_wrong(name, kind, value)) from None
+    if not isfinite(number) or (kind == "boolean" and number not in (0.0, 1.0)):
+        raise MalformedError(_wrong(name, kind, value))
+    return number
+
+
+def as_text(value: Any) -> str:
+    """Return a value as text: a category, or an id."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _time(name: str, value: Any) -> float:
+    if isinstance(value, bool):
+        raise MalformedError(_wrong(name, "time", value))
+    try:
+        return posix_seconds(value)
+    except (ValueError, OverflowError) as error:
+        raise MalformedError(f"{name}: {error}, got {_shown(value)}") from None
+
+
+def _wrong(name: str, kind: FieldType, value: Any) -> str:
+    expected = "true or false" if kind == "boolean" else "a finite number"
+    return (
+        f"{name}: expected {expected}, got {_shown(value)}; correct it at the sender, give the "
+        "field another type (types), or list the text among null_values"
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

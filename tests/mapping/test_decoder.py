@@ -1,0 +1,191 @@
+"""`MappedDecoder`: records as they are."""
+
+import json
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.errors import IlnWarning
+from iln_stream.events import EnvelopeDecoder, Example, MalformedError
+from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+
+finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
+names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
+
+
+def decoder(labels="number", typed=True, parse=parse_json, **mapping):
+    return MappedDecoder(FieldMapping(**mapping), parse, labels, typed=typed)
+
+
+def decoded(fields, labels="number", written=None, **mapping):
+    return decoder(labels, **mapping)(json.dumps(fields).encode(), written)
+
+
+@given(st.dictionaries(names, finite | st.integers(-1000, 1000) | st.booleans()), finite)
+def test_flat_records_are_the_events_in_an_envelope(fields, price):
+    """A flat record of numbers and booleans gives what the same event in an envelope gives."""
+    fields.pop("price", None)
+    envelope = EnvelopeDecoder()(json.dumps({"x": fields, "y": price}).encode(), 5.0)
+    assert decoded({**fields, "price": price}, written=5.0, target="price") == envelope
+
+
+@given(
+    st.dictionaries(names, finite | st.integers() | st.text() | st.none() | st.booleans()),
+)
+def test_any_flat_record_is_an_example_or_malformed(fields):
+    """No record of plain values ends the stream, and only finite numbers get through."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)
+        try:
+            found = decoded(fields, target="y", id_field="i", time_field="t")
+        except MalformedError:
+            return
+    for value in (found.x or {}).values():
+        assert type(value) is float
+        assert abs(value) < float("inf")
+
+
+def test_roles():
+    """Label, id and time are not inputs; ids are text, times POSIX seconds."""
+    fields = {"a": 1, "price": 2, "key": 17, "at": "1970-01-01T00:01:00Z", "note": "x"}
+    roles = {"target": "price", "id_field": "key", "time_field": "at", "ignore": ["note"]}
+    assert decoded(fields, **roles) == Example({"a": 1.0}, 2.0, "17", 60.0)
+
+
+def test_nested_fields_by_path():
+    """Dotted paths name nested fields, also as label; a name includes all below it."""
+    fields = {"user": {"age": 3, "home": {"x": 1}}, "sale": {"price": 9}, "meta": {"v": [1, 2]}}
+    found = decoded(fields, target="sale.price", ignore=["meta"])
+    assert found.x == {"user.age": 3.0, "user.home.x": 1.0}
+    assert found.y == 9.0
+
+
+def test_lists():
+    """A list of numbers has an input for each position, a list of texts one for each text."""
+    found = decoded({"spot": [1, 2.5], "tags": ["new", "red", "new"], "y": 1}, target="y")
+    assert found.x == {"spot.0": 1.0, "spot.1": 2.5, "tags=new": 1.0, "tags=red": 1.0}
+
+
+def test_a_long_list_can_be_ignored():
+    """A list too long for inputs is refused by name, unless it is ignored."""
+    fields = {"pixels": [0] * 5_000, "a": 1, "y": 1}
+    with pytest.raises(MalformedError, match=r"^pixels: a long list"):
+        decoded(fields, target="y")
+    assert decoded(fields, target="y", ignore=["pixels"]).x == {"a": 1.0}
+
+
+def test_two_fields_of_one_path():
+    """Fields that would hide one another are refused, not merged."""
+    with pytest.raises(MalformedError, match=r"^a\.b: two fields"):
+        decoded({"a": {"b": 1}, "a.b": 2}, target="y")
+
+
+def test_numbers_as_text_are_numbers_and_counted():
+    """Text that is a number becomes one, with a warning that names the field, once, and a count."""
+    decode = decoder(target="price")
+    payload = b'{"temp": "21.5", "sky": "clear", "up": "true", "price": "3"}'
+    with pytest.warns(IlnWarning) as caught:
+        assert decode(payload, None).x == {"temp": 21.5, "sky=clear": 1.0, "up": 1.0}
+    assert [str(each.message).split(":")[0] for each in caught] == ["temp", "up"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert decode(payload, None).y == 3.0
+    coerced, missing = decode.metrics()
+    assert coerced.read() == {"number": 2, "boolean": 2}
+    assert missing.read() == 0
+
+
+def test_types_decide():
+    """A type is stronger than how a value looks, and a matching one causes no warning."""
+    types = {"zip": "category", "temp": "number", "seen*": "time"}
+    fields = {"zip": 8001, "temp": "21.5", "seen_at": "1970-01-02", "y": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = decoded(fields, target="y", types=types)
+    assert found.x == {"zip=8001": 1.0, "temp": 21.5, "seen_at": 86400.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("warm", "number"),
+        ("1e999", "auto"),
+        ("inf", "auto"),
+        (2, "boolean"),
+        ("soon", "time"),
+        (True, "time"),
+    ],
+)
+def test_a_value_of_another_type_is_malformed(value, kind):
+    """The reason begins with the field's name and shows the value."""
+    with pytest.raises(MalformedError, match=r"^a: expected .*got "):
+        decoded({"a": value, "y": 1}, target="y", types={"a": kind})
+
+
+def test_missing_values_are_left_out_and_counted():
+    """Null, NaN and the texts in null_values are missing: neither 0 nor a category."""
+    decode = decoder(target="y")
+    found = decode(b'{"a": null, "b": NaN, "c": "NA", "d": "", "e": 1, "y": null}', None)
+    assert found == Example({"e": 1.0}, None, None, None)
+    assert decode.n_missing == 4
+    assert decoded({"a": "NA", "y": 1}, target="y", null_values=["-1"]).x == {"a=NA": 1.0}
+
+
+def test_a_record_without_inputs_is_a_label():
+    """Id and label alone are the label of an earlier event, as in the envelope."""
+    found = decoded({"key": "a", "y": 2}, target="y", id_field="key")
+    assert found == Example(None, 2.0, "a", None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "label"),
+    [(True, True), ("false", False), ("cat", "cat"), (3, 3.0), ("3", 3.0), ("2.5", "2.5")],
+)
+def test_classes(sent, label):
+    """Booleans, texts and whole numbers are classes, also as text."""
+    y = decoded({"a": 1, "y": sent}, "class", target="y").y
+    assert (y, type(y)) == (label, type(label))
+
+
+def test_a_label_that_is_no_number():
+    """A regression's label in words is malformed, with the field's name."""
+    with pytest.raises(MalformedError, match=r"^price: expected a finite number, got 'much'"):
+        decoded({"a": 1, "price": "much"}, target="price")
+    with pytest.raises(MalformedError, match=r"^price: expected a number, got True"):
+        decoded({"a": 1, "price": True}, target="price")
+
+
+def test_rows_of_text():
+    """Cells of a CSV row are typed by their looks, without warnings; short rows have no value."""
+    decode = decoder(typed=False, parse=parse_row, target="y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = decode({"a": " 2 ", "b": "1_000", "c": "", "d": "True", "e": None, "y": "5"}, None)
+    assert found == Example({"a": 2.0, "b=1_000": 1.0, "d": 1.0}, 5.0, None, None)
+
+
+def test_time_features_go_on_after_a_restart():
+    """The time since the last event is the same for a decoder restored from its state."""
+    first = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
+    first(b'{"t": 100, "y": 1}', None)
+    second = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
+    second.restore(first.state())
+    payload = b'{"t": 107, "y": 1}'
+    assert second(payload, None) == first(payload, None)
+    assert first(b'{"t": 110, "y": 1}', None).x["time.since_last"] == 3.0
+
+
+def test_time_of_writing_is_the_default():
+    """Without a time of its own, or with a missing one, an event has the record's time."""
+    assert decoded({"a": 1, "y": 1}, written=7.0, target="y").time == 7.0
+    assert decoded({"t": None, "y": 1}, written=7.0, target="y", time_field="t").time == 7.0
+
+
+def test_many_forms_of_records_do_not_grow_memory():
+    """What is remembered about records' names is bounded, and never wrong."""
+    decode = decoder(target="y")
+    for number in range(5_000):
+        assert decode(b'{"a%d": 1, "y": 2}' % number, None).x == {f"a{number}": 1.0}
+    assert len(decode._plans) <= 1_000

@@ -1,0 +1,38 @@
+"""`FieldMapping`: roles and types of fields."""
+
+import pytest
+
+from iln_stream.mapping import FieldMapping
+
+
+def test_features_and_ignored_fields():
+    """Patterns choose inputs; ignoring is stronger, and fields with a role are no inputs."""
+    mapping = FieldMapping("y", features=["s_*", "user", "y"], ignore=["s_9"], id_field="user.id")
+    found = [
+        n for n in ("s_1", "s_9", "user.age", "user.id", "users", "y", "t") if mapping.is_feature(n)
+    ]
+    assert found == ["s_1", "user.age"]
+
+
+def test_first_matching_type_counts():
+    """Types are tried in their order, and `auto` is the rest."""
+    mapping = FieldMapping("y", types={"a_id": "category", "a_*": "number"})
+    assert [mapping.type_of(name) for name in ("a_id", "a_1", "b")] == [
+        "category",
+        "number",
+        "auto",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "a", "id_field": "a"}, "'a' can't be two of target"),
+        ({"types": {"a": "float"}}, "a = 'float' is not among auto, number"),
+        ({"time_features": ["hours"]}, "'hours' is not among hour"),
+    ],
+)
+def test_contradictions(arguments, message):
+    """A mapping that can't be meant is refused when it is made."""
+    with pytest.raises(ValueError, match=message):
+        FieldMapping(**arguments)

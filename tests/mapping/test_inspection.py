@@ -1,0 +1,98 @@
+"""`inspect_fields`: guessing the mapping of records."""
+
+import datetime as dt
+import json
+
+import numpy as np
+import pytest
+
+from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+from iln_stream.mapping.inspection import inspect_fields, proposed
+
+
+def orders(n=200):
+    """Return records as a shop might write them."""
+    rng = np.random.default_rng(1)
+    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    return [
+        {
+            "order_id": f"o-{i}",
+            "ts": (start + dt.timedelta(minutes=i)).isoformat(),
+            "temp": f"{rng.normal():.2f}" if i % 9 else "NA",
+            "up": str(rng.random() < 0.5).lower(),
+            "zip": f"0{rng.integers(1000, 1010)}",
+            "user": {"age": int(rng.integers(18, 80))},
+            "tags": ["new"] if i % 3 else [],
+            "note": f"hello {rng.random()}",
+            "currency": "EUR",
+            "amount": float(rng.normal()),
+            "price": float(rng.normal()),
+            "shelf": int(rng.integers(5)),
+        }
+        for i in range(n)
+    ]
+
+
+def test_roles_and_types():
+    """Each field gets the role and type that a person would give it."""
+    found = {each.name: (each.role, each.type, each.why) for each in inspect_fields(orders())}
+    assert found == {
+        "order_id": ("id", "auto", ""),
+        "ts": ("time", "auto", ""),
+        "temp": ("input", "number", "numbers as text"),
+        "up": ("input", "boolean", "booleans as text"),
+        "zip": ("input", "category", "leading zeros"),
+        "user.age": ("input", "auto", ""),
+        "tags=new": ("input", "auto", ""),
+        "note": ("ignored", "auto", "a new text in most records"),
+        "currency": ("ignored", "auto", "always the same"),
+        "amount": ("input", "auto", ""),
+        "price": ("label", "auto", ""),
+        "shelf": ("input", "auto", ""),
+    }
+
+
+def test_counts():
+    """Missing values, distinct ones and the range are those of the records."""
+    temp = next(each for each in inspect_fields(orders()) if each.name == "temp")
+    numbers = [float(each["temp"]) for each in orders() if each["temp"] != "NA"]
+    assert temp.n_missing == sum(each["temp"] == "NA" for each in orders())
+    assert (temp.low, temp.high) == (min(numbers), max(numbers))
+    assert temp.n_distinct == len(set(numbers))
+
+
+def test_the_proposed_settings_learn_the_records():
+    """The proposal decodes every record, with the label, the id, the time and all inputs."""
+    settings = proposed(inspect_fields(orders()))
+    decode = MappedDecoder(FieldMapping(**settings), parse_json)
+    for fields in orders():
+        example = decode(json.dumps(fields).encode(), None)
+        assert example.y == fields["price"]
+        assert example.id == fields["order_id"]
+        assert example.time == dt.datetime.fromisoformat(fields["ts"]).timestamp()
+        assert f"zip={fields['zip']}" in example.x
+        assert ("temp" in example.x) == (fields["temp"] != "NA")
+        assert {"up", "user.age", "amount", "shelf", "time.hour.sin"} <= example.x.keys()
+    assert not decode.n_coerced
+
+
+def test_a_known_label_is_not_guessed():
+    """The label that the user names is taken, whatever its name."""
+    found = inspect_fields(orders(), target="amount")
+    assert [each.name for each in found if each.role == "label"] == ["amount"]
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        ([1.7e9 + i for i in range(50)], "time"),
+        ([(1.7e9 + i) * 1000 for i in range(50)], "time"),
+        ([f"2026/01/{1 + i % 28:02d}" for i in range(28)], "time"),
+        ([float(i) for i in range(50)], "input"),
+        ([True, False] * 25, "input"),
+    ],
+)
+def test_times_are_recognised_by_their_values(values, role):
+    """A field of growing times is the time, whatever its name; counters and booleans are not."""
+    found = inspect_fields([{"a": value, "price": 1.5 + i} for i, value in enumerate(values)])
+    assert found[0].role == role

@@ -1,0 +1,46 @@
+"""`posix_seconds`: the usual forms of times."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.mapping.times import posix_seconds
+
+moments = st.datetimes(
+    dt.datetime(1990, 1, 1), dt.datetime(2100, 1, 1), timezones=st.just(dt.UTC)
+).map(lambda moment: moment.replace(microsecond=0))
+
+
+@given(moments)
+def test_forms_of_one_moment_agree(moment):
+    """Text, with other separators, and numbers of seconds to nanoseconds mean the same."""
+    seconds = moment.timestamp()
+    forms = [
+        moment.isoformat(),
+        moment.isoformat(" "),
+        moment.isoformat().replace("+00:00", "Z"),
+        moment.strftime("%Y-%m-%d %H:%M:%S"),
+        moment.strftime("%Y/%m/%d %H:%M:%S"),
+        moment.strftime("%Y%m%d%H%M%S"),
+        moment.astimezone(dt.timezone(dt.timedelta(hours=2))).isoformat(),
+    ]
+    assert {posix_seconds(form) for form in forms} == {seconds}
+    if abs(seconds) >= 1e9:  # smaller numbers of milliseconds are taken as seconds
+        for unit in (1, 10**3, 10**6, 10**9):
+            assert posix_seconds(int(seconds) * unit) == seconds
+            assert posix_seconds(str(int(seconds) * unit)) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "31.12.2026", "12/31/2026", "2026-13-01", "nan"])
+def test_ambiguous_or_no_times(text):
+    """A date whose day and month could be swapped is refused, as is text that is no time."""
+    with pytest.raises(ValueError, match="expected a time"):
+        posix_seconds(text)
+
+
+def test_dates():
+    """A date is its midnight in UTC."""
+    assert posix_seconds("1970-01-02") == posix_seconds("19700102") == 86400.0
+    assert posix_seconds("1970/01/02") == 86400.0

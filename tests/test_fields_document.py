@@ -1,0 +1,51 @@
+"""docs/fields.md does what it says."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.command_line import COMMAND, environment
+
+PAGE = (Path(__file__).parents[1] / "docs" / "fields.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Run the page's commands in one folder, the proposed file between them; return the outputs."""
+    folder = tmp_path_factory.mktemp("fields")
+    outputs = []
+    for language, text in BLOCKS:
+        if language == "toml":
+            (folder / "learn.toml").write_text(text, encoding="utf-8")
+            continue
+        command = text.replace("iln-stream ", f"{' '.join(map(_quoted, COMMAND))} ")
+        done = subprocess.run(
+            ["bash", "-e", "-c", command], cwd=folder, env=environment(COLUMNS="200"),
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout + done.stderr)
+    return folder, outputs
+
+
+def _quoted(word):
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def test_the_proposal_is_that_of_the_page(said):
+    """`inspect-source` proposes the settings that the page shows."""
+    _, outputs = said
+    shown = next(text for language, text in BLOCKS if language == "toml")
+    proposed = outputs[0][outputs[0].index("source = ") :]
+    assert tomllib.loads(proposed) == tomllib.loads(shown)
+
+
+def test_the_proposal_learns_every_record(said):
+    """With these settings each record is predicted and learned."""
+    folder, outputs = said
+    assert "3 events, 0 dead letters" in outputs[1]
+    lines = (folder / "predictions.jsonl").read_text().splitlines()
+    assert [re.search(r'"id":"(.*?)"', line)[1] for line in lines] == ["o-1", "o-2", "o-3"]
