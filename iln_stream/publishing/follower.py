@@ -104,9 +104,11 @@ class Follower:
                     f"`iln-stream run --publish {self.path.parent}`"
                 )
                 return False
-            except PublishingError as error:
+            except Exception as error:  # a pickle runs the learner's own code
+                known = isinstance(error, PublishingError)
+                why = str(error) if known else f"its learner can't be restored: {error!r}"
                 self._seen = there
-                self.problem = f"{self.path}: {error}"
+                self.problem = f"{self.path}: {why}"
                 return False
             self.problem = None
             return True

@@ -19,8 +19,8 @@ from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
 
-_LEAST_REST = 19.0
-"""Captures take at most a twentieth of the time."""
+_LEAST_REST = 39.0
+"""Copies take at most a twentieth of the time, also if each takes twice as long as the last."""
 
 
 class Publisher(Listener):
@@ -58,7 +58,8 @@ class Publisher(Listener):
     configuration
         Hash of the settings that, with the log, determine the learner's state.
     resumable
-        Whether a run can begin where another ended. Otherwise it publishes from its first event.
+        Whether this run continues or repeats the one that published the file that is there, as a
+        run on a log does. Otherwise it publishes from its first event.
 
     Raises
     ------
@@ -104,7 +105,7 @@ class Publisher(Listener):
         topic_id: str | None = None,
         positions: Mapping[int, int] | None = None,
         configuration: str = "",
-        resumable: bool = True,
+        resumable: bool = False,
     ) -> None:
         if seconds < 0.0:
             raise ValueError(f"seconds = {seconds} must be at least 0")

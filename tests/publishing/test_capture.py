@@ -24,7 +24,8 @@ def events(seed, n):
         if rng.random() < 0.3:
             del x[f"v{rng.integers(len(x))}"]
         x[f"kind={'abcde'[rng.integers(3 + 2 * (i > 200))]}"] = 1.0
-        yield x, float(np.tanh(values[0] * values[1]) + 3.0 * ("kind=a" in x) + 0.1 * values[5])
+        slow = 2.0 * np.sin(i / 20.0)  # so that the last targets count
+        yield x, float(slow + np.tanh(values[0] * values[1]) + 3.0 * ("kind=a" in x))
 
 
 def copied(learner):

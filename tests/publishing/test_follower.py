@@ -185,3 +185,20 @@ def test_the_first_prediction_is_quick(path):
         check=True,
     )
     assert float(done.stdout) < 0.3
+
+
+class Failing(linear_model.LinearRegression):
+    """A learner that can't be unpickled."""
+
+    def __setstate__(self, state):
+        raise ZeroDivisionError("no luck")
+
+
+def test_a_pickle_that_fails(path):
+    """Whatever a pickle raises is a problem with its reason, and the follower goes on."""
+    publish(path, Failing(), allow_pickle=True)
+    follower = Follower(path, allow_pickle=True)
+    assert follower.refresh() is False
+    assert "no luck" in follower.problem
+    publish(path, model())
+    assert follower.refresh() is True

@@ -33,9 +33,10 @@ def test_versions_never_go_back(tmp_path):
         finally:
             process.kill()
             process.wait()
-    assert seen == sorted(seen)
-    assert len({version for version, _, _ in seen}) == len(seen)
-    assert all(n_learned == position for _, n_learned, position in seen)
+    versions, learned, positions = zip(*seen, strict=True)
+    assert list(versions) == sorted(set(versions))
+    assert list(learned) == sorted(learned)
+    assert positions == learned
     learner = InfiniteLayerRegressor(profile="fast", seed=1)
     with Publisher(path, learner):  # the next start removes what kills have left
         assert [each.name for each in tmp_path.iterdir()] == [path.name]

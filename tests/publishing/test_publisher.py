@@ -110,6 +110,7 @@ def test_nothing_after_an_error(path):
 def resumed(path, learner, **values):
     """Return the publisher of a run that learns again from the beginning."""
     known = {"seconds": 1e-6, "topic_id": "t", "configuration": "c", "stream": "s"}
+    known["resumable"] = True
     return Publisher(path, learner, **{**known, **values})
 
 
@@ -166,7 +167,7 @@ def test_a_file_of_somebody_else(path):
     learner = model()
     with Publisher(path, learner, seconds=1e-6) as publisher:
         learn_and_publish(publisher, learner, 0)
-        with Publisher(path, learner, seconds=1e-6, resumable=False) as other:
+        with Publisher(path, learner, seconds=1e-6) as other:
             for offset in range(5):
                 learn_and_publish(other, learner, offset)
         highest = version_at(path).version
@@ -270,12 +271,12 @@ def test_slow_copies_are_rare(path):
     learner = Slow()
     publisher = Publisher(path, learner, seconds=0.01, allow_pickle=True)
     began, pauses = monotonic(), []
-    while monotonic() - began < 1.5:
+    while len(pauses) < 3 and monotonic() - began < 60.0:
         publisher.learned()
         if publisher._pauses and publisher._pauses[-1] not in pauses:
             pauses.append(publisher._pauses[-1])
     publisher.close()
-    assert 0 < sum(pauses[:-1]) <= 0.06 * (monotonic() - began)
+    assert 0.0 < sum(pauses[:2]) <= 0.05 * (monotonic() - began)
 
 
 def test_a_slow_disk_does_not_stop_learning(path, monkeypatch):
@@ -290,6 +291,7 @@ def test_a_slow_disk_does_not_stop_learning(path, monkeypatch):
 
     monkeypatch.setattr(publisher._file, "write", slow)
     for offset in range(5):
+        publisher._due = 0.0
         publisher.on_step(step(learner, offset))
     go_on.set()
     assert published(publisher).n_learned == 1

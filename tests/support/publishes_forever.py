@@ -12,7 +12,7 @@ from iln_stream.publishing import Publisher
 
 learner = InfiniteLayerRegressor(profile="fast", seed=1)
 rng = np.random.default_rng(1)
-with Publisher(sys.argv[1], learner, seconds=0.001, topic_id="t", stream="s") as publisher:
+with Publisher(sys.argv[1], learner, seconds=0.001, resumable=True) as publisher:
     for offset in range(10**9):
         values = rng.standard_normal(40).tolist()
         learner.learn_one({f"v{j}": value for j, value in enumerate(values)}, values[0])
