@@ -34,7 +34,8 @@ docs: $(VENV)/dev
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
-# Chaos tests at full size: 200 kills of the learner, 20 of the broker, a million payloads. 15 minutes.
+# Chaos tests at full size: 300 kills of the learner on each kind of log, 50 of an appender, 20 of the
+# broker, a million payloads. Half an hour.
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
@@ -43,9 +44,11 @@ bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
 
-# Overhead of the loop, and events per second from a broker, with both clients. Two minutes.
+# Overhead of the loop, events per second from a broker, with both clients, and the embedded log.
+# Three minutes.
 bench-stream: $(VENV)/dev
 	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
+	$(BIN)/python -m benchmarks.embedded_log
 
 # Memory over ten million events: draws a curve in out/bench.
 bench-memory: $(VENV)/bench

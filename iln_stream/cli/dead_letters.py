@@ -67,8 +67,8 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
     stream.check()
     if not stream.is_log:
         raise SourceError(
-            f"source = {stream.address!r}: dead letters can only be replayed to a Kafka topic; "
-            "name it with --topic, or correct the source and run again"
+            f"source = {stream.address!r}: dead letters can only be replayed to a log, such "
+            "as kafka:TOPIC or sqlite:PATH; name it, or correct the source and run again"
         )
     stream.wait()
     n_sent, n_others, lost = 0, 0, []

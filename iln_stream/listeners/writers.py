@@ -40,6 +40,9 @@ class TransactionalPredictionWriter(PredictionWriter):
         super().__init__(sink, stream)
         self._transactions = sink
         self._committed = sink.committed()
+        if self._committed:
+            where = ", ".join(f"{p}: {offset}" for p, offset in self._committed.items())
+            log.info(f"predictions are committed up to these offsets by partition: {where}")
 
     def on_step(self, step: Step) -> None:
         """Publish the step's prediction, unless it is committed or its label is late."""

@@ -160,7 +160,7 @@ def test_only_a_log_takes_records_again(command, tmp_path):
     assert command("run", "--source", "events.jsonl", "--metrics-port", "0").code == 0
     done = command("dead-letters", "replay", "--source", "events.jsonl")
     assert done.code == 2
-    assert "source = 'events.jsonl': dead letters can only be replayed to a Kafka topic" in done.err
+    assert "source = 'events.jsonl': dead letters can only be replayed to a log" in done.err
     assert (tmp_path / "events.jsonl").read_bytes() == GOOD + b"\nnonsense\n"
 
 

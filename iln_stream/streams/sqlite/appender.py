@@ -8,17 +8,8 @@ from sqlite3 import Connection
 from iln_stream.errors import SinkError
 from iln_stream.streams.appender import Appended, NewRecord
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import (
-    Partition,
-    Row,
-    insert,
-    partition_of_key,
-    partitions_of,
-    stored_text,
-    update,
-)
-from iln_stream.streams.sqlite.retention import delete_old
-from iln_stream.streams.sqlite.topics import find_or_create_topic, find_topic
+from iln_stream.streams.sqlite.ends import Ends
+from iln_stream.streams.sqlite.records import Partition, Row, partition_of_key, stored_text
 
 
 class SqliteAppender:
@@ -46,9 +37,8 @@ class SqliteAppender:
     def __init__(self, path: Path, topic: str, stream: str) -> None:
         self.stream = stream
         self._database = Database(path, create=True, error=SinkError)
-        self._name = topic
         try:
-            self._topic = find_or_create_topic(self._database, topic)
+            self._ends = Ends(self._database, topic)
         except SinkError:
             self._database.close()
             raise
@@ -65,42 +55,35 @@ class SqliteAppender:
         if not records:
             return []
         with self._database.write() as connection:
-            partitions = partitions_of(connection, self._topic.number)
+            partitions = self._ends.now(connection)
             rows: list[list[Row]] = [[] for _ in partitions]
             known: dict[str | bytes, Appended] = {}
             found: list[Appended] = []
             now = time.time()
+            n = len(partitions)
             for value, key, name, timestamp in records:
-                number = partition_of_key(key, len(partitions))
+                number = 0 if n == 1 else partition_of_key(key, n)
                 ours = rows[number]
                 here = Appended(number, partitions[number].next_offset + len(ours))
-                row_id = stored_text(name)
+                row_id = None if name is None else stored_text(name)
                 if row_id is not None:
                     before = known.get(row_id) or _find(connection, partitions, row_id)
                     if before is not None:
                         found.append(before._replace(is_new=False))
                         continue
                     known[row_id] = here
-                when = now if timestamp is None else timestamp
-                ours.append((when, stored_text(key), row_id, value))
+                row_key = None if key is None else stored_text(key)
+                ours.append((now if timestamp is None else timestamp, row_key, row_id, value))
                 found.append(here)
             for partition, new in zip(partitions, rows, strict=True):
                 if new:
-                    store(connection, self._name, partition, new)
+                    self._ends.store(connection, partition, new)
+        self._ends.committed()
         return found
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-
-def store(connection: Connection, topic: str, partition: Partition, rows: Sequence[Row]) -> None:
-    """Store records and delete those that the topic's retention does not keep."""
-    partition = insert(connection, partition, rows)
-    current = find_topic(connection, topic)
-    assert current is not None
-    # At least twice as many as were added, so that retention keeps up without a long transaction.
-    update(connection, delete_old(connection, partition, current.retention, 2 * len(rows) + 100))
 
 
 def _find(
@@ -109,8 +92,7 @@ def _find(
     """Return where the record with this id is; None: there is none."""
     for partition in partitions:
         row = connection.execute(
-            f"SELECT offset FROM records_{partition.slot} WHERE id = ?",
-            (row_id,),
+            f"SELECT offset FROM records_{partition.slot} WHERE id = ?", (row_id,)
         ).fetchone()
         if row is not None:
             return Appended(partition.number, row[0])

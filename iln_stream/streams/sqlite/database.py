@@ -3,6 +3,7 @@
 import os
 import random
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +24,7 @@ _LARGEST_WAL = 64 << 20
 
 
 class Database:
-    """One connection to the file. Only one thread at a time may use it.
+    """One connection to the file; threads that share it take turns.
 
     Every transaction is durable when it ends: the file is in WAL mode with `synchronous = FULL`, so
     SQLite syncs the write-ahead log to the disk before a commit returns. Readers don't wait for
@@ -52,6 +53,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool, error: type[IlnError] = SourceError) -> None:
         self.path = path
         self._error = error
+        self._turn = threading.RLock()  # closing during a call in another thread would crash
         if create:
             self._make_folder()
         elif not path.exists():
@@ -76,7 +78,7 @@ class Database:
     @property
     def data_version(self) -> int:
         """A number that changes when another connection commits."""
-        with self._translated():
+        with self._turn, self._translated():
             return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     @contextmanager
@@ -85,7 +87,7 @@ class Database:
 
         While it lasts, the write-ahead log can't be emptied.
         """
-        with self._translated():
+        with self._turn, self._translated():
             self.connection.execute("BEGIN")
             try:
                 yield self.connection
@@ -98,7 +100,7 @@ class Database:
 
         An error undoes it.
         """
-        with self._translated():
+        with self._turn, self._translated():
             self._begin_to_write()
             try:
                 yield self.connection
@@ -122,7 +124,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection."""
-        with self._translated():
+        with self._turn, self._translated():
             self.connection.close()
 
     def _begin_to_write(self) -> None:

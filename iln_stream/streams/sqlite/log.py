@@ -8,8 +8,8 @@ from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record, Start
 from iln_stream.streams.partition import LogPartition
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import Partition, loaded_text, partitions_of
-from iln_stream.streams.sqlite.topics import first_offset, require_topic
+from iln_stream.streams.sqlite.records import first_record, loaded_text, partitions_of
+from iln_stream.streams.sqlite.topics import require_topic
 
 _LARGEST = 5_000
 """Records in a batch at most."""
@@ -113,7 +113,7 @@ class SqliteLog(LogPartition):
         if version == self._read_version:
             return []
         with self._database.read() as connection:
-            self._end = self._current().next_offset
+            self._end = self._current_end()
             cursor = connection.execute(
                 "SELECT offset, value, ?, timestamp, key "
                 f"FROM records_{self._slot} WHERE offset >= ? ORDER BY offset LIMIT ?",
@@ -135,24 +135,28 @@ class SqliteLog(LogPartition):
             records = [record._replace(key=loaded_text(record.key)) for record in records]
         return records
 
-    def _current(self) -> Partition:
-        """Return the partition as it is now; raise an error if it is of another topic."""
+    def _current_end(self) -> int:
+        """Return the offset after the last record; raise an error if the topic is another one."""
         row = self._database.connection.execute(
-            "SELECT t.topic_id, p.slot, p.number, p.next_offset, p.n_bytes "
-            "FROM partitions p JOIN topics t ON t.number = p.topic WHERE p.slot = ?",
+            "SELECT t.topic_id, p.next_offset FROM partitions p JOIN topics t "
+            "ON t.number = p.topic WHERE p.slot = ?",
             (self._slot,),
         ).fetchone()
         if row is None or row[0] != self.topic_id:
             raise self._not_the_same_log("was replaced")
-        return Partition(*row[1:])
+        (last,) = self._database.connection.execute(
+            f"SELECT max(offset) FROM records_{self._slot}"
+        ).fetchone()
+        return int(row[1] if last is None else last + 1)
 
     def _first_offset(self) -> int:
         with self._database.read() as connection:
-            return first_offset(connection, self._slot, self._current().next_offset)
+            first = first_record(connection, self._slot)
+            return self._current_end() if first is None else first[0]
 
     def _end_offset(self) -> int:
         with self._database.read():
-            return self._current().next_offset
+            return self._current_end()
 
     def _offset_at(self, milliseconds: int) -> int | None:
         with self._database.read() as connection:

@@ -3,6 +3,7 @@
 import sqlite3
 from binascii import crc32
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from iln_stream.errors import SinkError
@@ -22,44 +23,55 @@ class Partition(NamedTuple):
         Number within the topic.
     next_offset
         Offset of the next record; it never decreases, even if all records are deleted.
-    n_bytes
-        Sum of the values' sizes.
+    total_bytes
+        Sum of the values' sizes of all records up to the last one; 0 if there is none.
 
     """
 
     slot: int
     number: int
     next_offset: int
-    n_bytes: int
+    total_bytes: int
 
 
 def partitions_of(connection: sqlite3.Connection, topic: int) -> list[Partition]:
-    """Return the partitions of a topic."""
+    """Return the partitions of a topic, in the open transaction."""
     found = connection.execute(
-        "SELECT slot, number, next_offset, n_bytes FROM partitions WHERE topic = ? ORDER BY number",
-        (topic,),
-    )
-    return [Partition(*row) for row in found]
+        "SELECT slot, number, next_offset FROM partitions WHERE topic = ? ORDER BY number", (topic,)
+    ).fetchall()
+    return [_partition(connection, *row) for row in found]
+
+
+def _partition(connection: sqlite3.Connection, slot: int, number: int, if_empty: int) -> Partition:
+    last = connection.execute(
+        f"SELECT offset + 1, total_bytes FROM records_{slot} ORDER BY offset DESC LIMIT 1"
+    ).fetchone()
+    return Partition(slot, number, *(last or (if_empty, 0)))
+
+
+def first_record(connection: sqlite3.Connection, slot: int) -> tuple[int, int] | None:
+    """Return the oldest record's offset, and the total of bytes before it; None: no records."""
+    row = connection.execute(
+        f"SELECT offset, total_bytes - ifnull(length(value), 0) FROM records_{slot} "
+        "ORDER BY offset LIMIT 1"
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 def insert(connection: sqlite3.Connection, partition: Partition, rows: Sequence[Row]) -> Partition:
     """Store records, in the open transaction; return the partition with them."""
+    slot, number, next_offset, total = partition
+    totals = list(accumulate((len(row[3] or b"") for row in rows), initial=total))
     connection.executemany(
-        f"INSERT INTO records_{partition.slot} VALUES (?, ?, ?, ?, ?)",
-        [(offset, *row) for offset, row in enumerate(rows, partition.next_offset)],
+        f"INSERT INTO records_{slot} VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (offset, total, *row)
+            for offset, (total, row) in enumerate(
+                zip(totals[1:], rows, strict=True), start=next_offset
+            )
+        ],
     )
-    return partition._replace(
-        next_offset=partition.next_offset + len(rows),
-        n_bytes=partition.n_bytes + sum(len(row[3]) for row in rows if row[3] is not None),
-    )
-
-
-def update(connection: sqlite3.Connection, partition: Partition) -> None:
-    """Store next offset and number of bytes, in the open transaction."""
-    connection.execute(
-        "UPDATE partitions SET next_offset = ?, n_bytes = ? WHERE slot = ?",
-        (partition.next_offset, partition.n_bytes, partition.slot),
-    )
+    return Partition(slot, number, next_offset + len(rows), totals[-1])
 
 
 def partition_of_key(key: str | None, n_partitions: int) -> int:
@@ -79,9 +91,9 @@ def partition_of_key(key: str | None, n_partitions: int) -> int:
     return crc32(_bytes(key)) % n_partitions
 
 
-def stored_text(text: str | None) -> str | bytes | None:
+def stored_text(text: str) -> str | bytes:
     """Return a key or id as SQLite stores it: text, or bytes if it is not UTF-8."""
-    if text is None or text.isascii():
+    if text.isascii():
         return text
     try:
         text.encode()

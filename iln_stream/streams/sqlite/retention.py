@@ -31,34 +31,29 @@ class Retention(NamedTuple):
 
 def delete_old(
     connection: sqlite3.Connection, partition: Partition, retention: Retention, most: int
-) -> Partition:
-    """Delete up to `most` of the oldest records, in the open transaction.
-
-    Returns
-    -------
-    Partition
-        The partition without them; the caller stores its number of bytes.
-
-    """
+) -> int:
+    """Delete up to `most` of the oldest records, in the open transaction; return their number."""
     if retention == Retention():
-        return partition
-    oldest = f"SELECT offset, timestamp, length(value) FROM records_{partition.slot} "
-    youngest_deleted = None
-    n_bytes = partition.n_bytes
+        return 0
+    slot, _, end, total = partition
     expired = None if retention.seconds is None else time.time() - retention.seconds
-    for offset, timestamp, size in connection.execute(oldest + "ORDER BY offset LIMIT ?", (most,)):
+    last = None
+    n_deleted = 0
+    for offset, before, timestamp in connection.execute(
+        "SELECT offset, total_bytes - ifnull(length(value), 0), timestamp "
+        f"FROM records_{slot} ORDER BY offset LIMIT ?",
+        (most,),
+    ):
         if not (
-            (retention.records is not None and partition.next_offset - offset > retention.records)
+            (retention.records is not None and end - offset > retention.records)
             or (expired is not None and timestamp < expired)
-            or (retention.bytes is not None and n_bytes > retention.bytes)
+            or (retention.bytes is not None and total - before > retention.bytes)
         ):
             break
-        youngest_deleted = offset
-        n_bytes -= size or 0
-    if youngest_deleted is None:
-        return partition
-    connection.execute(
-        f"DELETE FROM records_{partition.slot} WHERE offset <= ?",
-        (youngest_deleted,),
-    )
-    return partition._replace(n_bytes=n_bytes)
+        last = offset
+        n_deleted += 1
+    if last is not None:
+        # Should no record be left, this is where the next one's offset comes from.
+        connection.execute("UPDATE partitions SET next_offset = ? WHERE slot = ?", (end, slot))
+        connection.execute(f"DELETE FROM records_{slot} WHERE offset <= ?", (last,))
+    return n_deleted

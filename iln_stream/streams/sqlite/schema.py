@@ -22,8 +22,7 @@ CREATE TABLE partitions (
     slot INTEGER PRIMARY KEY,
     topic INTEGER NOT NULL REFERENCES topics (number),
     number INTEGER NOT NULL,
-    next_offset INTEGER NOT NULL DEFAULT 0,
-    n_bytes INTEGER NOT NULL DEFAULT 0,
+    next_offset INTEGER NOT NULL DEFAULT 0, -- if there are no records
     UNIQUE (topic, number)
 );
 CREATE TABLE committed (
@@ -40,6 +39,7 @@ CREATE TABLE committed (
 _RECORDS = """
 CREATE TABLE records_{slot} (
     offset INTEGER PRIMARY KEY,
+    total_bytes INTEGER NOT NULL, -- of the values, this one's included
     timestamp REAL NOT NULL,
     key TEXT,
     id TEXT,
@@ -57,7 +57,11 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def create_records(connection: sqlite3.Connection, slot: int) -> None:
-    """Create the table of a partition's records: one table each, so that each grows at its end."""
+    """Create the table of a partition's records: one table each, so that each grows at its end.
+
+    An append changes the last page of this table and no other, so a commit writes one page. That is
+    why the next offset and the number of bytes are read from the last record.
+    """
     _execute(connection, _RECORDS.format(slot=slot))
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from iln_stream.errors import SinkError
-from iln_stream.streams.sqlite.appender import store
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import Row, partitions_of, stored_text
-from iln_stream.streams.sqlite.topics import find_or_create_topic
+from iln_stream.streams.sqlite.ends import Ends
+from iln_stream.streams.sqlite.records import Row, stored_text
 
 _LARGEST = 10_000
 """Messages in a transaction at most."""
@@ -44,7 +43,6 @@ class SqliteSink:
 
     def __init__(self, path: Path, topic: str, partition: int = 0) -> None:
         self._database = Database(path, create=True, error=SinkError)
-        self._name = topic
         self._partition = partition
         self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
         self._waiting: list[Row] = []
@@ -52,9 +50,9 @@ class SqliteSink:
         self._since = 0.0
         self._failed: SinkError | None = None
         try:
-            self._topic = find_or_create_topic(self._database, topic)
-            with self._database.read() as connection:
-                n = len(partitions_of(connection, self._topic.number))
+            self._ends = Ends(self._database, topic)
+            with self._database.write() as connection:
+                n = len(self._ends.now(connection))
             if partition >= n:
                 raise SinkError(
                     f"topic {topic} of {path} has {n} partitions, and no partition {partition}: "
@@ -93,6 +91,7 @@ class SqliteSink:
             try:
                 with self._database.write() as connection:
                     self._store(connection)
+                self._ends.committed()
             except SinkError as error:
                 self._failed = error
                 raise
@@ -111,10 +110,9 @@ class SqliteSink:
         now = time.time() if timestamp is None else timestamp
         if not self._waiting:
             self._since = time.monotonic()
-        self._waiting.append((now, stored_text(key), None, value))
+        self._waiting.append((now, None if key is None else stored_text(key), None, value))
         self._n_bytes += len(value)
 
     def _store(self, connection: Connection) -> None:
         """Store the messages, in the open transaction."""
-        partition = partitions_of(connection, self._topic.number)[self._partition]
-        store(connection, self._name, partition, self._waiting)
+        self._ends.store(connection, self._ends.now(connection)[self._partition], self._waiting)

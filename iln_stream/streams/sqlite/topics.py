@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from iln_stream.errors import IlnError, NoStreamError, SinkError, SourceError
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import Partition, partitions_of, update
+from iln_stream.streams.sqlite.records import Partition, first_record, partitions_of
 from iln_stream.streams.sqlite.retention import Retention, delete_old
 from iln_stream.streams.sqlite.schema import create_records
 
@@ -191,12 +191,7 @@ def trim(path: Path | str, name: str, retention: Retention | None = None) -> int
 def _trim_slice(database: Database, topic: int, number: int, kept: Retention) -> int:
     with database.write() as connection:
         partition = partitions_of(connection, topic)[number]
-        before = connection.total_changes
-        left = delete_old(connection, partition, kept, _SLICE)
-        n_deleted = connection.total_changes - before
-        if n_deleted:
-            update(connection, left)
-        return n_deleted
+        return delete_old(connection, partition, kept, _SLICE)
 
 
 def find_topic(connection: sqlite3.Connection, name: str) -> Topic | None:
@@ -270,15 +265,6 @@ def _topics(connection: sqlite3.Connection, name: str | None = None) -> Iterator
 
 
 def _state(connection: sqlite3.Connection, partition: Partition) -> PartitionState:
-    return PartitionState(
-        partition.number,
-        first_offset(connection, partition.slot, partition.next_offset),
-        partition.next_offset,
-        partition.n_bytes,
-    )
-
-
-def first_offset(connection: sqlite3.Connection, slot: int, next_offset: int) -> int:
-    """Return the offset of a partition's oldest record; `next_offset` if there is none."""
-    (first,) = connection.execute(f"SELECT min(offset) FROM records_{slot}").fetchone()
-    return next_offset if first is None else int(first)
+    _, number, end, total = partition
+    first, before = first_record(connection, partition.slot) or (end, total)
+    return PartitionState(number, first, end, total - before)

@@ -165,3 +165,24 @@ def test_commits_are_durable(path: Path) -> None:
             ask = opened.connection.execute
             assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
             assert ask("PRAGMA synchronous").fetchone() == (2,)  # FULL
+
+
+def test_a_connection_is_closed_beside_a_call(path: Path) -> None:
+    """Closing waits for the call of another thread, whose next call is an error and no crash."""
+    appender = SqliteAppender(path, "events", "log")
+    failed: list[SinkError] = []
+
+    def append_on() -> None:
+        while not failed:
+            try:
+                appender.append([NewRecord(b"")])
+            except SinkError as error:
+                failed.append(error)
+
+    thread = threading.Thread(target=append_on)
+    thread.start()
+    appender.append([NewRecord(b"")] * 100)
+    appender.close()
+    thread.join()
+    assert "closed" in str(failed[0])
+    assert len(values(path)) >= 100

@@ -1,0 +1,186 @@
+"""Runs from an embedded log: exactly once by themselves, and started in any order."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.embedded_log import append, values
+from support.running_command import Command
+from support.saved_state import saved
+
+from iln_stream.errors import LostPlaceError, NoStreamError, SinkError
+from iln_stream.service import Service, Settings, SettingsError, rebuild
+from iln_stream.service.addresses import is_transactional
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import Retention, create_topic, trim
+
+
+def event(number: int) -> bytes:
+    x = {"a": number % 7 / 7, "b": number % 3}
+    return json.dumps({"x": x, "y": number % 5, "id": str(number)}).encode()
+
+
+def fill(path: Path, first: int, count: int) -> None:
+    append(path, [event(number) for number in range(first, first + count)])
+
+
+def settings(path: Path, **more: object) -> Settings:
+    given: dict[str, object] = {
+        "source": f"sqlite:{path}",
+        "predictions": f"sqlite:{path}#predictions",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})  # type: ignore[arg-type]
+
+
+def published(path: Path, topic: str = "predictions") -> list[int]:
+    return [json.loads(value)["offset"] for value in values(path, topic)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, True),
+        ({"transactional": False}, False),
+        ({"predictions": None}, False),
+        ({"predictions": "p.jsonl"}, False),
+        ({"predictions": "sqlite:other.db#p"}, True),
+        ({"source": "events.jsonl", "snapshots": None}, False),
+        ({"source": "kafka"}, True),
+        ({"source": "kafka", "predictions": "kafka:p"}, False),
+        ({"source": "kafka", "predictions": "kafka:p", "transactional": True}, True),
+    ],
+)
+def test_when_predictions_are_published_in_transactions(
+    path: Path, more: dict[str, object], expected: bool
+) -> None:
+    """By default, whenever the source is a log and the predictions go to an embedded log."""
+    assert is_transactional(settings(path, **more)) == expected
+
+
+@pytest.mark.parametrize("snapshots", [True, False])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_each_prediction_is_published_once(path: Path, snapshots: bool, elsewhere: bool) -> None:
+    """A run that starts over or resumes publishes each prediction once, in the log's file or in
+    another one."""
+    other = path.with_name("other.db")
+    more = {} if snapshots else {"snapshots": None}
+    if elsewhere:
+        more["predictions"] = f"sqlite:{other}#predictions"
+    for number in range(3):
+        fill(path, 100 * number, 100)
+        Service(settings(path, **more)).run()
+    assert published(other if elsewhere else path) == list(range(300))
+
+
+def test_a_restart_makes_no_difference(path: Path) -> None:
+    """A resumed run ends with the state and the predictions of one that was not interrupted."""
+    fill(path, 0, 300)
+    Service(settings(path)).run()
+    fill(path, 300, 300)
+    Service(settings(path)).run()
+    folder = path.parent / "whole"
+    Service(settings(path, snapshots=str(folder), predictions=f"sqlite:{path}#q")).run()
+    assert saved(path.parent / "state", "log-events").learner == saved(folder, "log-events").learner
+    assert values(path) == [event(number) for number in range(600)]
+    assert values(path, "predictions") == values(path, "q")
+
+
+def test_it_resumes_with_a_transaction_that_was_never_committed(path: Path) -> None:
+    """Predictions that a snapshot never waited for are published by the next run."""
+    fill(path, 0, 200)
+    service = Service(settings(path))
+    service.workers[0].loop.run()
+    service.workers[0].loop.listeners[2]._sink._waiting.clear()  # type: ignore[attr-defined]
+    service.close()
+    assert published(path) == []
+    Service(settings(path)).run()
+    assert published(path) == list(range(200))
+
+
+def test_a_run_waits_for_its_first_event(path: Path) -> None:
+    """A run may start before anything created the log; dead letters have a topic beside it."""
+    run = ["run", "--source", f"sqlite:{path}", "--learner", "pool", "--metrics-port", "0"]
+    with Command(path.parent, *run, "--snapshots", "state") as learner:
+        learner.wait_until_it_says("metrics at")
+        append(path, [event(0), b"malformed", event(1)])
+        learner.wait_for_metrics(lambda now: now["iln_events_total"] == 2)
+        assert learner.terminate() == 0, learner.said
+    assert len(values(path, "events-dead-letters")) == 1
+    assert saved(path.parent / "state", "log-events").header.positions == {0: 3}
+
+
+def test_learners_of_several_partitions_share_a_file(path: Path) -> None:
+    """Learners of one partition each publish to one topic at the same time, each record once."""
+    create_topic(path, "events", n_partitions=3)
+    append(path, [NewRecord(event(number), key=str(number)) for number in range(3_000)])
+    Service(settings(path, learner_per="partition")).run()
+    Service(settings(path, learner_per="partition")).run()
+    found = [json.loads(value) for value in values(path, "predictions")]
+    assert sorted(int(each["id"]) for each in found) == list(range(3_000))
+    assert len({(each["partition"], each["offset"]) for each in found}) == 3_000
+
+
+def test_an_older_process_can_not_publish(path: Path) -> None:
+    """A run that was taken for dead stops once another one publishes the same predictions."""
+    fill(path, 0, 50)
+    older = Service(settings(path, snapshots=None))
+    Service(settings(path, snapshots=None)).run()
+    with pytest.raises(SinkError, match="another process now publishes"):
+        older.run()
+    assert published(path) == list(range(50))
+
+
+def test_records_deleted_before_they_were_learned(path: Path) -> None:
+    """If retention deleted records that were not learned, the run stops unless the loss is
+    accepted."""
+    fill(path, 0, 100)
+    Service(settings(path)).run()
+    fill(path, 100, 100)
+    trim(path, "events", Retention(records=30))
+    with pytest.raises(LostPlaceError, match="--accept-loss"):
+        Service(settings(path))
+    Service(settings(path, accept_loss=True)).run()
+    assert published(path) == [*range(100), *range(170, 200)]
+
+
+def test_another_log_at_the_path(path: Path) -> None:
+    """A run refuses to resume in a log that was created again; `rebuild` starts with it."""
+    fill(path, 0, 100)
+    Service(settings(path)).run()
+    for file in path.parent.glob("log.db*"):
+        file.unlink()
+    with pytest.raises(LostPlaceError, match="recreated"):
+        Service(settings(path, stop_at_end=False))
+    fill(path, 0, 40)
+    assert rebuild(settings(path)) == [{0: 0}]
+    Service(settings(path)).run()
+    assert published(path) == list(range(40))
+
+
+def test_rebuild_creates_no_log(path: Path) -> None:
+    """`rebuild` of a missing log is an error: an empty one would replace the snapshots."""
+    fill(path, 0, 10)
+    Service(settings(path)).run()
+    path.rename(path.with_name("moved.db"))
+    with pytest.raises(NoStreamError):
+        rebuild(settings(path, stop_at_end=False))
+    assert not path.exists()
+    assert saved(path.parent / "state", "log-events").header.positions == {0: 10}
+
+
+def test_addresses_that_do_not_fit(path: Path) -> None:
+    """Outputs can't be the source, and `topic` is for Kafka."""
+    for wrong in ({"predictions": f"sqlite:{path}#events"}, {"topic": "other"}):
+        with pytest.raises(SettingsError):
+            Service(settings(path, **wrong))
