@@ -1,36 +1,42 @@
-"""Rewrites the table of settings in README.md from the settings themselves."""
+"""Rewrites the tables of settings in README.md and docs/http_api.md."""
 
 from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from iln_stream.service import ENV_PREFIX, Settings
+from iln_stream.api import ApiSettings
+from iln_stream.service import Settings
+from iln_stream.settings import CommandSettings
 
 README = Path(__file__).parents[1] / "README.md"
+TABLES: dict[Path, type[CommandSettings]] = {
+    README: Settings,
+    Path(__file__).parent / "http_api.md": ApiSettings,
+}
 BEGIN = "<!-- settings:begin -->"
 END = "<!-- settings:end -->"
 
 
-def table() -> str:
+def table(kind: type[CommandSettings] = Settings) -> str:
     """Return the table, in Markdown."""
     head = "| flag | variable | TOML key | default | meaning |\n|---|---|---|---|---|\n"
-    return head + "\n".join(_row(name, field) for name, field in Settings.model_fields.items())
+    return head + "\n".join(_row(kind, name, field) for name, field in kind.model_fields.items())
 
 
-def rewritten(readme: str) -> str:
-    """Return a README's text with the table between its markers brought up to date."""
-    before, begin, rest = readme.partition(BEGIN)
+def rewritten(text: str, kind: type[CommandSettings] = Settings) -> str:
+    """Return a document's text with the table between its markers brought up to date."""
+    before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise SystemExit(f"README.md has no place for the table: {BEGIN} and, below it, {END}")
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table(kind)}\n{END}{after}"
 
 
-def _row(name: str, field: FieldInfo) -> str:
+def _row(kind: type[CommandSettings], name: str, field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True)
     cells = (
         f"`--{name.replace('_', '-')}`",
-        f"`{ENV_PREFIX}{name.upper()}`",
+        f"`{kind.model_config['env_prefix']}{name.upper()}`",
         f"`{name}`",
         "unset" if default is None else f"`{_toml(default)}`",
         (field.description or "").replace("|", "\\|"),
@@ -43,4 +49,5 @@ def _toml(default: object) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(rewritten(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for file, kind in TABLES.items():
+        file.write_text(rewritten(file.read_text(encoding="utf-8"), kind), encoding="utf-8")

@@ -19,16 +19,16 @@ def script():
     return module
 
 
-def test_readme_is_current(script):
-    """The README's table is what the script generates."""
-    readme = ROOT / "README.md"
-    assert readme.is_file(), "there is no README.md to hold the table of settings"
-    text = readme.read_text(encoding="utf-8")
-    for marker in (script.BEGIN, script.END):
-        assert text.count(marker) == 1, f"README.md needs exactly one {marker}"
-    assert script.rewritten(text) == text, (
-        "README.md's table of settings is out of date: run python docs/settings_table.py"
-    )
+def test_documents_are_current(script):
+    """The tables in the documents are what the script generates."""
+    assert [file.name for file in script.TABLES] == ["README.md", "http_api.md"]
+    for file, kind in script.TABLES.items():
+        text = file.read_text(encoding="utf-8")
+        for marker in (script.BEGIN, script.END):
+            assert text.count(marker) == 1, f"{file} needs exactly one {marker}"
+        assert script.rewritten(text, kind) == text, (
+            f"{file}'s table of settings is out of date: run python docs/settings_table.py"
+        )
 
 
 def test_a_row_for_each_setting(script):

@@ -42,7 +42,8 @@ def retry(seconds: float) -> dict[str, str]:
 
 def error_body(message: str) -> bytes:
     """Return the body that all errors have."""
-    return json.dumps({"error": message}, ensure_ascii=False).encode(errors="backslashreplace")
+    text = json.dumps({"error": message}, ensure_ascii=False) + "\n"
+    return text.encode(errors="backslashreplace")
 
 
 def error_answer(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

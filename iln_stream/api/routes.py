@@ -167,5 +167,5 @@ def _version(name: str, predictor: Predictor) -> dict[str, Any]:
 
 def as_json(content: Mapping[str, Any], status: int = 200) -> Response:
     """Return an answer."""
-    text = _encoder.encode(content)
+    text = _encoder.encode(content) + "\n"  # for terminals
     return Response(text.encode(errors="backslashreplace"), status, media_type="application/json")

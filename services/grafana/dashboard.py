@@ -384,6 +384,105 @@ PUBLISHING = (
     ),
 )
 
+
+def api_rate(counter: str, labels: str = "", by: str = "instance") -> str:
+    """Return the increase per second of a counter of the HTTP API."""
+    chosen = f"{{{labels}}}" if labels else ""
+    return f"sum by ({by}) (rate({counter}{chosen}[$__rate_interval]))"
+
+
+def api_quantile(q: float) -> Query:
+    """Return the quantile of the time that requests take, by route."""
+    buckets = api_rate("iln_api_request_duration_seconds_bucket", by="le, route")
+    return Query(f"histogram_quantile({q}, {buckets})", f"{{{{route}}}} {q:.0%}")
+
+
+API = (
+    Graph(
+        "Requests",
+        "Requests per second, by route and status. Empty without `iln-stream serve`.\n\nHealthy: "
+        "200 and 201. 4xx: a client's mistake, or a limit; 503: no model, no log, or too many "
+        "requests at a time.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_requests_total", by="route, status"), "{{route}} {{status}}"),),
+    ),
+    Graph(
+        "Time per request",
+        "Time from a request's headers to its answer: median and 99th percentile.\n\nHealthy: a "
+        "few milliseconds; /events waits for the disk.",
+        Seconds,
+        (api_quantile(0.5), api_quantile(0.99)),
+    ),
+    Graph(
+        "Refused requests",
+        "Requests per second that were not carried out, by reason.\n\nHealthy: 0. queue, backlog: "
+        "events arrive faster than the log or the learner takes them. rate: raise rate, or let the "
+        "client send batches. token: wrong tokens.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_refusals_total", by="reason"), "{{reason}}"),),
+    ),
+    Graph(
+        "Age of the model",
+        "Time since the version that predicts was published.\n\nHealthy: about a second while the "
+        "learner learns; without new labels a rise is harmless.",
+        Seconds,
+        (Query("iln_api_model_age_seconds", "{{model}}"),),
+    ),
+    Graph(
+        "Version",
+        "Version that predicts.\n\nHealthy: rises while the learner learns.",
+        Short,
+        (Query("iln_api_model_version", "{{model}}"),),
+    ),
+    Graph(
+        "Time to load a version",
+        "Time to read a version and to restore its learner; predictions go on meanwhile.\n\n"
+        "Healthy: well below the setting publish_seconds.",
+        Seconds,
+        (Query("iln_api_model_load_seconds", "{{model}}"),),
+    ),
+    Graph(
+        "Versions that can't be loaded",
+        "Versions per second that the API could not load; it predicts with the one before."
+        "\n\nHealthy: 0. Above: /ready and the log have the reason.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_model_failures_total", by="model"), "{{model}}"),),
+    ),
+    Graph(
+        "Predictions and events",
+        "Predictions answered, events and labels appended, and repeats not appended, per second."
+        "\n\nHealthy: what the clients send. Many repeats: a client sends again what it has an "
+        "answer to.",
+        CountsPerSecond,
+        (
+            Query(api_rate("iln_api_predictions_total"), "predictions"),
+            Query(api_rate("iln_api_appended_events_total"), "appended"),
+            Query(api_rate("iln_api_repeated_events_total"), "repeated"),
+        ),
+    ),
+    Graph(
+        "Queue",
+        "Events that wait to be appended, and events appended together.\n\nHealthy: a short queue. "
+        "At queue_events: clients get a 429; the disk is slow, or another process holds the log.",
+        Short,
+        (
+            Query("iln_api_queue_length", "waiting"),
+            Query(
+                f"{api_rate('iln_api_group_size_sum')} / {api_rate('iln_api_group_size_count')}",
+                "per group",
+            ),
+        ),
+    ),
+    Graph(
+        "Backlog",
+        "Records between the learner's published position and the end of the log, at the last "
+        "append.\n\nHealthy: what arrives in a second. At max_backlog: clients get a 429; the "
+        "learner is too slow, or stopped.",
+        Short,
+        (Query("iln_api_backlog", "records"),),
+    ),
+)
+
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS + CLASSES,)),
     ("What has the learner learned?", (MIXTURE[:3], MIXTURE[3:])),
@@ -392,6 +491,7 @@ ROWS = (
     ("Do labels arrive in time?", (LABELS,)),
     ("What would a crash cost?", (SNAPSHOTS[:2], SNAPSHOTS[2:])),
     ("Are published versions fresh?", (PUBLISHING[:3], PUBLISHING[3:])),
+    ("Does the HTTP API answer?", (API[:3], API[3:7], API[7:])),
 )
 
 

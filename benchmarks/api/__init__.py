@@ -1,0 +1,1 @@
+"""Predictions over HTTP while a learner learns; `python -m benchmarks.api`."""
