@@ -46,6 +46,19 @@ def test_clients_have_buckets_of_their_own():
     assert not passes(limit, client("2001:db8::2"))
     assert passes(limit, client("2001:db8:0:1::1"))
     assert passes(limit, client("fe80::1%eth0"))
+    assert passes(limit, client("unknown:1"))
+
+
+def test_clients_behind_a_proxy(start):
+    """Only a trusted proxy names the clients; others can't choose their own name."""
+    path = "/openapi.json"
+    for trusted, expected in ((None, [200, 429]), ("127.0.0.1", [200, 200])):
+        api = start(rate=0.01, burst=1, trusted_proxies=trusted)
+        found = [
+            api.http.get(path, headers={"X-Forwarded-For": f"192.0.2.{n}"}).status_code
+            for n in range(2)
+        ]
+        assert found == expected
 
 
 def test_buckets_do_not_fill_memory():
