@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stack lint docs kafka chaos bench bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-stack lint docs kafka chaos bench bench-api bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -49,6 +49,10 @@ bench: $(VENV)/bench
 bench-stream: $(VENV)/dev
 	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
 	$(BIN)/python -m benchmarks.embedded_log
+
+# Latency of predictions over HTTP while a learner learns, and how much that slows it. Two minutes.
+bench-api: $(VENV)/dev
+	$(BIN)/python -m benchmarks.api --json out/bench/api.json
 
 # Memory over ten million events: draws a curve in out/bench.
 bench-memory: $(VENV)/bench
