@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs kafka chaos bench bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-stack lint docs kafka chaos bench bench-api bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -59,6 +59,10 @@ bench: $(VENV)/bench
 bench-stream: $(VENV)/dev
 	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
 	$(BIN)/python -m benchmarks.embedded_log
+
+# Latency of predictions over HTTP while a learner learns, and how much that slows it. Two minutes.
+bench-api: $(VENV)/dev
+	$(BIN)/python -m benchmarks.api --json out/bench/api.json
 
 # Memory over ten million events: draws a curve in out/bench.
 bench-memory: $(VENV)/bench

@@ -95,8 +95,13 @@ def learning(folder: Path, count: int, rounds: int) -> None:
     with closing(SqliteAppender(path, "events", "log")) as appender:
         for first in range(0, count, 10_000):
             appender.append([NewRecord(event) for event in events[first : first + 10_000]])
+    cpu = process_time()
+    with closing(SqliteLog(path, "events", "log", stop_at_end=True)) as log:
+        found = rate(count, lambda: [log.poll(0.0) for _ in iter(lambda: log.exhausted, True)])
+    cpu = (process_time() - cpu) / count
+    print(f"reading: {found:,.0f} events/s; {1e6 * cpu:.1f} microseconds of CPU each")
     source = f"sqlite:{path}"
-    kinds = {
+    kinds: dict[str, dict[str, str]] = {
         "learning alone": {},
         "with snapshots": {"snapshots": "state"},
         "with predictions and snapshots": {"snapshots": "state", "predictions": f"{source}#p"},

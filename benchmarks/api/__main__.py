@@ -68,7 +68,7 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
             arguments = [address, str(options.events), str(count)]
             with process("-m", "benchmarks.api.feed", *arguments) as feeder:
                 sleep(3)
-                watched = {"learner": run.pid, "api": serve.pid, "feeder": feeder.pid}
+                watched = {"learner": run.pid, "feeder": feeder.pid}
                 before, learned = {k: cpu(p) for k, p in watched.items()}, events_learned(url)
                 begun = perf_counter()
                 with process("-m", "benchmarks.api.bare") as bare:
@@ -77,7 +77,10 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
                     sent = {name: [] for name in servers}
                     for _ in range(TURNS):
                         for name, place in servers.items():
-                            sent[name].append(send(place, options.rate, options.seconds / TURNS))
+                            used = cpu(serve.pid)
+                            turn = send(place, options.rate, options.seconds / TURNS)
+                            turn["cpu_of_api"] = cpu(serve.pid) - used
+                            sent[name].append(turn)
                 took = perf_counter() - begun
                 found = {f"cpu_of_{k}": (cpu(p) - before[k]) / took for k, p in watched.items()}
                 found["cpu_of_load"] = statistics.mean(each["cpu"] for each in sent["api"])
@@ -88,6 +91,7 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
         found[name] = {
             "rate": statistics.mean(each["rate"] for each in parts),
             "errors": sum(each["errors"] for each in parts),
+            "cpu_of_api": sum(each["cpu_of_api"] for each in parts) / options.seconds,
             **{f"p{100 * q:g}_ms": quantile(all_, q) for q in (0.5, 0.9, 0.99, 0.999)},
             "max_ms": 1e3 * all_[-1],
         }
@@ -238,8 +242,10 @@ def print_latency(found: dict[str, Any]) -> None:
         print(f"{kind}: {each['rate']:.0f} requests/s, {each['errors']} errors: {times}")
     print(f"learned {found['learned_per_second']:,.0f} events/s;", end=" ")
     print(f"age of the model at the end {found['model_age']:.2f} s")
-    names = ("learner", "api", "feeder", "load")
-    print("CPU: " + ", ".join(f"{n} {found[f'cpu_of_{n}']:.0%}" for n in names))
+    names = ("learner", "feeder", "load")
+    shares = [f"{name} {found[f'cpu_of_{name}']:.0%}" for name in names]
+    shares.append(f"api {found['api']['cpu_of_api']:.0%}")
+    print(f"CPU: {', '.join(shares)} (without requests {found['bare']['cpu_of_api']:.0%})")
 
 
 def print_slowing(found: dict[str, Any]) -> None:

@@ -65,8 +65,11 @@ class RateLimit:
 
 def _client(scope: Scope) -> str:
     address = scope["client"][0] if scope.get("client") else ""
-    if ":" in address:
-        return str(ipaddress.IPv6Network((address.partition("%")[0], 64), strict=False))
+    try:
+        if ":" in address:
+            return str(ipaddress.IPv6Network((address.partition("%")[0], 64), strict=False))
+    except ValueError:  # a proxy may name clients in another way
+        pass
     return str(address)
 
 

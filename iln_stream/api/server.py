@@ -91,6 +91,16 @@ class ApiServer:
         scheme = "http" if context is None else "https"
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
+    @property
+    def n_requests(self) -> int:
+        """Number of requests in progress."""
+        return len(self._server.server_state.tasks)
+
+    @property
+    def n_connections(self) -> int:
+        """Number of open connections."""
+        return len(self._server.server_state.connections)
+
     def run(self) -> None:
         """Serve until SIGINT, SIGTERM or `stop`; requests in progress are answered first."""
         before = sys.getswitchinterval()

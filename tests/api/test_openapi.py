@@ -13,7 +13,7 @@ from iln_stream import InfiniteLayerClassifier
 from iln_stream.api.metrics import ROUTES
 
 EXAMPLES = 25
-"""Of each operation; `python -m benchmarks.api fuzz` sends as many as you like."""
+"""Of each operation; docs/http_api.md has the command for more."""
 
 
 def test_every_route_is_described(api):

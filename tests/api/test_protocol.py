@@ -124,9 +124,8 @@ def test_clients_that_leave(start, tmp_path):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.sendall(whole[:cut])
             connection.close()
-    state = api.server._server.server_state
     api.http.close()
-    eventually(lambda: not state.tasks and not state.connections)
+    eventually(lambda: api.server.n_requests == api.server.n_connections == 0)
 
 
 def test_a_client_that_does_not_read(start, tmp_path):
@@ -141,6 +140,5 @@ def test_a_client_that_does_not_read(start, tmp_path):
         connection.settimeout(30)
         with pytest.raises(OSError, match=r"reset|pipe"):
             connection.sendall(request * 10_000)
-    state = api.server._server.server_state
     api.http.close()
-    eventually(lambda: not state.tasks and not state.connections)
+    eventually(lambda: api.server.n_requests == api.server.n_connections == 0)

@@ -167,7 +167,7 @@ def test_rebuild_in_a_container(stack: Compose) -> None:
     before = len(read_topic(stack, "iln-predictions"))
 
     rebuild = ("run", "--rm", "learner", "rebuild", "--config", "/services/learner.toml")
-    stack(*rebuild, timeout=120)
+    stack(*rebuild, timeout=300)
     stack("start", "learner")
     after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
     assert after["iln_events_total"] == n_sent(stack)

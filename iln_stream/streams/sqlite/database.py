@@ -163,13 +163,14 @@ class Database:
 
     def _is_log(self) -> bool:
         """Whether the file is a log; False if it is empty."""
-        if self.connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
-            return True
-        if self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        # The tables first: another process may be creating them, with the id in one transaction.
+        if not self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            return False
+        if self.connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             raise self._error(
                 f"{self.path} is an SQLite file of another program: choose another path"
             )
-        return False
+        return True
 
     def _make_log(self) -> None:
         deadline = time.monotonic() + _LONGEST_WAIT

@@ -115,3 +115,15 @@ def test_offsets_are_never_used_again(path: Path) -> None:
     assert trim(path, "events", Retention(records=0)) == 2
     assert append(path, [b"c"]) == [Appended(0, 2)]
     assert topics(path)[0].partitions[0].first_offset == 2
+
+
+def test_a_failed_append_can_be_repeated(path: Path) -> None:
+    """After a failure nothing is stored, and the appender continues at the right offset."""
+    with closing(SqliteAppender(path, "events", "log")) as appender:
+        appender.append([NewRecord(b"a")])
+        path.rename(path.with_name("elsewhere.db"))
+        with pytest.raises(SinkError, match="moved, deleted or replaced"):
+            appender.append([NewRecord(b"b", id="1")])
+        path.with_name("elsewhere.db").rename(path)
+        assert appender.append([NewRecord(b"b", id="1")]) == [Appended(0, 1)]
+    assert values(path) == [b"a", b"b"]

@@ -96,10 +96,10 @@ def test_processes_create_it_together(path: Path) -> None:
             env=environment(),
             stdout=subprocess.PIPE,
         )
-        for _ in range(4)
+        for _ in range(6)
     ]
-    assert [each.communicate(timeout=60)[0] for each in running] == [b""] * 4
-    assert len(values(path)) == 4
+    assert [each.communicate(timeout=60)[0] for each in running] == [b""] * 6
+    assert len(values(path)) == 6
 
 
 def test_a_read_only_disk(tmp_path: Path) -> None:

@@ -79,7 +79,11 @@ def test_a_failure_is_not_forgotten(path: Path) -> None:
     sink = SqliteSink(path, "out")
     sink.write(None, b"1")
     path.rename(path.with_name("elsewhere.db"))
+    with pytest.raises(SinkError, match="moved, deleted or replaced"):
+        sink.flush()
+    assert not path.exists()
+    path.with_name("elsewhere.db").rename(path)
     for call in (sink.flush, sink.send_queued, sink.close):
         with pytest.raises(SinkError, match="moved, deleted or replaced"):
             call()
-    assert not path.exists()
+    assert values(path, "out") == []
