@@ -102,6 +102,28 @@ CLASSES = (
             Query(selected("iln_windowed_accuracy"), f"{LEARNER} windowed"),
         ),
     ),
+    Graph(
+        "Ranking",
+        "How well probabilities rank events, over the last window: area under the ROC curve, and "
+        "average precision of the rarer class. Empty for a regressor.\n\nHealthy: ROC AUC above "
+        "0.5, average precision above the class's share.",
+        PercentUnit,
+        (
+            Query(selected("iln_windowed_roc_auc"), f"{LEARNER} ROC AUC"),
+            Query(selected("iln_windowed_pr_auc"), f"{LEARNER} average precision"),
+        ),
+    ),
+    Graph(
+        "Truth of probabilities",
+        "Brier score and calibration error over the last window. Empty for a regressor.\n\n"
+        "Healthy: a Brier score below that of the classes' shares, and a calibration error of a "
+        "few percent.",
+        Short,
+        (
+            Query(selected("iln_windowed_brier"), f"{LEARNER} Brier"),
+            Query(selected("iln_windowed_calibration_error"), f"{LEARNER} calibration"),
+        ),
+    ),
 )
 
 MIXTURE = (
@@ -152,6 +174,21 @@ MIXTURE = (
         "raise max_columns.",
         CountsPerSecond,
         (Query(rate("iln_inputs_overflowed_total")),),
+    ),
+    Graph(
+        "Missing values",
+        "Inputs per second that were null or a text in null_values. Empty for records in the form "
+        "of events.\n\nHealthy: as steady as the source. A step: a sender leaves out a field.",
+        CountsPerSecond,
+        (Query(rate("iln_values_missing_total")),),
+    ),
+    Graph(
+        "Texts taken as numbers",
+        "Texts of inputs per second that were taken as numbers or booleans. Empty for records in "
+        "the form of events.\n\nHealthy: 0. Above: name the types of these fields (types); the log "
+        "has a warning for each.",
+        CountsPerSecond,
+        (Query(rate("iln_values_coerced_total"), f"{LEARNER} {{{{type}}}}"),),
     ),
 )
 

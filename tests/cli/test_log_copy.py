@@ -191,7 +191,7 @@ def test_progress_without_a_terminal(command, caplog, monkeypatch):
         (("export", "sqlite:log.db", "sqlite:log.db"), "can't be exported to itself"),
         (("import", "e.jsonl", "sqlite:log.db", "--continue", "--again"), "give one of them"),
         (("import", "absent.jsonl", "sqlite:log.db"), "can't read absent.jsonl"),
-        (("import", "table.csv", "sqlite:log.db"), "target: say which column of table.csv"),
+        (("import", "absent.csv", "sqlite:log.db"), "can't read absent.csv"),
         (("export", "sqlite:log.db#absent", "out.jsonl"), "has no topic 'absent'"),
         (("export", "sqlite:log.db", "out.jsonl", "--from=9"), "has offsets 0 to 1"),
         (("export", "sqlite:log.db", "river:TrumpApproval"), "can't be written to"),

@@ -4,7 +4,7 @@ import json
 import warnings
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
@@ -31,6 +31,7 @@ def test_flat_records_are_the_events_in_an_envelope(fields, price):
     assert decoded({**fields, "price": price}, written=5.0, target="price") == envelope
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(names, finite | st.integers() | st.text() | st.none() | st.booleans()),
 )

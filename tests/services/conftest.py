@@ -16,6 +16,7 @@ from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.listeners import Metrics, ModelMetrics
+from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
     Classification,
     Listener,
@@ -94,7 +95,11 @@ def _loop(
     folder: Path,
 ) -> PrequentialLoop:
     learner = build_learner(Settings(**chosen))
-    source = RiverDatasetSource(_events_with_garbage(), model, limit=10**9)
+    decoder, of_fields = None, {}
+    if chosen is HEALTHY:
+        decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
+        of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
+    source = RiverDatasetSource(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
     watched = metrics.watch(learner, source, model)
     old = dt.timedelta()
@@ -109,7 +114,11 @@ def _loop(
         publisher = Publisher(folder / "healthy.model", learner)
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
-    return PrequentialLoop(source, learner, listeners, checkpoint=checkpoint, pending=pending)
+    if decoder is not None:
+        metrics.export(watched.labels, decoder.metrics())
+    return PrequentialLoop(
+        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder
+    )
 
 
 def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:
@@ -132,9 +141,9 @@ def _checkpoint(learner: Any, watched: ModelMetrics, folder: Path, old: dt.timed
     return Checkpoint(Saver(SnapshotFolder(folder)), header, parts, 200, 1.0, {0: 0})
 
 
-def _events_with_garbage() -> Iterator[tuple[dict[int, float], Any]]:
+def _events_with_garbage(more: dict[str, Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
     for number, (x, y) in enumerate(synth.Friedman(seed=1)):
-        yield x, "no number" if number % 50 == 0 else y
+        yield {**x, **more}, "no number" if number % 50 == 0 else y
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,9 @@ OF_SOME = {
         for key in ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total")
     },
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
+    **{key: {"classifier"} for key in ("iln_windowed_roc_auc", "iln_windowed_pr_auc")},
+    **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
+    **{key: {"healthy"} for key in ("iln_values_missing_total", "iln_values_coerced_total")},
     **dict.fromkeys(
         (
             *("iln_alpha_l1", "iln_draws", "iln_draws_capped_total", "iln_estimate_variance"),
@@ -60,7 +63,13 @@ TYPES = {
     "iln_pending_expired_total": "counter",
     "iln_running_accuracy": "gauge",
     "iln_units_redrawn_at": "gauge",
+    "iln_values_coerced_total": "counter",
+    "iln_values_missing_total": "counter",
     "iln_windowed_accuracy": "gauge",
+    "iln_windowed_brier": "gauge",
+    "iln_windowed_calibration_error": "gauge",
+    "iln_windowed_pr_auc": "gauge",
+    "iln_windowed_roc_auc": "gauge",
     "iln_alpha_l1": "gauge",
     "iln_publish_bytes": "gauge",
     "iln_publish_duration_seconds": "gauge",
@@ -148,6 +157,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnShrinking", "model", {"shrinking"}),
         ("IlnDeadLetters", "model", REGRESSORS),
         ("IlnInputsIgnored", "model", set()),
+        ("IlnTextsTakenAsNumbers", "model", {"healthy"}),
         ("IlnPartsReset", "model", set()),
         ("IlnPublishingFails", "model", set()),
         ("IlnPublishedVersionOld", "model", set()),
