@@ -54,7 +54,11 @@ class ApiSettings(CommandSettings):
         description="Addresses of reverse proxies, comma-separated, whose X-Forwarded-For names the"
         " client. Unset: the connection's address is the client.",
     )
-    body_bytes: int = Field(default=1 << 20, ge=1, description="Largest body of a request, bytes.")
+    body_bytes: int = Field(
+        default=900_000,
+        ge=1,
+        description="Largest body of a request, in bytes; below the 1 MiB that Kafka takes.",
+    )
     batch_events: int = Field(default=1000, ge=1, description="Most events in a request.")
     rate: float = Field(
         default=2000.0, gt=0, description="Requests per second and client, on average."

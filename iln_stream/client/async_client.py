@@ -39,7 +39,7 @@ class AsyncClient:
         timeout: float = 10.0,
         retries: Retries = Retries(),  # noqa: B008  # immutable
         batch_events: int = 1000,
-        batch_bytes: int = 1 << 20,
+        batch_bytes: int = 900_000,
         tls_ca: Path | None = None,
         tls_certificate: Path | None = None,
         tls_key: Path | None = None,
