@@ -50,5 +50,16 @@ class Authority:
         return Certificate(key, cert)
 
 
+def certificate(folder: Path) -> tuple[str, Path]:
+    """Make a self-signed certificate of 127.0.0.1; return its key (PEM) and the certificate."""
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    _openssl(
+        *("req", "-x509", "-newkey", "rsa:2048", "-nodes", *_VALID),
+        *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
+        *("-keyout", str(key), "-out", str(cert)),
+    )
+    return key.read_text(), cert
+
+
 def _openssl(*arguments: str) -> None:
     output_of(["openssl", *arguments], raising=CertificateError)
