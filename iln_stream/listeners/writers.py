@@ -1,7 +1,9 @@
 """Write predictions and dead letters to sinks."""
 
 import logging
+from collections.abc import Mapping
 
+from iln_stream.errors import LostPlaceError
 from iln_stream.events import DeadLetter, PredictionEncoder
 from iln_stream.prequential import Listener, Step
 from iln_stream.streams import Sink, TransactionalSink
@@ -34,12 +36,36 @@ class PredictionWriter(Listener):
 
 
 class TransactionalPredictionWriter(PredictionWriter):
-    """Publishes each prediction once: skips those that the sink has committed."""
+    """Publishes each prediction once: skips those that the sink has committed.
 
-    def __init__(self, sink: TransactionalSink, stream: str) -> None:
+    Parameters
+    ----------
+    sink
+        Sink of the predictions.
+    stream
+        Name of the stream that they are of.
+    ends
+        Where the stream's partitions end now.
+
+    Raises
+    ------
+    LostPlaceError
+        When predictions are committed of records beyond an end: the stream was restored from an
+        older copy, and its next records would be taken for published ones.
+
+    """
+
+    def __init__(self, sink: TransactionalSink, stream: str, ends: Mapping[int, int]) -> None:
         super().__init__(sink, stream)
         self._transactions = sink
         self._committed = sink.committed()
+        for partition, offset in self._committed.items():
+            if offset > ends.get(partition, offset):
+                raise LostPlaceError(
+                    f"predictions: those of {stream}, partition {partition}, are committed up to "
+                    f"offset {offset}, but it now ends at {ends[partition]}: it was restored from "
+                    "an older copy. Write predictions to another topic"
+                )
         if self._committed:
             where = ", ".join(f"{p}: {offset}" for p, offset in self._committed.items())
             log.info(f"predictions are committed up to these offsets by partition: {where}")
@@ -63,10 +89,22 @@ class TransactionalPredictionWriter(PredictionWriter):
 
 
 class DeadLetterWriter(Listener):
-    """Writes each dead letter to a sink, keyed by its position."""
+    """Writes each dead letter to a sink, keyed by its position.
+
+    A sink with a method `flush_if_due` is asked at each event to store letters that wait.
+    """
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
+        self._flush_if_due = getattr(sink, "flush_if_due", _nothing_due)
+
+    def on_step(self, step: Step) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Write the letter, and log it; the log's filter drops repeats."""
@@ -84,3 +122,7 @@ class DeadLetterWriter(Listener):
     def flush(self) -> None:
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
+
+
+def _nothing_due() -> None:
+    """Do nothing: the sink stores its messages by itself."""

@@ -121,13 +121,20 @@ class Publisher(Listener):
         self._file.remove_partial()
         self._writer = Writer(self._file)
         self._n = 0  # labelled events seen here
-        self._unpublished = True
         self._due = perf_counter()
         self._pauses: deque[float] = deque(maxlen=100)
         before = self._before()
         self._version = 0 if before is None else before.version
+        # A learner that has learned nothing here yet does not replace one that is there.
+        self._unpublished = before is None
         self._hold: Mapping[int, int] = {}
-        if before is not None and resumable and self._continues(before):
+        if before is not None and resumable and not self._continues(before):
+            log.warning(
+                "%s was published by a learner of another topic or other settings: it will be "
+                "replaced. If that learner still runs, give each its own folder",
+                self.path,
+            )
+        elif before is not None and resumable:
             self._hold = before.positions
             if self._held:
                 log.info("%s has version %d: the next one is published when its positions are "

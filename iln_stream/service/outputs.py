@@ -44,9 +44,10 @@ class Outputs:
         if self._transactional:
             assert self._settings.predictions is not None
             stream = output_stream(self._settings, self._settings.predictions)
-            sink = stream.transactional_sink(cast(Log, source), reader)
+            log = cast(Log, source)
+            sink = stream.transactional_sink(log, reader)
             self._opened.callback(sink.close)
-            writers.append(TransactionalPredictionWriter(sink, source.stream))
+            writers.append(TransactionalPredictionWriter(sink, log.stream, log.ends))
         elif self._predictions is not None:
             writers.append(PredictionWriter(self._predictions, source.stream))
         return writers

@@ -52,6 +52,8 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream.check()
     mapping_of(settings, stream)
     stream.wait()
+    if stream.is_log:
+        stream.partitions()  # a wrong address is an error before outputs create anything
     (reader,) = readers(settings, stream)
     with ExitStack() as opened:
         outputs = Outputs(settings)

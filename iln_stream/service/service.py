@@ -54,6 +54,8 @@ class Service:
         stream = source_stream(settings)
         stream.wait()
         stream.prepare()
+        if stream.is_log:
+            stream.partitions()  # a wrong address is an error before outputs create anything
         with ExitStack() as opened:
             metrics = Metrics(self.registry, settings.window)
             own = build_listeners(settings, listeners)

@@ -109,6 +109,11 @@ class Log(Source, Protocol):
         ...
 
     @property
+    def ends(self) -> Mapping[int, int]:
+        """Offset after the last known record, by partition."""
+        ...
+
+    @property
     def topic_id(self) -> str | None:
         """Id of the topic, which changes if the topic is deleted and recreated; None if unknown."""
         ...

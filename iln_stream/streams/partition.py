@@ -34,6 +34,8 @@ class LogPartition(ABC):
         self._position = 0
         self._end = 0
         self._stop_at: int | None = None
+        self._at_earliest = False  # whether nothing was read since the start at "earliest"
+        self._accepts_loss = False
 
     @property
     @abstractmethod
@@ -51,6 +53,11 @@ class LogPartition(ABC):
         return {self.partition: self._position}
 
     @property
+    def ends(self) -> Mapping[int, int]:
+        """The last known end by partition."""
+        return {self.partition: self._end}
+
+    @property
     def exhausted(self) -> bool:
         """Whether the offset to stop at was reached; always False without one."""
         return self._stop_at is not None and self._position >= self._stop_at
@@ -66,6 +73,8 @@ class LogPartition(ABC):
             return []
         records, position, end = self._fetch(timeout)
         self._end = max(self._end, end)
+        if records:
+            self._at_earliest = False
         if self._stop_at is None:
             self._position = position
             return records
@@ -108,6 +117,7 @@ class LogPartition(ABC):
 
     def _offset_of(self, start: Start) -> int:
         if start == "earliest":
+            self._at_earliest = True
             return self._first_offset()
         if start == "latest":
             return self._end_offset()
@@ -119,6 +129,7 @@ class LogPartition(ABC):
     def _resumed(self, place: Resume) -> int:
         """Return the offset to resume from; raise an error if the log or the offset is gone."""
         self._position = place.offset
+        self._accepts_loss = place.accept_loss
         if place.topic_id is not None and self.topic_id not in (None, place.topic_id):
             raise self._not_the_same_log("was deleted and recreated")
         first, end = self._first_offset(), self._end_offset()
@@ -126,15 +137,22 @@ class LogPartition(ABC):
             raise self._not_the_same_log(f"now ends at {end}, before the position")
         if place.offset >= first:
             return place.offset
-        if place.accept_loss:
-            log.warning("%s: records %d to %d are lost, and were never learned",
-                        self._here, place.offset, first - 1)  # fmt: skip
+        if self._may_skip_to(first):
             return first
         raise LostPlaceError(
             f"{self._here}: records {place.offset} to {first - 1} were deleted by the topic's "
             "retention before they were learned. Either continue without them, with --accept-loss, "
             "or learn again from the remaining records, with `iln-stream rebuild`"
         )
+
+    def _may_skip_to(self, first: int) -> bool:
+        """Return whether reading may go on at `first`, as retention deleted what was before it."""
+        if first <= self._position:
+            return False
+        if self._accepts_loss:
+            log.warning("%s: records %d to %d are lost, and were never learned",
+                        self._here, self._position, first - 1)  # fmt: skip
+        return self._accepts_loss or self._at_earliest
 
     @property
     def _here(self) -> str:
@@ -143,8 +161,8 @@ class LogPartition(ABC):
     def _out_of_range(self) -> LostPlaceError:
         return LostPlaceError(
             f"{self._here}: offset {self._position} is no longer (or not yet) available. Records "
-            "were deleted by the topic's retention: start again with --start earliest and another "
-            "folder of snapshots, or `iln-stream rebuild` the model in this one"
+            "were deleted by the topic's retention: continue without them, with --accept-loss, or "
+            "start again with --start earliest and another folder of snapshots"
         )
 
     def _not_the_same_log(self, what: str) -> LostPlaceError:

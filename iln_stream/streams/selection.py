@@ -44,6 +44,11 @@ class Selection:
         return self._log.n_partitions
 
     @property
+    def ends(self) -> Mapping[int, int]:
+        """Offset after the last known record, by partition."""
+        return self._log.ends
+
+    @property
     def positions(self) -> Mapping[int, int]:
         """Offset after the last record that was returned or skipped."""
         return self._log.positions

@@ -68,6 +68,11 @@ class Sequencer:
         return dict(self._positions)
 
     @property
+    def ends(self) -> Mapping[int, int]:
+        """Offset after the last known record, by partition."""
+        return {partition: log.ends[partition] for partition, log in self._inputs.items()}
+
+    @property
     def exhausted(self) -> bool:
         """Whether all records of all partitions were returned."""
         return (

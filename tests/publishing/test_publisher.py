@@ -151,6 +151,23 @@ def test_what_a_run_does_not_continue(path, change):
     assert headers[1].version > headers[0].version
 
 
+def test_an_untrained_learner_replaces_nothing(path, caplog):
+    """A new learner leaves the version that is there until it has learned an event."""
+    first, second = model(), model()
+    with Publisher(path, first, resumable=True) as publisher:
+        learn_and_publish(publisher, first, 0)
+    with Publisher(path, second, resumable=True, positions={0: 1}, seconds=0.0) as publisher:
+        publisher.on_idle()
+        assert published(publisher).version == 1
+        learn_and_publish(publisher, second, 1)
+        assert published(publisher).version == 2
+    with (
+        caplog.at_level(logging.WARNING),
+        Publisher(path, model(), resumable=True, topic_id="another", configuration="x"),
+    ):
+        assert "another topic or other settings" in caplog.text
+
+
 def test_a_damaged_version_is_replaced(path, caplog):
     """A file that can't be read is no reason not to start, and the log says so."""
     path.parent.mkdir()

@@ -1,6 +1,10 @@
 """Runs from an embedded log: exactly once by themselves, and started in any order."""
 
 import json
+import sqlite3
+import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -152,6 +156,68 @@ def test_records_deleted_before_they_were_learned(path: Path) -> None:
         Service(settings(path))
     Service(settings(path, accept_loss=True)).run()
     assert published(path) == [*range(100), *range(170, 200)]
+
+
+def test_a_log_that_was_renamed(path: Path) -> None:
+    """The committed offsets belong to the topic, not to its file's name: nothing comes twice."""
+    fill(path, 0, 100)
+    out = path.with_name("out.db")
+    more = {"predictions": f"sqlite:{out}#predictions", "snapshots": None}
+    Service(settings(path, **more)).run()
+    renamed = path.rename(path.with_name("renamed.db"))
+    fill(renamed, 100, 20)
+    Service(settings(renamed, **more)).run()
+    assert published(out) == list(range(120))
+
+
+def test_a_log_that_was_restored(path: Path) -> None:
+    """A log that ends before what was published would lose predictions in silence: refused."""
+    fill(path, 0, 100)
+    backup = path.with_name("backup.db")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("VACUUM INTO ?", (str(backup),))
+    fill(path, 100, 50)
+    out = path.with_name("out.db")
+    more = {"predictions": f"sqlite:{out}#predictions", "snapshots": None}
+    Service(settings(path, **more)).run()
+    for file in path.parent.glob("log.db*"):
+        file.unlink()
+    backup.rename(path)
+    with pytest.raises(LostPlaceError, match="up to offset 150, but it now ends at 100"):
+        Service(settings(path, **more))
+    Service(settings(path, **{**more, "predictions": f"sqlite:{out}#restored"})).run()
+    assert published(out, "restored") == list(range(100))
+
+
+def test_a_wrong_path_creates_nothing(path: Path) -> None:
+    """A run that ends at the log's end reads what is there: a missing log is an error."""
+    with pytest.raises(NoStreamError):
+        Service(settings(path, partitions="0", snapshots=None))
+    assert not path.exists()
+
+
+def test_dead_letters_are_stored_while_events_come(path: Path) -> None:
+    """A letter does not wait until the stream pauses."""
+    append(path, [b"no event"])
+    fill(path, 1, 1)
+    service = Service(settings(path, snapshots=None, stop_at_end=False))
+    seen: list[int] = []
+
+    def look() -> None:
+        deadline = time.monotonic() + 30
+        number = 2
+        while not seen and time.monotonic() < deadline:
+            fill(path, number, 1)
+            number += 1
+            time.sleep(0.05)
+            seen.extend(range(len(values(path, "events-dead-letters"))))
+        service.workers[0].loop.stop()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    service.run()
+    looking.join()
+    assert len(seen) == 1
 
 
 def test_another_log_at_the_path(path: Path) -> None:

@@ -152,6 +152,8 @@ class Database:
                 f"{self.path} was written by a newer release (version {version} of its tables, and "
                 f"this release reads {VERSION}): upgrade iln-stream"
             )
+        if ask("PRAGMA journal_mode").fetchone()[0] != "wal":
+            self._use_wal()
         ask("PRAGMA synchronous = FULL")
         ask(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         ask(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
@@ -172,16 +174,20 @@ class Database:
             )
         return True
 
-    def _make_log(self) -> None:
+    def _use_wal(self) -> None:
+        """Set the file's journal mode; copies by `VACUUM INTO` have another one."""
         deadline = time.monotonic() + _LONGEST_WAIT
         while True:
             try:  # SQLite does not wait here if another process does the same
                 self.connection.execute("PRAGMA journal_mode = WAL")
-                break
+                return
             except sqlite3.OperationalError as error:
                 if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+    def _make_log(self) -> None:
+        self._use_wal()
         self.connection.execute("BEGIN IMMEDIATE")
         if not self._is_log():  # another process may have been faster
             create_tables(self.connection)

@@ -43,7 +43,13 @@ class SqliteImporter:
         except SinkError:
             self._database.close()
             raise
-        self._key = self._ends.topic.number, f"import of {source}", source_id or ""
+        # A topic's id is enough, and stays when its file is moved.
+        self._key = (
+            self._ends.topic.number,
+            "import" if source_id else f"import of {source}",
+            source_id or "",
+        )
+        self._source = source
 
     def position(self, partition: int) -> int | None:
         """Return where to go on in a partition of the other stream; None: at its beginning."""
@@ -81,8 +87,8 @@ class SqliteImporter:
             ).fetchone()
             if (None if found is None else found[0]) != begin:
                 raise SinkError(
-                    f"{self._database.path}: another process does the same {self._key[1]}: let one "
-                    "of them finish"
+                    f"{self._database.path}: another process does the same import of "
+                    f"{self._source}: let one of them finish"
                 )
             partitions = self._ends.now(connection)
             rows: list[list[Row]] = [[] for _ in partitions]

@@ -15,11 +15,18 @@ from iln_stream.streams.sqlite.topics import require_topic
 _LARGEST = 1_000
 """Records in a batch at most: larger ones leave the processor's cache before they are learned."""
 
-_CHUNK = 50
-"""Records that are read before the batch's size is checked."""
-
 _LARGEST_BYTES = 8 << 20
-"""Bytes of values in a batch, after which it ends: records may be large."""
+"""Bytes of values in a batch after its first record: records may be large."""
+
+_BATCH = """
+WITH next AS (SELECT offset, total_bytes FROM {records} WHERE offset >= ?2 ORDER BY offset LIMIT ?3)
+SELECT offset, value, ?1, timestamp, key FROM {records}
+WHERE offset BETWEEN ?2 AND (
+    SELECT max(offset) FROM next WHERE total_bytes <= ?4 + (SELECT min(total_bytes) FROM next)
+)
+ORDER BY offset
+"""
+"""Sizes first: no value is read that the batch has no room for."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 """Seconds from one look for new records to the next; a look takes 10 microseconds."""
@@ -119,20 +126,16 @@ class SqliteLog(LogPartition):
             return []
         with self._database.read() as connection:
             self._end = self._current_end()
-            cursor = connection.execute(
-                "SELECT offset, value, ?, timestamp, key "
-                f"FROM records_{self._slot} WHERE offset >= ? ORDER BY offset LIMIT ?",
-                (self.partition, self._position, _LARGEST),
-            )
-            rows: list[tuple[Any, ...]] = []
-            n_bytes = 0
-            while n_bytes < _LARGEST_BYTES and (chunk := cursor.fetchmany(_CHUNK)):
-                rows += chunk
-                n_bytes += sum([len(row[1] or b"") for row in chunk])
-            cursor.close()
+            rows: list[tuple[Any, ...]] = connection.execute(
+                _BATCH.format(records=f"records_{self._slot}"),
+                (self.partition, self._position, _LARGEST, _LARGEST_BYTES),
+            ).fetchall()
         reached = rows[-1][0] + 1 if rows else self._position
-        if self._end < reached or (rows[0][0] if rows else self._end) != self._position:
-            raise self._out_of_range()
+        first = rows[0][0] if rows else self._end
+        if first != self._position:
+            if not self._may_skip_to(first):
+                raise self._out_of_range()
+            self._position, reached = first, max(first, reached)
         if reached == self._end:
             self._read_version = version
         records = list(map(_record, rows))

@@ -17,7 +17,7 @@ _LARGEST_BYTES = 16 << 20
 """Bytes of messages in a transaction, after which it is committed."""
 
 _LONGEST = 0.1
-"""Seconds that a message waits for its transaction, as a commit costs as much as thousands."""
+"""Seconds from one transaction to the next, as a commit costs as much as thousands of messages."""
 
 
 class SqliteSink:
@@ -47,7 +47,7 @@ class SqliteSink:
         self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
         self._waiting: list[Row] = []
         self._n_bytes = 0
-        self._since = 0.0
+        self._last = time.monotonic()  # when messages were stored last
         self._failed: SinkError | None = None
         try:
             self._ends = Ends(self._database, topic)
@@ -63,7 +63,7 @@ class SqliteSink:
             raise
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
-        """Queue one message; it is stored within a tenth of a second of later calls."""
+        """Queue one message; it is stored at once, or a tenth of a second after the last ones."""
         with self._lock:
             self._queue(key, value, timestamp)
             self.flush_if_due()
@@ -73,11 +73,11 @@ class SqliteSink:
         self.flush()
 
     def flush_if_due(self) -> None:
-        """Store the messages if there are many, or the first has waited long enough."""
+        """Store the messages if there are many, or none were stored for a tenth of a second."""
         if self._waiting and (
             len(self._waiting) >= _LARGEST
             or self._n_bytes >= _LARGEST_BYTES
-            or time.monotonic() - self._since > _LONGEST
+            or time.monotonic() - self._last > _LONGEST
         ):
             self.flush()
 
@@ -88,6 +88,7 @@ class SqliteSink:
                 raise SinkError(str(self._failed)) from self._failed
             if not self._waiting:
                 return
+            self._last = time.monotonic()
             try:
                 with self._database.write() as connection:
                     self._store(connection)
@@ -108,8 +109,6 @@ class SqliteSink:
 
     def _queue(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         now = time.time() if timestamp is None else timestamp
-        if not self._waiting:
-            self._since = time.monotonic()
         self._waiting.append((now, None if key is None else stored_text(key), None, value))
         self._n_bytes += len(value or b"")  # copies of logs have records without a value
 

@@ -39,7 +39,9 @@ class SqliteTransactionalSink(SqliteSink):
         self, path: Path, topic: str, source: str, source_id: str | None, partitions: Sequence[int]
     ) -> None:
         super().__init__(path, topic)
-        self._key = self._ends.topic.number, source, source_id or ""
+        # A topic's id is enough, and stays when its file is renamed.
+        self._key = self._ends.topic.number, "" if source_id else source, source_id or ""
+        self._source = source
         self._epochs: dict[int, int] = {}
         self._read: dict[int, int] = {}  # next offset by partition
         try:
@@ -87,11 +89,10 @@ class SqliteTransactionalSink(SqliteSink):
             f"SELECT epoch FROM committed {_WHERE}", (*self._key, partition)
         ).fetchone()
         if epoch != ours:
-            _, source, _ = self._key
             raise SinkError(
                 f"{self._database.path}: another process now publishes the predictions of "
-                f"{source}, partition {partition}, to topic {self._ends.topic.name}: stop one of "
-                "them, or give each its own topic"
+                f"{self._source}, partition {partition}, to topic {self._ends.topic.name}: stop "
+                "one of them, or give each its own topic"
             )
 
 

@@ -81,6 +81,20 @@ def test_a_file_that_is_no_log(path: Path, make: object, message: str) -> None:
     assert path.read_bytes() == before
 
 
+def test_a_vacuumed_copy(path: Path, tmp_path: Path) -> None:
+    """A copy by `VACUUM INTO` has lost the journal mode; opening it restores that."""
+    append(path, [b"a"])
+    copy = tmp_path / "copy.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    with closing(SqliteLog(copy, "events", "log")) as log:
+        assert len(log.poll(1.0)) == 1
+        with closing(sqlite3.connect(copy)) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        append(copy, [b"b"])
+        assert len(log.poll(1.0)) == 1
+
+
 def test_an_empty_file_becomes_a_log(path: Path) -> None:
     """An empty file, such as `mktemp` makes, is not an error for a writer."""
     path.touch()

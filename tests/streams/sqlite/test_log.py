@@ -96,8 +96,15 @@ def test_batches_are_bounded(path: Path) -> None:
             sizes.append(sum(len(record.payload or b"") for record in batch))
             found += offsets(list(batch))
     assert found == list(range(12_300))
-    assert max(sizes) < 60 << 20
+    assert max(sizes) < 10 << 20
     assert len(sizes) > 7
+
+
+def test_a_batch_has_no_room_for_many_huge_records(path: Path) -> None:
+    """After the first record a batch takes 8 MB at most: a few huge records fill no memory."""
+    append(path, [bytes(5 << 20)] * 4)
+    with closing(open_log(path, stop_at_end=True)) as log:
+        assert [len(log.poll(1.0)) for _ in range(2)] == [2, 2]
 
 
 def test_partitions_are_apart(path: Path) -> None:
@@ -145,6 +152,28 @@ def test_retention_overtakes_a_reader(path: Path, kept: int) -> None:
         trim(path, "events", Retention(records=kept))
         with pytest.raises(LostPlaceError, match="retention"):
             log.poll(1.0)
+
+
+def test_retention_overtakes_a_start(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A start at the beginning means the first record that is there; loss may be accepted later."""
+    append(path, [b"%d" % n for n in range(10)])
+    with (
+        closing(open_log(path, "earliest")) as first,
+        closing(open_log(path, Resume(5, None))) as strict,
+        closing(open_log(path, Resume(5, None, accept_loss=True))) as lenient,
+    ):
+        trim(path, "events", Retention(records=3))
+        assert offsets(list(first.poll(1.0))) == [7, 8, 9]
+        with pytest.raises(LostPlaceError, match="--accept-loss"):
+            strict.poll(1.0)
+        assert offsets(list(lenient.poll(1.0))) == [7, 8, 9]
+        assert "records 5 to 6 are lost" in caplog.text
+        append(path, [b"%d" % n for n in range(10, 15)])
+        trim(path, "events", Retention(records=0))
+        with pytest.raises(LostPlaceError):
+            first.poll(1.0)
+        assert list(lenient.poll(0.0)) == []
+        assert lenient.positions == {0: 15}
 
 
 def test_another_topic_in_its_place(path: Path) -> None:

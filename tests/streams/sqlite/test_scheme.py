@@ -51,7 +51,6 @@ def test_spellings_of_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("sqlite:log.db#", {}, "is not a topic's name"),
         ("sqlite:.", {}, "give the path of a file"),
         ("sqlite:log.db", {"limit": 3}, "set stop_at_end instead"),
-        ("sqlite:log.db", {"target": "y"}, "only CSV files have columns"),
     ],
 )
 def test_what_is_refused(address: str, options: dict[str, object], message: str) -> None:
