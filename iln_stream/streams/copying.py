@@ -87,7 +87,7 @@ def import_records(
     start
         Where to begin in a log, if nothing of it was imported before.
     how
-        What to do if an import was interrupted. "continue": skip the records that were imported;
+        What to do with a stream of which records were imported before. "continue": skip as many;
         "again": import everything again. None: continue for a log, whose records have positions;
         an error for another stream, which may have changed.
     progress
@@ -102,6 +102,8 @@ def import_records(
 
     """
     progress = progress or Progress()
+    if source.is_endless:
+        raise SourceError(f"limit: {source.address} never ends; say how many records to import")
     partitions = source.partitions() if source.is_log else [0]
     with ExitStack() as opened:
         sources: list[Source] = []
@@ -127,15 +129,15 @@ def import_records(
                 opened.callback(sources[i].close)
             elif how is None:
                 raise SourceError(
-                    f"an import of {source.address} was interrupted after {position:,} records: "
-                    "give --continue to skip these, or --again to import all of them again"
+                    f"{position:,} records of {source.address} were imported before: give "
+                    "--continue to skip these, or --again to import all of them again"
                 )
         lags = [each.lag for each in sources]
         progress.total = None if None in lags else sum(cast(list[int], lags))
         for partition, each in zip(partitions, sources, strict=True):
             _import_partition(importer, partition, each, source.is_log, by_key, progress)
-        if not source.is_log and not progress.stopped:
-            importer.forget()
+        if source.address == "-" and not progress.stopped:
+            importer.forget()  # standard input is another one each time
     return progress
 
 

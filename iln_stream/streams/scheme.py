@@ -88,6 +88,11 @@ class Scheme:
     def check(self) -> None:
         """Check name and options without opening the stream; raise an error if one is wrong."""
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether the stream makes events for ever."""
+        return False
+
     def columns(self) -> Sequence[str] | None:
         """Return the names of the fields that every record has; None: they may differ."""
         return None

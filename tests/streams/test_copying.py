@@ -118,9 +118,11 @@ def test_import_from_a_time(tmp_path):
 
 
 def test_files(tmp_path):
-    """Lines stay as they are, rows become objects of texts; the same file may come twice."""
+    """Lines stay as they are, rows become objects of texts; a file comes again only if asked."""
     import_records(lines(tmp_path / "e.jsonl", 3), at(tmp_path / "a.db"))
-    import_records(lines(tmp_path / "e.jsonl", 1), at(tmp_path / "a.db"))
+    with pytest.raises(SourceError, match="3 records of .* were imported before: give --continue"):
+        import_records(lines(tmp_path / "e.jsonl", 3), at(tmp_path / "a.db"))
+    import_records(lines(tmp_path / "e.jsonl", 1), at(tmp_path / "a.db"), how="again")
     assert [r.payload for r in read(tmp_path / "a.db")] == [
         b'{"x": {"a": %d}}' % i for i in (0, 1, 2, 0)
     ]
@@ -132,13 +134,23 @@ def test_files(tmp_path):
     ]
 
 
+def test_an_endless_stream_needs_a_limit(tmp_path):
+    """A synthetic stream would fill the disk; with a limit it is imported."""
+    endless = stream_at("synthetic:Friedman", StreamOptions())
+    with pytest.raises(SourceError, match="limit: synthetic:Friedman never ends"):
+        import_records(endless, at(tmp_path / "a.db"))
+    assert not (tmp_path / "a.db").exists()
+    some = stream_at("synthetic:Friedman", StreamOptions(limit=7))
+    assert import_records(some, at(tmp_path / "a.db")).n_records == 7
+
+
 def test_an_interrupted_import_of_a_file(tmp_path):
     """The file may have changed, so the user says whether to skip what was imported."""
     source = lines(tmp_path / "e.jsonl", 50_000)
     progress = import_records(source, at(tmp_path / "a.db"), progress=StoppedAfter(1))
     n = progress.n_records
     assert 0 < n < 50_000
-    with pytest.raises(SourceError, match=rf"interrupted after {n:,} records: give --continue"):
+    with pytest.raises(SourceError, match=rf"{n:,} records of .* were imported before: give --continue"):
         import_records(source, at(tmp_path / "a.db"))
     rest = import_records(source, at(tmp_path / "a.db"), how="continue")
     assert rest.n_records == 50_000 - n

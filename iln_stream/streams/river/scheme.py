@@ -16,6 +16,11 @@ class RiverScheme(Scheme):
 
     form = "examples"
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is a synthetic stream without a limit."""
+        return self.scheme == "synthetic" and self.options.limit is None
+
     def check(self) -> None:
         """Refuse a name that River does not have."""
         self._dataset()
