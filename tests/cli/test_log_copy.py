@@ -134,7 +134,7 @@ def imported(folder):
 def test_ctrl_c(tmp_path):
     """An import that is interrupted says how far it was and how to go on."""
     words = ("log", "import", "synthetic:Friedman", "sqlite:log.db", "--seed=3")
-    with Command(tmp_path, *words) as running:
+    with Command(tmp_path, *words, "--limit=100000000") as running:
         while imported(tmp_path) < 100:
             assert running.runs, running.said
             time.sleep(0.01)
