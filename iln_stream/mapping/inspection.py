@@ -91,8 +91,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
 def proposed(fields: Sequence[Field]) -> dict[str, Any]:
     """Return the settings that learn records with these fields."""
     by_role = {each.role: each.name for each in fields}
-    settings: dict[str, Any] = {"target": by_role.get("label")}
-    for setting, role in (("id_field", "id"), ("time_field", "time")):
+    settings: dict[str, Any] = {}
+    for setting, role in (("target", "label"), ("id_field", "id"), ("time_field", "time")):
         if role in by_role:
             settings[setting] = by_role[role]
     if ignored := [each.name for each in fields if each.role == "ignored"]:
@@ -207,7 +207,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _as_number(value: Any) -> float | None:
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond a double
+        return None
     return number if isfinite(number) else None
 
 
