@@ -1,5 +1,6 @@
 """The decoder of records as they are."""
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,10 @@ Parse = Callable[[Payload], Fields]
 
 _MOST_PLANS = 1_000
 _MOST_WARNINGS = 20
+_MOST_EXACT = 2**53
+"""Integers below it are different doubles."""
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+"""As Python writes one, with at most 16 digits."""
 _NESTED = frozenset((dict, list))
 
 
@@ -50,8 +55,9 @@ class MappedDecoder:
     labels
         Whether labels are numbers or classes (booleans, texts, whole numbers).
     typed
-        Whether the format has numbers, booleans and texts. If it has, as JSON does, a number that
-        comes as text is counted and warned of; in CSV everything is text.
+        Whether the format has numbers, booleans and texts. If it has, as JSON does, a class that
+        comes as text stays a text, and an input that comes as text and is a number is counted and
+        warned of; in CSV everything is text.
 
     Examples
     --------
@@ -72,7 +78,9 @@ class MappedDecoder:
     ) -> None:
         self.mapping = mapping
         self._parse = parse
-        self._label = _number_label if labels == "number" else _class_label
+        self._label = _number_label if labels == "number" else self._class_label
+        self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
+        self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
         self._nulls = frozenset(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
@@ -92,8 +100,17 @@ class MappedDecoder:
         if not (plan.is_plain and _all_floats(x)):
             x = one_hot(self._inputs(x, plan.types))
         if self.mapping.time_features and time is not None:
-            x.update(self._time_features(time))
+            x.update(self._of_time(time))
         return Example(x, y, event_id, time)
+
+    def _of_time(self, time: float) -> dict[str, float]:
+        try:
+            return self._time_features(time)
+        except (ValueError, OverflowError):  # the writer may set any time
+            raise MalformedError(
+                f"time: {time} is outside of the years 1 to 9999; correct it at the writer, or set "
+                "time_field"
+            ) from None
 
     def envelope(self, payload: Payload) -> dict[str, Any]:
         """Return a record as an event in an envelope: `{"x": {...}, "y": ...}`."""
@@ -212,9 +229,21 @@ class MappedDecoder:
         return None if self._is_missing(value) else as_text(value)
 
     def _y(self, name: str, value: Any) -> float | bool | str | None:
-        if type(value) is float and isfinite(value):
+        if type(value) is float and isfinite(value) and self._floats_are_labels:
             return value
         return None if self._is_missing(value) else self._label(name, value)
+
+    def _class_label(self, name: str, value: Any) -> float | bool | str:
+        """Return a class. Different texts are different classes, unless a type says otherwise."""
+        kind = self._class_type
+        if kind == "auto" and isinstance(value, str):
+            return value if self._typed else _class_of_cell(value)
+        if kind == "auto" and isinstance(value, bool):
+            return value
+        if kind == "auto" and isinstance(value, int) and abs(value) >= _MOST_EXACT:
+            return str(value)
+        found = as_input(name, value, kind)
+        return bool(found) if kind == "boolean" else found
 
 
 def _all_floats(x: Fields) -> bool:
@@ -230,12 +259,10 @@ def _number_label(name: str, value: Any) -> float:
     return float(as_input(name, value, "number"))
 
 
-def _class_label(name: str, value: Any) -> float | bool | str:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        if is_boolean(value):
-            return bool(as_input(name, value, "boolean"))
-        found = as_input(name, value, "auto")
-        return found if isinstance(found, float) and found.is_integer() else value
-    return as_input(name, value, "auto")
+def _class_of_cell(text: str) -> float | bool | str:
+    """Return a cell's class: a boolean, or an integer in its usual form; text otherwise."""
+    if is_boolean(text):
+        return bool(as_input("", text, "boolean"))
+    if _INTEGER.fullmatch(text.strip()) and abs(int(text)) < _MOST_EXACT:
+        return float(text)
+    return text

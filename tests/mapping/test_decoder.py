@@ -142,12 +142,46 @@ def test_a_record_without_inputs_is_a_label():
 
 @pytest.mark.parametrize(
     ("sent", "label"),
-    [(True, True), ("false", False), ("cat", "cat"), (3, 3.0), ("3", 3.0), ("2.5", "2.5")],
-)
+    [
+        (True, True), (3, 3.0), (2**53 - 1, 2.0**53 - 1), (2**53 + 1, "9007199254740993"),
+        ("cat", "cat"), ("false", "false"), ("3", "3"), ("01067", "01067"), ("1e3", "1e3"),
+        ("inf", "inf"),
+    ],
+)  # fmt: skip
 def test_classes(sent, label):
-    """Booleans, texts and whole numbers are classes, also as text."""
+    """Booleans, texts and whole numbers are classes; none becomes another one."""
     y = decoded({"a": 1, "y": sent}, "class", target="y").y
     assert (y, type(y)) == (label, type(label))
+
+
+@pytest.mark.parametrize(
+    ("sent", "label"),
+    [
+        ("false", False), ("3", 3.0), (" -3", -3.0), ("0", 0.0), ("01067", "01067"), ("-0", "-0"),
+        ("+3", "+3"), ("1e3", "1e3"), ("2.5", "2.5"), ("9007199254740991", 2.0**53 - 1),
+        ("9007199254740993", "9007199254740993"), ("9" * 5_000, "9" * 5_000), ("inf", "inf"),
+    ],
+)  # fmt: skip
+def test_classes_of_cells(sent, label):
+    """In CSV a class is a number only if this number would be written so."""
+    decode = decoder("class", typed=False, parse=parse_row, target="y")
+    y = decode({"a": "1", "y": sent}, None).y
+    assert (y, type(y)) == (label, type(label))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "label"),
+    [
+        ("category", "3", "3"), ("category", 3, "3"), ("category", 3.0, "3"),
+        ("category", True, "true"), ("number", "03", 3.0), ("boolean", "1", True),
+    ],
+)  # fmt: skip
+def test_a_type_decides_on_classes(kind, sent, label):
+    """The type of the label's field counts as it does for an input."""
+    for typed, parse in ((True, parse_json), (False, parse_row)):
+        decode = decoder("class", typed=typed, parse=parse, target="y", types={"y": kind})
+        y = decode({"a": 1.0, "y": sent}, None).y
+        assert (y, type(y)) == (label, type(label))
 
 
 def test_a_label_that_is_no_number():
@@ -182,6 +216,13 @@ def test_time_of_writing_is_the_default():
     """Without a time of its own, or with a missing one, an event has the record's time."""
     assert decoded({"a": 1, "y": 1}, written=7.0, target="y").time == 7.0
     assert decoded({"t": None, "y": 1}, written=7.0, target="y", time_field="t").time == 7.0
+
+
+@pytest.mark.parametrize("time", [1e30, 1e12, -1e11, float("nan")])
+def test_a_time_that_no_date_has(time):
+    """It makes a dead letter, as any wrong value; the run does not blame the learner."""
+    with pytest.raises(MalformedError, match=r"^time: .* is outside of the years 1 to 9999"):
+        decoded({"a": 1.0, "y": 1.0}, written=time, target="y", time_features=["hour"])
 
 
 def test_many_forms_of_records_do_not_grow_memory():
