@@ -44,7 +44,8 @@ class _Plan(NamedTuple):
 class MappedDecoder:
     """Makes examples of records whose fields are mapped to label, inputs, id and time.
 
-    A record with id and label but no input is the label of an earlier event.
+    A record with id and label in which every input is absent or missing is the label of an earlier
+    event.
 
     Parameters
     ----------
@@ -93,12 +94,15 @@ class MappedDecoder:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, written)
-        if not plan.inputs and y is not None and event_id is not None:
-            return Example(None, y, event_id, time)
         x = {name: fields[name] for name in plan.inputs}
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         if not (plan.is_plain and _all_floats(x)):
-            x = one_hot(self._inputs(x, plan.types))
+            found = self._inputs(x, plan.types)
+            if found or y is None or event_id is None:  # a late label is not an event without x
+                self.n_missing += len(x) - len(found)
+            x = one_hot(found)
+        if not x and y is not None and event_id is not None:
+            return Example(None, y, event_id, time)
         if self.mapping.time_features and time is not None:
             x.update(self._of_time(time))
         return Example(x, y, event_id, time)
@@ -113,12 +117,14 @@ class MappedDecoder:
             ) from None
 
     def envelope(self, payload: Payload) -> dict[str, Any]:
-        """Return a record as an event in an envelope: `{"x": {...}, "y": ...}`."""
+        """Return a record as an event in an envelope; the label of an earlier one has no x."""
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, None)
         x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
         own = {"id": event_id, "timestamp": time}
-        return {"x": x, "y": y, **{name: value for name, value in own.items() if value is not None}}
+        event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
+        is_label = not x and y is not None and event_id is not None
+        return event if is_label else {"x": x, **event}
 
     def _read(self, payload: Payload) -> tuple[Fields, _Plan]:
         fields = self._parse(payload)
@@ -186,13 +192,11 @@ class MappedDecoder:
 
     def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
         """Return the inputs that are not missing, as numbers and categories."""
-        found: dict[str, float | str] = {}
-        for (name, value), kind in zip(x.items(), types, strict=True):
-            if self._is_missing(value):
-                self.n_missing += 1
-                continue
-            found[name] = self._input(name, value, kind)
-        return found
+        return {
+            name: self._input(name, value, kind)
+            for (name, value), kind in zip(x.items(), types, strict=True)
+            if not self._is_missing(value)
+        }
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str):

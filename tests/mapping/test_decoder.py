@@ -140,6 +140,21 @@ def test_a_record_without_inputs_is_a_label():
     assert found == Example(None, 2.0, "a", None)
 
 
+def test_a_record_whose_inputs_are_all_missing_is_a_label():
+    """So late labels may come in a table of the same columns; time features make them no event."""
+    roles = {"target": "y", "id_field": "key", "time_features": ["hour"]}
+    rows = decoder(typed=False, parse=parse_row, **roles)
+    fields = decoder(**roles)
+    label = Example(None, 2.0, "a", 5.0)
+    assert rows({"key": "a", "temp": "", "sky": "NA", "y": "2"}, 5.0) == label
+    assert fields(b'{"key": "a", "temp": null, "y": 2}', 5.0) == label
+    assert rows.n_missing == fields.n_missing == 0
+    assert fields.envelope(b'{"key": "a", "temp": null, "y": 2}') == {"y": 2.0, "id": "a"}
+    event = fields(b'{"key": "a", "temp": null, "y": null}', 5.0)
+    assert event.x.keys() == {"time.hour.sin", "time.hour.cos"}
+    assert fields.n_missing == 1
+
+
 @pytest.mark.parametrize(
     ("sent", "label"),
     [
