@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from iln_stream.errors import IlnWarning
 from iln_stream.events import Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
-from iln_stream.mapping.flatten import flatten
-from iln_stream.mapping.time_features import TimeFeatures
+from iln_stream.mapping.flatten import INDICATOR, flatten
+from iln_stream.mapping.time_features import TimeFeatures, names_of
 from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -85,6 +85,9 @@ class MappedDecoder:
         self._typed = typed
         self._nulls = frozenset(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
+        self._time_names = {
+            name: feature for feature in mapping.time_features for name in names_of(feature)
+        }
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._warned: set[str] = set()
         self.n_coerced: Counter[str] = Counter()
@@ -178,6 +181,12 @@ class MappedDecoder:
         mapping = self.mapping
         inputs = tuple(name for name in names if mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
+        for name in self._time_names.keys() & set(inputs):
+            raise MalformedError(
+                f"{name}: the record has this field, and the time feature "
+                f"{self._time_names[name]} makes an input of this name; ignore the field, or take "
+                f"{self._time_names[name]} out of time_features"
+            )
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
         plan = self._plans[names] = _Plan(
@@ -204,6 +213,8 @@ class MappedDecoder:
         return value is None or value != value
 
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
+        if value is INDICATOR:  # types are about the texts
+            return 1.0
         found = as_input(name, value, kind)
         if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
             self._coerced(name, value)

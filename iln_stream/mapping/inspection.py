@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
-from iln_stream.mapping.flatten import flatten
+from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.times import posix_seconds
 from iln_stream.mapping.values import NULLS, FieldType, is_boolean, is_number
 
@@ -80,7 +80,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
     n = 0
     for record in records:
         for name, value in flatten(record).items():
-            values.setdefault(name, []).append(value)
+            # An indicator is a boolean to people.
+            values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
     found = [_field(name, seen, n) for name, seen in values.items()]
     found = _with_one(found, "time", [each.name for each in found if _is_time(each, values)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
 from iln_stream.events import EnvelopeDecoder, Example, MalformedError
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping import FIELD_TYPES, FieldMapping, MappedDecoder, parse_json, parse_row
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
@@ -79,8 +79,33 @@ def test_a_long_list_can_be_ignored():
 
 def test_two_fields_of_one_path():
     """Fields that would hide one another are refused, not merged."""
-    with pytest.raises(MalformedError, match=r"^a\.b: two fields"):
-        decoded({"a": {"b": 1}, "a.b": 2}, target="y")
+    for fields in (
+        {"a": {"b": 1}, "a.b": 2}, {"a.b": True, "a": {"b": 5}}, {"a.b": 1.0, "a": {"b": True}},
+    ):  # fmt: skip
+        with pytest.raises(MalformedError, match=r"^a\.b: two fields"):
+            decoded(fields, target="y")
+    for fields in ({"a=new": True, "a": ["new"]}, {"a": ["new"], "a=new": True}):
+        with pytest.raises(MalformedError, match=r"^a=new: two fields"):
+            decoded(fields, target="y")
+
+
+@pytest.mark.parametrize("feature", ["hour", "since_last"])
+def test_a_field_that_a_time_feature_would_hide(feature):
+    """The record's own value is not replaced: it is refused, with both names, unless ignored."""
+    name = {"hour": "time.hour.sin", "since_last": "time.since_last"}[feature]
+    fields = {name: 7.0, "a": 1.0, "y": 1}
+    with pytest.raises(MalformedError, match=rf"^{name}: .* the time feature {feature} makes"):
+        decoded(fields, written=5.0, target="y", time_features=[feature])
+    x = decoded(fields, written=5.0, target="y", time_features=[feature], ignore=[name]).x
+    assert x["a"] == 1.0
+
+
+@pytest.mark.parametrize("kind", FIELD_TYPES)
+def test_texts_in_a_list_are_indicators_whatever_their_type(kind):
+    """The type of a list says what its texts are; each still has one input, which is 1."""
+    x = decoded({"tags": ["new"], "y": 1}, target="y", types={"tags": kind}).x
+    assert x == {"tags=new": 1.0}
+    assert type(x["tags=new"]) is float
 
 
 def test_numbers_as_text_are_numbers_and_counted():
