@@ -22,6 +22,8 @@ Parse = Callable[[Payload], Fields]
 """Makes the fields of a payload; raises MalformedError."""
 
 _MOST_PLANS = 1_000
+_MOST_KEPT, _PER_NAME = 10_000_000, 100
+"""Characters of the names in plans; a name counts as 100 more: at most 100,000 names."""
 _MOST_WARNINGS = 20
 _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
@@ -89,6 +91,7 @@ class MappedDecoder:
             name: feature for feature in mapping.time_features for name in names_of(feature)
         }
         self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._kept = 0
         self._warned: set[str] = set()
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
@@ -187,9 +190,7 @@ class MappedDecoder:
                 f"{self._time_names[name]} makes an input of this name; ignore the field, or take "
                 f"{self._time_names[name]} out of time_features"
             )
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        plan = self._plans[names] = _Plan(
+        plan = _Plan(
             inputs,
             types,
             is_plain=set(types) <= {"auto", "number"},
@@ -197,7 +198,19 @@ class MappedDecoder:
             id=mapping.id_field if mapping.id_field in names else None,
             time=mapping.time_field if mapping.time_field in names else None,
         )
+        self._keep(names, plan)
         return plan
+
+    def _keep(self, names: tuple[str, ...], plan: _Plan) -> None:
+        """Keep a plan in bounded memory: a source may send other names in each record."""
+        size = sum(map(len, names)) + _PER_NAME * len(names)
+        if size > _MOST_KEPT:
+            return
+        if len(self._plans) >= _MOST_PLANS or self._kept + size > _MOST_KEPT:
+            self._plans.clear()
+            self._kept = 0
+        self._plans[names] = plan
+        self._kept += size
 
     def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
         """Return the inputs that are not missing, as numbers and categories."""

@@ -271,3 +271,15 @@ def test_many_forms_of_records_do_not_grow_memory():
     for number in range(5_000):
         assert decode(b'{"a%d": 1, "y": 2}' % number, None).x == {f"a{number}": 1.0}
     assert len(decode._plans) <= 1_000
+
+
+@pytest.mark.parametrize(("n_records", "n_names", "length"), [(30, 20_000, 10), (20, 10, 90_000)])
+def test_wide_records_do_not_grow_memory(n_records, n_names, length):
+    """Many names, or long ones, are remembered only up to a number of names and characters."""
+    decode = decoder(target="y")
+    for number in range(n_records):
+        fields = {f"{number}_{i}".ljust(length, "_"): 1.0 for i in range(n_names)}
+        assert decode({**fields, "y": 2.0}, None).x == fields
+    kept = [name for plan in decode._plans for name in plan]
+    assert n_names <= len(kept) <= 100_000
+    assert sum(map(len, kept)) <= 10_000_000
