@@ -113,6 +113,15 @@ class MappedDecoder:
             x.update(self._of_time(time))
         return Example(x, y, event_id, time)
 
+    def accept(self, time: float | None) -> None:
+        """Take an example's time as that of the last event, from which `since_last` counts.
+
+        The loop calls this for events that it learned or predicted: repeats, late labels and
+        records that failed do not change the inputs of later events.
+        """
+        if time is not None:
+            self._time_features.accept(time)
+
     def _of_time(self, time: float) -> dict[str, float]:
         try:
             return self._time_features(time)

@@ -33,7 +33,7 @@ class TimeFeatures:
     ----------
     names
         Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
-        cosine), and `since_last`, the seconds since the event before, at least 0.
+        cosine), and `since_last`, the seconds since the last accepted event, at least 0.
 
     Examples
     --------
@@ -41,6 +41,7 @@ class TimeFeatures:
     >>> made = TimeFeatures(["hour", "since_last"])
     >>> made(6 * 3600.0)
     {'time.hour.sin': 1.0, 'time.hour.cos': 0.0}
+    >>> made.accept(6 * 3600.0)
     >>> made(6 * 3600.0 + 5)["time.since_last"]
     5.0
 
@@ -64,11 +65,13 @@ class TimeFeatures:
                 angle = 2 * pi * phase(moment)
                 made[sine] = round(sin(angle), 12)
                 made[cosine] = round(cos(angle), 12)
-        if self._since_last:
-            if self._last is not None:
-                made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
-            self._last = time
+        if self._since_last and self._last is not None:
+            made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
         return made
+
+    def accept(self, time: float) -> None:
+        """Take a time as that of the last event."""
+        self._last = time
 
     def state(self) -> StateDict:
         """Return the time of the last event."""

@@ -244,11 +244,14 @@ def test_rows_of_text():
 def test_time_features_go_on_after_a_restart():
     """The time since the last event is the same for a decoder restored from its state."""
     first = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
-    first(b'{"t": 100, "y": 1}', None)
+    first.accept(first(b'{"t": 100, "y": 1}', None).time)
     second = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
     second.restore(first.state())
     payload = b'{"t": 107, "y": 1}'
-    assert second(payload, None) == first(payload, None)
+    example = first(payload, None)
+    assert second(payload, None) == example
+    assert example.x == {**example.x, "time.since_last": 7.0}
+    first.accept(example.time)
     assert first(b'{"t": 110, "y": 1}', None).x["time.since_last"] == 3.0
 
 
