@@ -9,10 +9,12 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError
 from iln_stream.mapping import parse_json, parse_row
+from iln_stream.mapping.flatten import flatten
 from iln_stream.mapping.inspection import Field, inspect_fields, proposed
 from iln_stream.service import Settings, source_stream
 from iln_stream.streams import Record, Scheme, Source
@@ -27,7 +29,7 @@ def inspect_source(settings: Settings, n_records: int, console: Console) -> None
     Raises
     ------
     SourceError
-        When there is no record, or none is an object.
+        When no record can be read.
 
     """
     stream = source_stream(settings)
@@ -40,28 +42,36 @@ def inspect_source(settings: Settings, n_records: int, console: Console) -> None
     n_malformed, first_reason = 0, ""
     for record in islice(_records(stream), n_records):
         try:
-            found.append(parse(record.payload))
+            fields = parse(record.payload)
+            flatten(fields)  # it refuses fields that hide one another
+            found.append(fields)
         except MalformedError as error:
             n_malformed += 1
             first_reason = first_reason or f"offset {record.offset}: {error}"
     if n_malformed:
-        console.print(f"{n_malformed} records are no JSON objects; the first: {first_reason}")
+        _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:
         raise SourceError(f"{stream.address}: no record to inspect")
     if all(_is_event(fields) for fields in found):
-        console.print(
+        _print(
+            console,
             f"All {len(found)} records are events: `iln-stream run --source {stream.address}` "
-            "learns them without further settings. Their inputs:"
+            "learns them without further settings. Their inputs:",
         )
         console.print(_table(inspect_fields([fields["x"] for fields in found], target="")))
         return
-    fields = inspect_fields(found, settings.target)
-    console.print(_table(fields))
+    shown = inspect_fields(found, settings.target)
+    console.print(_table(shown))
     console.print(
         "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:"
     )
     console.print()
-    console.print(as_toml({"source": settings.source, **proposed(fields)}), soft_wrap=True)
+    _print(console, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
+
+
+def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
+    """Print a text as it is: names of fields may look like Rich's markup or emoji codes."""
+    console.print(text, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
 def as_toml(settings: Mapping[str, Any]) -> str:
@@ -108,10 +118,11 @@ def _table(fields: list[Field]) -> Table:
         )
         role = f"{each.role} ({each.why})" if each.role == "ignored" else each.role
         kind = f"{each.type} ({each.why})" if each.why and each.type != "auto" else each.type
-        table.add_row(
+        cells = (
             each.name, kinds, str(each.n_missing), str(each.n_distinct),
             _cut(each.low), _cut(each.high), role, kind,
         )  # fmt: skip
+        table.add_row(*map(Text, cells))
     return table
 
 

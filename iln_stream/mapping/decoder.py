@@ -1,5 +1,6 @@
 """The decoder of records as they are."""
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from iln_stream.errors import IlnWarning
 from iln_stream.events import Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
-from iln_stream.mapping.flatten import flatten
-from iln_stream.mapping.time_features import TimeFeatures
+from iln_stream.mapping.flatten import INDICATOR, flatten
+from iln_stream.mapping.time_features import TimeFeatures, names_of
 from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -21,7 +22,13 @@ Parse = Callable[[Payload], Fields]
 """Makes the fields of a payload; raises MalformedError."""
 
 _MOST_PLANS = 1_000
+_MOST_KEPT, _PER_NAME = 10_000_000, 100
+"""Characters of the names in plans; a name counts as 100 more: at most 100,000 names."""
 _MOST_WARNINGS = 20
+_MOST_EXACT = 2**53
+"""Integers below it are different doubles."""
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+"""As Python writes one, with at most 16 digits."""
 _NESTED = frozenset((dict, list))
 
 
@@ -39,7 +46,8 @@ class _Plan(NamedTuple):
 class MappedDecoder:
     """Makes examples of records whose fields are mapped to label, inputs, id and time.
 
-    A record with id and label but no input is the label of an earlier event.
+    A record with id and label in which every input is absent or missing is the label of an earlier
+    event.
 
     Parameters
     ----------
@@ -50,8 +58,9 @@ class MappedDecoder:
     labels
         Whether labels are numbers or classes (booleans, texts, whole numbers).
     typed
-        Whether the format has numbers, booleans and texts. If it has, as JSON does, a number that
-        comes as text is counted and warned of; in CSV everything is text.
+        Whether the format has numbers, booleans and texts. If it has, as JSON does, a class that
+        comes as text stays a text, and an input that comes as text and is a number is counted and
+        warned of; in CSV everything is text.
 
     Examples
     --------
@@ -72,11 +81,17 @@ class MappedDecoder:
     ) -> None:
         self.mapping = mapping
         self._parse = parse
-        self._label = _number_label if labels == "number" else _class_label
+        self._label = _number_label if labels == "number" else self._class_label
+        self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
+        self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
         self._nulls = frozenset(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
+        self._time_names = {
+            name: feature for feature in mapping.time_features for name in names_of(feature)
+        }
         self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._kept = 0
         self._warned: set[str] = set()
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
@@ -85,23 +100,46 @@ class MappedDecoder:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, written)
-        if not plan.inputs and y is not None and event_id is not None:
-            return Example(None, y, event_id, time)
         x = {name: fields[name] for name in plan.inputs}
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         if not (plan.is_plain and _all_floats(x)):
-            x = one_hot(self._inputs(x, plan.types))
+            found = self._inputs(x, plan.types)
+            if found or y is None or event_id is None:  # a late label is not an event without x
+                self.n_missing += len(x) - len(found)
+            x = one_hot(found)
+        if not x and y is not None and event_id is not None:
+            return Example(None, y, event_id, time)
         if self.mapping.time_features and time is not None:
-            x.update(self._time_features(time))
+            x.update(self._of_time(time))
         return Example(x, y, event_id, time)
 
+    def accept(self, time: float | None) -> None:
+        """Take an example's time as that of the last event, from which `since_last` counts.
+
+        The loop calls this for events that it learned or predicted: repeats, late labels and
+        records that failed do not change the inputs of later events.
+        """
+        if time is not None:
+            self._time_features.accept(time)
+
+    def _of_time(self, time: float) -> dict[str, float]:
+        try:
+            return self._time_features(time)
+        except (ValueError, OverflowError):  # the writer may set any time
+            raise MalformedError(
+                f"time: {time} is outside of the years 1 to 9999; correct it at the writer, or set "
+                "time_field"
+            ) from None
+
     def envelope(self, payload: Payload) -> dict[str, Any]:
-        """Return a record as an event in an envelope: `{"x": {...}, "y": ...}`."""
+        """Return a record as an event in an envelope; the label of an earlier one has no x."""
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, None)
         x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
         own = {"id": event_id, "timestamp": time}
-        return {"x": x, "y": y, **{name: value for name, value in own.items() if value is not None}}
+        event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
+        is_label = not x and y is not None and event_id is not None
+        return event if is_label else {"x": x, **event}
 
     def _read(self, payload: Payload) -> tuple[Fields, _Plan]:
         fields = self._parse(payload)
@@ -155,9 +193,13 @@ class MappedDecoder:
         mapping = self.mapping
         inputs = tuple(name for name in names if mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        plan = self._plans[names] = _Plan(
+        for name in self._time_names.keys() & set(inputs):
+            raise MalformedError(
+                f"{name}: the record has this field, and the time feature "
+                f"{self._time_names[name]} makes an input of this name; ignore the field, or take "
+                f"{self._time_names[name]} out of time_features"
+            )
+        plan = _Plan(
             inputs,
             types,
             is_plain=set(types) <= {"auto", "number"},
@@ -165,17 +207,27 @@ class MappedDecoder:
             id=mapping.id_field if mapping.id_field in names else None,
             time=mapping.time_field if mapping.time_field in names else None,
         )
+        self._keep(names, plan)
         return plan
+
+    def _keep(self, names: tuple[str, ...], plan: _Plan) -> None:
+        """Keep a plan in bounded memory: a source may send other names in each record."""
+        size = sum(map(len, names)) + _PER_NAME * len(names)
+        if size > _MOST_KEPT:
+            return
+        if len(self._plans) >= _MOST_PLANS or self._kept + size > _MOST_KEPT:
+            self._plans.clear()
+            self._kept = 0
+        self._plans[names] = plan
+        self._kept += size
 
     def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
         """Return the inputs that are not missing, as numbers and categories."""
-        found: dict[str, float | str] = {}
-        for (name, value), kind in zip(x.items(), types, strict=True):
-            if self._is_missing(value):
-                self.n_missing += 1
-                continue
-            found[name] = self._input(name, value, kind)
-        return found
+        return {
+            name: self._input(name, value, kind)
+            for (name, value), kind in zip(x.items(), types, strict=True)
+            if not self._is_missing(value)
+        }
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str):
@@ -183,6 +235,8 @@ class MappedDecoder:
         return value is None or value != value
 
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
+        if value is INDICATOR:  # types are about the texts
+            return 1.0
         found = as_input(name, value, kind)
         if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
             self._coerced(name, value)
@@ -212,9 +266,21 @@ class MappedDecoder:
         return None if self._is_missing(value) else as_text(value)
 
     def _y(self, name: str, value: Any) -> float | bool | str | None:
-        if type(value) is float and isfinite(value):
+        if type(value) is float and isfinite(value) and self._floats_are_labels:
             return value
         return None if self._is_missing(value) else self._label(name, value)
+
+    def _class_label(self, name: str, value: Any) -> float | bool | str:
+        """Return a class. Different texts are different classes, unless a type says otherwise."""
+        kind = self._class_type
+        if kind == "auto" and isinstance(value, str):
+            return value if self._typed else _class_of_cell(value)
+        if kind == "auto" and isinstance(value, bool):
+            return value
+        if kind == "auto" and isinstance(value, int) and abs(value) >= _MOST_EXACT:
+            return str(value)
+        found = as_input(name, value, kind)
+        return bool(found) if kind == "boolean" else found
 
 
 def _all_floats(x: Fields) -> bool:
@@ -230,12 +296,10 @@ def _number_label(name: str, value: Any) -> float:
     return float(as_input(name, value, "number"))
 
 
-def _class_label(name: str, value: Any) -> float | bool | str:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        if is_boolean(value):
-            return bool(as_input(name, value, "boolean"))
-        found = as_input(name, value, "auto")
-        return found if isinstance(found, float) and found.is_integer() else value
-    return as_input(name, value, "auto")
+def _class_of_cell(text: str) -> float | bool | str:
+    """Return a cell's class: a boolean, or an integer in its usual form; text otherwise."""
+    if is_boolean(text):
+        return bool(as_input("", text, "boolean"))
+    if _INTEGER.fullmatch(text.strip()) and abs(int(text)) < _MOST_EXACT:
+        return float(text)
+    return text

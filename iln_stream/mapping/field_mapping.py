@@ -12,8 +12,8 @@ from iln_stream.mapping.values import FIELD_TYPES, NULLS, FieldType
 class FieldMapping:
     """Roles and types of a record's fields. Nested fields are named by dotted path, `user.age`.
 
-    A pattern has `*`, `?` and `[abc]`, as file names do. A name also stands for everything below
-    it: `user` for `user.age`.
+    A pattern has `*`, `?` and `[abc]`, as file names do; it also matches the field of exactly this
+    name, `temp [C]`. A name also stands for everything below it: `user` for `user.age`.
 
     Parameters
     ----------
@@ -28,7 +28,8 @@ class FieldMapping:
     time_field
         The field of the event's time. None: the time at which the record was written.
     types
-        Types by name or pattern, the first match counts; `auto` for other fields.
+        Types by name or pattern. The exact name counts, or else the first match; `auto` for other
+        fields.
     null_values
         Texts that mean a missing value, as null does.
     time_features
@@ -70,6 +71,8 @@ class FieldMapping:
 
     def type_of(self, name: str) -> FieldType:
         """Return the type of a field."""
+        if name in self.types:
+            return self.types[name]
         return next(
             (kind for pattern, kind in self.types.items() if _matches(name, (pattern,))), "auto"
         )
@@ -77,6 +80,8 @@ class FieldMapping:
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(
-        fnmatchcase(name, pattern) or name.startswith((f"{pattern}.", f"{pattern}="))
+        name == pattern
+        or fnmatchcase(name, pattern)
+        or name.startswith((f"{pattern}.", f"{pattern}="))
         for pattern in patterns
     )

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
-from iln_stream.mapping.flatten import flatten
+from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.times import posix_seconds
 from iln_stream.mapping.values import NULLS, FieldType, is_boolean, is_number
 
@@ -80,7 +80,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
     n = 0
     for record in records:
         for name, value in flatten(record).items():
-            values.setdefault(name, []).append(value)
+            # An indicator is a boolean to people.
+            values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
     found = [_field(name, seen, n) for name, seen in values.items()]
     found = _with_one(found, "time", [each.name for each in found if _is_time(each, values)])
@@ -91,8 +92,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
 def proposed(fields: Sequence[Field]) -> dict[str, Any]:
     """Return the settings that learn records with these fields."""
     by_role = {each.role: each.name for each in fields}
-    settings: dict[str, Any] = {"target": by_role.get("label")}
-    for setting, role in (("id_field", "id"), ("time_field", "time")):
+    settings: dict[str, Any] = {}
+    for setting, role in (("target", "label"), ("id_field", "id"), ("time_field", "time")):
         if role in by_role:
             settings[setting] = by_role[role]
     if ignored := [each.name for each in fields if each.role == "ignored"]:
@@ -207,7 +208,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _as_number(value: Any) -> float | None:
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond a double
+        return None
     return number if isfinite(number) else None
 
 

@@ -21,6 +21,11 @@ TIME_FEATURES = (*_PHASES, SINCE_LAST)
 """Names of the features."""
 
 
+def names_of(feature: str) -> tuple[str, ...]:
+    """Return the names of the inputs that a time feature makes."""
+    return (f"time.{feature}",) if feature == SINCE_LAST else _circle(feature)
+
+
 class TimeFeatures:
     """Makes inputs of times: sines and cosines of periods, and the time since the last event.
 
@@ -28,7 +33,7 @@ class TimeFeatures:
     ----------
     names
         Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
-        cosine), and `since_last`, the seconds since the event before, at least 0.
+        cosine), and `since_last`, the seconds since the last accepted event, at least 0.
 
     Examples
     --------
@@ -36,6 +41,7 @@ class TimeFeatures:
     >>> made = TimeFeatures(["hour", "since_last"])
     >>> made(6 * 3600.0)
     {'time.hour.sin': 1.0, 'time.hour.cos': 0.0}
+    >>> made.accept(6 * 3600.0)
     >>> made(6 * 3600.0 + 5)["time.since_last"]
     5.0
 
@@ -46,7 +52,7 @@ class TimeFeatures:
         for name in names:
             if name not in TIME_FEATURES:
                 raise ValueError(f"{name!r} is not among {', '.join(TIME_FEATURES)}")
-        self._phases = [(f"time.{name}", _PHASES[name]) for name in names if name in _PHASES]
+        self._phases = [(_circle(name), _PHASES[name]) for name in names if name in _PHASES]
         self._since_last = SINCE_LAST in names
         self._last: float | None = None
 
@@ -55,15 +61,17 @@ class TimeFeatures:
         made: dict[str, float] = {}
         if self._phases:
             moment = dt.datetime.fromtimestamp(time, dt.UTC)
-            for name, phase in self._phases:
+            for (sine, cosine), phase in self._phases:
                 angle = 2 * pi * phase(moment)
-                made[f"{name}.sin"] = round(sin(angle), 12)
-                made[f"{name}.cos"] = round(cos(angle), 12)
-        if self._since_last:
-            if self._last is not None:
-                made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
-            self._last = time
+                made[sine] = round(sin(angle), 12)
+                made[cosine] = round(cos(angle), 12)
+        if self._since_last and self._last is not None:
+            made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
         return made
+
+    def accept(self, time: float) -> None:
+        """Take a time as that of the last event."""
+        self._last = time
 
     def state(self) -> StateDict:
         """Return the time of the last event."""
@@ -72,3 +80,7 @@ class TimeFeatures:
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
         self._last = state["last"]
+
+
+def _circle(feature: str) -> tuple[str, str]:
+    return f"time.{feature}.sin", f"time.{feature}.cos"

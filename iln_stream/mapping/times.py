@@ -1,12 +1,17 @@
 """Times in the forms that records have."""
 
 import datetime as dt
-import math
 import re
+
+_YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
+"""Their first moments in POSIX seconds."""
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
-_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (math.inf, 1e9))
+_LARGEST = 1e21
+"""Nanoseconds; beyond the year 9999."""
+
+_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (_LARGEST, 1e9))
 """Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
 
 _FORMATS = ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y%m%d%H%M%S")
@@ -22,12 +27,13 @@ def posix_seconds(value: float | str) -> float:
         A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
         size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
         `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
-        instead of hyphens. A time without an offset is in UTC.
+        instead of hyphens; or text of 8 or 14 digits, `20260131`, `20260131120000`. A time without
+        an offset is in UTC.
 
     Raises
     ------
     ValueError
-        When it is none of these.
+        When it is none of these, or outside of the years 1 to 9999.
 
     Examples
     --------
@@ -38,14 +44,24 @@ def posix_seconds(value: float | str) -> float:
     True
 
     """
-    if isinstance(value, str):
-        text = value.strip()
-        if "-" in text[1:] or not _NUMBER.fullmatch(text) or len(text) in (8, 14):  # 20260131
-            return _moment(text).timestamp()
-        value = float(text)
-    if not math.isfinite(value):
+    seconds = _from_text(value.strip()) if isinstance(value, str) else _from_number(value)
+    if not _YEAR_1 <= seconds < _YEAR_10000:
+        raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
+    return seconds
+
+
+def _from_text(text: str) -> float:
+    is_date = text.isdigit() and len(text) in (8, 14)  # 20260131
+    if is_date or not _NUMBER.fullmatch(text):
+        return _moment(text).timestamp()
+    return _from_number(float(text))
+
+
+def _from_number(value: float) -> float:
+    size = abs(value)
+    if not size < _LARGEST:  # also NaN, and integers beyond a double
         raise ValueError(_EXPECTED)
-    return value / next(unit for below, unit in _UNITS if abs(value) < below)
+    return value / next(unit for below, unit in _UNITS if size < below)
 
 
 def _moment(text: str) -> dt.datetime:

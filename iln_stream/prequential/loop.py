@@ -1,7 +1,7 @@
 """The prequential loop: predict, score, learn, one event at a time, in the stream's order."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -71,6 +71,8 @@ class PrequentialLoop:
         Makes progress durable. None: nothing is saved.
     decoder
         Makes examples of records. None: records are events of the form `{"x": {...}, "y": ...}`.
+        If it has a method `accept`, the loop calls it with the time of each event that it learned
+        or predicted; not for repeats, late labels and dead letters.
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
@@ -100,6 +102,7 @@ class PrequentialLoop:
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
+        self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._predict = self.task.predictor(learner)
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
@@ -168,6 +171,8 @@ class PrequentialLoop:
                         self.recent_ids.add(
                             step.event_id, event=not step.late, label=step.y is not None
                         )
+                    if self._accept is not None and not step.late:
+                        self._accept(step.time)
                     for on_step in on_steps:
                         on_step(step)
             if checkpoint is not None:

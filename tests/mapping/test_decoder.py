@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
 from iln_stream.events import EnvelopeDecoder, Example, MalformedError
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping import FIELD_TYPES, FieldMapping, MappedDecoder, parse_json, parse_row
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
@@ -79,8 +79,33 @@ def test_a_long_list_can_be_ignored():
 
 def test_two_fields_of_one_path():
     """Fields that would hide one another are refused, not merged."""
-    with pytest.raises(MalformedError, match=r"^a\.b: two fields"):
-        decoded({"a": {"b": 1}, "a.b": 2}, target="y")
+    for fields in (
+        {"a": {"b": 1}, "a.b": 2}, {"a.b": True, "a": {"b": 5}}, {"a.b": 1.0, "a": {"b": True}},
+    ):  # fmt: skip
+        with pytest.raises(MalformedError, match=r"^a\.b: two fields"):
+            decoded(fields, target="y")
+    for fields in ({"a=new": True, "a": ["new"]}, {"a": ["new"], "a=new": True}):
+        with pytest.raises(MalformedError, match=r"^a=new: two fields"):
+            decoded(fields, target="y")
+
+
+@pytest.mark.parametrize("feature", ["hour", "since_last"])
+def test_a_field_that_a_time_feature_would_hide(feature):
+    """The record's own value is not replaced: it is refused, with both names, unless ignored."""
+    name = {"hour": "time.hour.sin", "since_last": "time.since_last"}[feature]
+    fields = {name: 7.0, "a": 1.0, "y": 1}
+    with pytest.raises(MalformedError, match=rf"^{name}: .* the time feature {feature} makes"):
+        decoded(fields, written=5.0, target="y", time_features=[feature])
+    x = decoded(fields, written=5.0, target="y", time_features=[feature], ignore=[name]).x
+    assert x["a"] == 1.0
+
+
+@pytest.mark.parametrize("kind", FIELD_TYPES)
+def test_texts_in_a_list_are_indicators_whatever_their_type(kind):
+    """The type of a list says what its texts are; each still has one input, which is 1."""
+    x = decoded({"tags": ["new"], "y": 1}, target="y", types={"tags": kind}).x
+    assert x == {"tags=new": 1.0}
+    assert type(x["tags=new"]) is float
 
 
 def test_numbers_as_text_are_numbers_and_counted():
@@ -140,14 +165,63 @@ def test_a_record_without_inputs_is_a_label():
     assert found == Example(None, 2.0, "a", None)
 
 
+def test_a_record_whose_inputs_are_all_missing_is_a_label():
+    """So late labels may come in a table of the same columns; time features make them no event."""
+    roles = {"target": "y", "id_field": "key", "time_features": ["hour"]}
+    rows = decoder(typed=False, parse=parse_row, **roles)
+    fields = decoder(**roles)
+    label = Example(None, 2.0, "a", 5.0)
+    assert rows({"key": "a", "temp": "", "sky": "NA", "y": "2"}, 5.0) == label
+    assert fields(b'{"key": "a", "temp": null, "y": 2}', 5.0) == label
+    assert rows.n_missing == fields.n_missing == 0
+    assert fields.envelope(b'{"key": "a", "temp": null, "y": 2}') == {"y": 2.0, "id": "a"}
+    event = fields(b'{"key": "a", "temp": null, "y": null}', 5.0)
+    assert event.x.keys() == {"time.hour.sin", "time.hour.cos"}
+    assert fields.n_missing == 1
+
+
 @pytest.mark.parametrize(
     ("sent", "label"),
-    [(True, True), ("false", False), ("cat", "cat"), (3, 3.0), ("3", 3.0), ("2.5", "2.5")],
-)
+    [
+        (True, True), (3, 3.0), (2**53 - 1, 2.0**53 - 1), (2**53 + 1, "9007199254740993"),
+        ("cat", "cat"), ("false", "false"), ("3", "3"), ("01067", "01067"), ("1e3", "1e3"),
+        ("inf", "inf"),
+    ],
+)  # fmt: skip
 def test_classes(sent, label):
-    """Booleans, texts and whole numbers are classes, also as text."""
+    """Booleans, texts and whole numbers are classes; none becomes another one."""
     y = decoded({"a": 1, "y": sent}, "class", target="y").y
     assert (y, type(y)) == (label, type(label))
+
+
+@pytest.mark.parametrize(
+    ("sent", "label"),
+    [
+        ("false", False), ("3", 3.0), (" -3", -3.0), ("0", 0.0), ("01067", "01067"), ("-0", "-0"),
+        ("+3", "+3"), ("1e3", "1e3"), ("2.5", "2.5"), ("9007199254740991", 2.0**53 - 1),
+        ("9007199254740993", "9007199254740993"), ("9" * 5_000, "9" * 5_000), ("inf", "inf"),
+    ],
+)  # fmt: skip
+def test_classes_of_cells(sent, label):
+    """In CSV a class is a number only if this number would be written so."""
+    decode = decoder("class", typed=False, parse=parse_row, target="y")
+    y = decode({"a": "1", "y": sent}, None).y
+    assert (y, type(y)) == (label, type(label))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "label"),
+    [
+        ("category", "3", "3"), ("category", 3, "3"), ("category", 3.0, "3"),
+        ("category", True, "true"), ("number", "03", 3.0), ("boolean", "1", True),
+    ],
+)  # fmt: skip
+def test_a_type_decides_on_classes(kind, sent, label):
+    """The type of the label's field counts as it does for an input."""
+    for typed, parse in ((True, parse_json), (False, parse_row)):
+        decode = decoder("class", typed=typed, parse=parse, target="y", types={"y": kind})
+        y = decode({"a": 1.0, "y": sent}, None).y
+        assert (y, type(y)) == (label, type(label))
 
 
 def test_a_label_that_is_no_number():
@@ -170,11 +244,14 @@ def test_rows_of_text():
 def test_time_features_go_on_after_a_restart():
     """The time since the last event is the same for a decoder restored from its state."""
     first = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
-    first(b'{"t": 100, "y": 1}', None)
+    first.accept(first(b'{"t": 100, "y": 1}', None).time)
     second = decoder(target="y", time_field="t", time_features=["since_last", "hour"])
     second.restore(first.state())
     payload = b'{"t": 107, "y": 1}'
-    assert second(payload, None) == first(payload, None)
+    example = first(payload, None)
+    assert second(payload, None) == example
+    assert example.x == {**example.x, "time.since_last": 7.0}
+    first.accept(example.time)
     assert first(b'{"t": 110, "y": 1}', None).x["time.since_last"] == 3.0
 
 
@@ -184,9 +261,28 @@ def test_time_of_writing_is_the_default():
     assert decoded({"t": None, "y": 1}, written=7.0, target="y", time_field="t").time == 7.0
 
 
+@pytest.mark.parametrize("time", [1e30, 1e12, -1e11, float("nan")])
+def test_a_time_that_no_date_has(time):
+    """It makes a dead letter, as any wrong value; the run does not blame the learner."""
+    with pytest.raises(MalformedError, match=r"^time: .* is outside of the years 1 to 9999"):
+        decoded({"a": 1.0, "y": 1.0}, written=time, target="y", time_features=["hour"])
+
+
 def test_many_forms_of_records_do_not_grow_memory():
     """What is remembered about records' names is bounded, and never wrong."""
     decode = decoder(target="y")
     for number in range(5_000):
         assert decode(b'{"a%d": 1, "y": 2}' % number, None).x == {f"a{number}": 1.0}
     assert len(decode._plans) <= 1_000
+
+
+@pytest.mark.parametrize(("n_records", "n_names", "length"), [(30, 20_000, 10), (20, 10, 90_000)])
+def test_wide_records_do_not_grow_memory(n_records, n_names, length):
+    """Many names, or long ones, are remembered only up to a number of names and characters."""
+    decode = decoder(target="y")
+    for number in range(n_records):
+        fields = {f"{number}_{i}".ljust(length, "_"): 1.0 for i in range(n_names)}
+        assert decode({**fields, "y": 2.0}, None).x == fields
+    kept = [name for plan in decode._plans for name in plan]
+    assert n_names <= len(kept) <= 100_000
+    assert sum(map(len, kept)) <= 10_000_000

@@ -24,6 +24,14 @@ def test_first_matching_type_counts():
     ]
 
 
+def test_names_with_brackets():
+    """An exact name matches whatever characters it has, and its type wins over a pattern's."""
+    name = "temp [C]"
+    assert FieldMapping(features=[name]).is_feature(name)
+    assert not FieldMapping(ignore=[name]).is_feature(name)
+    assert FieldMapping(types={"t*": "number", name: "category"}).type_of(name) == "category"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -82,6 +82,17 @@ def test_a_known_label_is_not_guessed():
     assert [each.name for each in found if each.role == "label"] == ["amount"]
 
 
+def test_an_integer_beyond_a_double():
+    """A number that no double holds is counted as a number, without a range."""
+    (found,) = inspect_fields([{"a": 10**400}], target="")
+    assert found.kinds == {"number": 1}
+
+
+def test_no_label_is_proposed_where_there_is_none():
+    """TOML has no null: the proposal leaves out a role that no field has."""
+    assert proposed(inspect_fields([{"a": [0] * 1_001}])) == {"ignore": ["a"]}
+
+
 @pytest.mark.parametrize(
     ("values", "role"),
     [

@@ -26,7 +26,9 @@ def test_since_last():
     """The first event has none, and a time that goes back counts as 0."""
     made = TimeFeatures(["since_last"])
     assert made(100.0) == {}
-    assert made(103.0) == {"time.since_last": 3.0}
+    made.accept(100.0)
+    assert made(103.0) == made(103.0) == {"time.since_last": 3.0}
+    made.accept(103.0)
     assert made(50.0) == {"time.since_last": 0.0}
 
 

@@ -40,6 +40,24 @@ def test_ambiguous_or_no_times(text):
         posix_seconds(text)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [1e30, -9e10, 10**400, float("nan"), "1e30", "9" * 400, "0001-01-01T00:00:00+02:00",
+     "9999-12-31T23:59:59-05:00"],
+)  # fmt: skip
+def test_times_that_no_date_has(value):
+    """A time outside the years 1 to 9999 is refused, since no date could be made of it."""
+    with pytest.raises(ValueError, match="expected a time"):
+        posix_seconds(value)
+
+
+def test_seconds_with_a_fraction():
+    """Only digits alone are a date: a text as long as one that has a dot is a number."""
+    for seconds in ("1767225600.123", "86400.00", "-1234567", "1234.567"):
+        assert posix_seconds(seconds) == float(seconds)
+    assert posix_seconds(20_260_131) == 20_260_131.0
+
+
 def test_dates():
     """A date is its midnight in UTC."""
     assert posix_seconds("1970-01-02") == posix_seconds("19700102") == 86400.0

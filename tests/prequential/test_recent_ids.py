@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.list_source import ListSource
 
-from iln_stream.prequential import Listener, PrequentialLoop, RecentIds
+from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+from iln_stream.prequential import Listener, PendingEvents, PrequentialLoop, RecentIds
 from iln_stream.streams import Record
 
 ids = st.lists(st.sampled_from("abcdef"))
@@ -171,3 +172,40 @@ def test_state_of_release_0_1_0():
     recent.restore({"ids": ["a", "b"]})
     assert recent.is_repeat("a", label=True)
     assert recent.is_repeat("b", label=False)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_skipped_records_do_not_change_later_inputs(late):
+    """`since_last` counts from the last event that was predicted or learned: not from a repeat, a
+    late label or an event that failed."""
+    seen = []
+
+    class Learner:
+        def predict_one(self, x):
+            if x["a"] < 0:
+                raise ArithmeticError("negative")
+            seen.append(x.get("time.since_last"))
+            return 0.0
+
+        def learn_one(self, x, y):
+            pass
+
+    label = b"" if late else b', "y": 1'
+    payloads = [
+        b'{"id": "a", "t": 100, "a": 1%b}' % label,
+        b'{"id": "b", "t": 110, "a": 1%b}' % label,
+        b'{"id": "a", "t": 100, "a": 1%b}' % label,
+        b'{"id": "c", "t": 117, "a": -1%b}' % label,
+        b'{"id": "a", "t": 118, "a": 1, "y": 1}',
+        b'{"id": "d", "t": 120, "a": 1%b}' % label,
+    ]
+    learner = Learner()
+    mapping = FieldMapping("y", id_field="id", time_field="t", time_features=["since_last"])
+    PrequentialLoop(
+        ListSource([Record(offset, payload) for offset, payload in enumerate(payloads)]),
+        learner,
+        recent_ids=RecentIds(10),
+        pending=PendingEvents(learner, 10) if late else None,
+        decoder=MappedDecoder(mapping, parse_json),
+    ).run()
+    assert seen == [None, 10.0, 10.0]
