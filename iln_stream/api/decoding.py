@@ -1,12 +1,20 @@
 """Decoding bodies as strictly as records of a stream."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from iln_stream.api.http_error import HttpError
 from iln_stream.api.messages import EventBatch, EventToPredict, PredictBatch
-from iln_stream.events import Event, MalformedError, reason, require_distinct_keys
+from iln_stream.events import (
+    Event,
+    MalformedError,
+    error_details,
+    reason,
+    require_distinct_keys,
+)
 
 One = TypeVar("One", bound=BaseModel)
 Batch = TypeVar("Batch", bound=BaseModel)
@@ -25,27 +33,58 @@ def decoded(body: bytes, one: type[One]) -> One:
     try:
         found = one.model_validate_json(body)
     except ValidationError as error:
-        raise _refused(error) from None
+        raise _refused(_details(error)) from None
     _require_distinct_keys(body, found)
     return found
 
 
-def decoded_batch(body: bytes, one: type[One], batch: type[Batch]) -> One | Batch:
-    """Return the message or, if the body has the field `events`, the batch in it; as `decoded`."""
+def decoded_batch(body: bytes, one: type[One], batch: type[Batch], most: int) -> One | Batch:
+    """Return the message or, if the body has the field `events`, the batch in it; as `decoded`.
+
+    Parameters
+    ----------
+    body
+        JSON text.
+    one, batch
+        Models of a message and of a batch.
+    most
+        Most events in a batch; a longer one is refused with 413 before its events are checked.
+
+    """
     try:
         found: One | Batch = one.model_validate_json(body)
     except ValidationError as error:
-        if not any(each["loc"] == ("events",) for each in error.errors(include_url=False)):
-            raise _refused(error) from None
+        details = _details(error)
+        batches = [each["input"] for each in details if each["loc"] == ("events",)]
+        if not batches:
+            raise _refused(details) from None
+        for events in batches:
+            _check_length(events, most)
         return decoded(body, batch)
     _require_distinct_keys(body, found)
     return found
 
 
-def _refused(error: ValidationError) -> HttpError:
-    (first, *_) = error.errors(include_url=False, include_input=False)
-    status = 400 if first["type"] == "json_invalid" else 422
-    return HttpError(status, "malformed", reason(error, root="body"))
+def _details(error: ValidationError) -> list[ErrorDetails]:
+    try:
+        return error_details(error, root="body")
+    except MalformedError as too_many:
+        raise HttpError(422, "malformed", str(too_many)) from None
+
+
+def _refused(details: Sequence[ErrorDetails]) -> HttpError:
+    status = 400 if details[0]["type"] == "json_invalid" else 422
+    return HttpError(status, "malformed", reason(details, root="body"))
+
+
+def _check_length(events: object, most: int) -> None:
+    if isinstance(events, list) and len(events) > most:
+        raise HttpError(
+            413,
+            "batch size",
+            f"events: {len(events):,} in a request, and at most {most:,} are allowed; send "
+            "several requests",
+        )
 
 
 def _require_distinct_keys(body: bytes, message: BaseModel) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from iln_stream.events import ClassEvent, ClassLabel, Event, Inputs, Label
 
@@ -32,7 +32,7 @@ class PredictBatch(BaseModel):
 
     model_config = _READ
 
-    events: list[EventToPredict] = Field(min_length=1)
+    events: Annotated[list[EventToPredict], FailFast()] = Field(min_length=1)
     model: ModelName | None = Field(
         default=None, description="Name of the model; needed if several are published."
     )
@@ -43,13 +43,13 @@ class EventBatch(BaseModel):
 
     model_config = _READ
 
-    events: list[Event] = Field(min_length=1)
+    events: Annotated[list[Event], FailFast()] = Field(min_length=1)
 
 
 class ClassEventBatch(EventBatch):
     """Events to append, whose labels are classes."""
 
-    events: list[ClassEvent] = Field(min_length=1)  # type: ignore[assignment]
+    events: Annotated[list[ClassEvent], FailFast()] = Field(min_length=1)  # type: ignore[assignment]
 
 
 EVENTS: dict[str | None, tuple[type[Event], type[EventBatch], type[Label]]] = {

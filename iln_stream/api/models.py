@@ -35,6 +35,7 @@ class FollowedModel:
         self._make_predictor = make_predictor
         self.predictor: Predictor | None = None
         self.problem: str | None = "is being loaded"
+        self._failure: str | None = None
         self.n_failures = 0
 
     @property
@@ -53,12 +54,20 @@ class FollowedModel:
         return 0.0 if self.predictor is None else self.predictor.age
 
     def refresh(self) -> None:
-        """Load a new version; it replaces the former one once it has predicted."""
-        if self._follower.refresh() and (current := self._follower.current) is not None:
-            predictor = self._make_predictor(current)
-            predictor.warm()
-            self.predictor = predictor
-        if (problem := self._follower.problem) != self.problem and problem is not None:
+        """Load a new version; it replaces the former one once it has predicted.
+
+        An error is a problem of this model alone.
+        """
+        try:
+            if self._follower.refresh() and (current := self._follower.current) is not None:
+                self._failure = None
+                predictor = self._make_predictor(current)
+                predictor.warm()
+                self.predictor = predictor
+        except Exception as error:  # a learner's own code
+            self._failure = f"{self._follower.path}: it can't be used: {error!r}"
+        problem = self._follower.problem or self._failure
+        if problem != self.problem and problem is not None:
             self.n_failures += 1
             log.warning("model %s", problem)
         self.problem = problem
@@ -101,10 +110,10 @@ class Models:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop following."""
+        """Stop following; on the thread of slow learners, at most one more event is predicted."""
         self._stop.set()
+        self._slow.shutdown(wait=False, cancel_futures=True)
         self._thread.join()
-        self._slow.shutdown()
 
     def __iter__(self) -> Iterator[tuple[str, FollowedModel]]:
         """Iterate over names and models."""
@@ -179,6 +188,9 @@ class Models:
     def _none(self) -> str:
         return f"no model is published in {self._folder} yet"
 
+    def _predictor(self, published: Published) -> Predictor:
+        return Predictor(published, self._level, self._slow, self._stop)
+
     def _run(self) -> None:
         while True:
             try:
@@ -196,8 +208,7 @@ class Models:
         for file in files:
             if file.stem not in self._models:
                 follower = self._follow(file)
-                make = lambda published: Predictor(published, self._level, self._slow)  # noqa: E731
-                self._models[file.stem] = FollowedModel(follower, make)
+                self._models[file.stem] = FollowedModel(follower, self._predictor)
         for _, model in self:
             model.refresh()
         for each in self._also:

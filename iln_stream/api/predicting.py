@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from math import inf, isfinite
 from time import perf_counter, time
 from typing import Any
 
-from iln_stream.api.http_error import HttpError
+from iln_stream.api.http_error import HttpError, retry
 from iln_stream.events import Inputs, MalformedError, one_hot
 from iln_stream.publishing import Published
 
@@ -38,15 +39,20 @@ class Predictor:
         Probability that an interval contains the label.
     slow
         Runs predictions of slow learners, one at a time.
+    stop
+        Once it is set, no further event is predicted.
 
     """
 
-    def __init__(self, published: Published, level: float, slow: Executor) -> None:
+    def __init__(
+        self, published: Published, level: float, slow: Executor, stop: threading.Event
+    ) -> None:
         self.published = published
         learner = published.learner
         self._learner = learner
         self._level = level
         self._slow = slow
+        self._stop = stop
         self._interval = getattr(learner, "predict_interval", None)
         self._answer = self._of_class if published.task == "classification" else self._of_number
         self.seconds = 0.0
@@ -108,6 +114,8 @@ class Predictor:
         answers: list[dict[str, Any]] = []
         until = perf_counter() + seconds
         while begin + len(answers) < len(events) and perf_counter() < until:
+            if self._stop.is_set():
+                raise HttpError(503, "stopping", "the server stops; try again", retry(1.0))
             index = begin + len(answers)
             answers.append(self._timed(events[index], index))
         return answers

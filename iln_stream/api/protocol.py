@@ -106,11 +106,21 @@ class LimitedProtocol(HttpToolsProtocol):
         """Begin a request's body."""
         self._in_headers = False
         self._set_deadline(self.loop.call_later(self._body_seconds, self._body_late))
-        if self._check_headers():
-            super().on_headers_complete()
+        if not self._check_headers():
+            return
+        upgrade = self.parser.should_upgrade()
+        if upgrade and self._has_body():
+            # The parser would skip the body, and read its bytes as the next request.
+            self._refuse(400, "upgrade", "Upgrade: not supported with a body; leave it out")
+            return
+        super().on_headers_complete()
+        if upgrade:
+            self.cycle.keep_alive = False  # the parser drops what came with it
 
     def on_message_complete(self) -> None:
         """End a request."""
+        if self._is_over:
+            return
         self._set_deadline(None)
         super().on_message_complete()
 
@@ -138,6 +148,12 @@ class LimitedProtocol(HttpToolsProtocol):
             return True
         self._refuse(431, "headers", f"headers: more than {MOST_HEADER_BYTES:,} bytes")
         return False
+
+    def _has_body(self) -> bool:
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
+            for name, value in self.headers
+        )
 
     def _refuse(self, status: int, reason: str, message: str) -> None:
         """Answer without the application, and close the connection."""

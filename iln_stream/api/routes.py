@@ -36,9 +36,8 @@ class Routes(NamedTuple):
     async def predict(self, request: Request) -> Response:
         """Predict one event, or several."""
         body = await self.read_body(request.scope, request.receive)
-        message = decoded_batch(body, PredictOne, PredictBatch)
+        message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
         if isinstance(message, PredictBatch):
-            self._check_batch(message.events)
             events = [event.x for event in message.events]
         else:
             events = [message.x]
@@ -52,9 +51,8 @@ class Routes(NamedTuple):
         """Append one event, or several."""
         event, batch, _ = EVENTS[self.models.task()]
         body = await self.read_body(request.scope, request.receive)
-        message = decoded_batch(body, event, batch)
+        message = decoded_batch(body, event, batch, self.settings.batch_events)
         if isinstance(message, EventBatch):
-            self._check_batch(message.events)
             records = [_event_record(e, f"events.{i}.") for i, e in enumerate(message.events)]
         else:
             records = [_event_record(message)]
@@ -95,15 +93,6 @@ class Routes(NamedTuple):
         if self.appending.problem is not None:
             reasons.append(self.appending.problem)
         return as_json({"ready": not reasons, "reasons": reasons}, 503 if reasons else 200)
-
-    def _check_batch(self, events: Sequence[object]) -> None:
-        if len(events) > self.settings.batch_events:
-            raise HttpError(
-                413,
-                "batch size",
-                f"events: {len(events):,} in a request, and at most "
-                f"{self.settings.batch_events:,} are allowed; send several requests",
-            )
 
     async def _append(self, records: Sequence[NewRecord]) -> Response:
         backlog = self.models.backlog(self.appending.stream, self.appending.ends)

@@ -1,5 +1,6 @@
 """The server: builds the application from settings, and runs it until a signal stops it."""
 
+import asyncio
 import contextlib
 import ipaddress
 import logging
@@ -84,7 +85,7 @@ class ApiServer:
             settings, models, appending, self._metrics, checks, secured=tokens is not None
         )
         self._socket = _listen(settings.host, settings.port)
-        self._server = _Server(_config(app, settings, self._metrics))
+        self._server = _Server(_config(app, settings, self._metrics), settings.header_seconds)
         self._server.config.load()
         self._server.config.ssl = context
         host, port = self._socket.getsockname()[:2]
@@ -117,6 +118,28 @@ class ApiServer:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, tls_seconds: float) -> None:
+        super().__init__(config)
+        self._tls_seconds = tls_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; limit the time for beginning and ending TLS, for which uvicorn has no option."""
+        if self.config.ssl is None:
+            await super().startup(sockets)
+            return
+        loop = asyncio.get_running_loop()
+        create_server = loop.create_server
+        limited = partial(
+            create_server,
+            ssl_handshake_timeout=self._tls_seconds,
+            ssl_shutdown_timeout=self._tls_seconds,
+        )
+        loop.create_server = limited  # type: ignore[method-assign]
+        try:
+            await super().startup(sockets)
+        finally:
+            loop.create_server = create_server  # type: ignore[method-assign]
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM; uvicorn would raise the signal again at the end."""

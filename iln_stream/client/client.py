@@ -181,6 +181,8 @@ class Client:
                     continue
                 try:
                     reply = reply_of(self._http.request(**self._connection.arguments(step)))
+                except ClientError as failure:  # the token can't be read
+                    error = failure
                 except httpx.HTTPError as failure:
                     error = self._connection.failure(failure)
         except StopIteration as end:

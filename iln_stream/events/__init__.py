@@ -3,6 +3,7 @@
 from iln_stream.events.decode import (
     MalformedError,
     decode,
+    error_details,
     payload_bytes,
     reason,
     require_distinct_keys,
@@ -27,6 +28,7 @@ __all__ = [
     "Prediction",
     "PredictionEncoder",
     "decode",
+    "error_details",
     "one_hot",
     "payload_bytes",
     "proposal",

@@ -3,15 +3,19 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from iln_stream.events.event import Event, Label
 
 LARGEST_PAYLOAD = 1 << 20
 """Bytes. A larger payload has more inputs than a learner has columns for."""
+
+MOST_ERRORS = 3000
+"""Of a payload: each takes pydantic some microseconds to describe. A wrong input has three."""
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A string in JSON."""
@@ -61,8 +65,9 @@ def decode(
         check_size(payload)
         event = event_type.model_validate_json(payload)
     except ValidationError as error:
-        if (label := _label(payload, label_type, error)) is None:
-            raise MalformedError(reason(error)) from None
+        details = error_details(error)
+        if (label := _label(payload, label_type, details)) is None:
+            raise MalformedError(reason(details)) from None
         return label
     require_distinct_keys(payload, len(event.x) + len(event.model_fields_set))
     return event
@@ -102,10 +107,10 @@ def require_distinct_keys(payload: bytes, n_keys: int) -> None:
 
 
 def _label(
-    payload: bytes | Mapping[str, Any], model: type[Label], error: ValidationError
+    payload: bytes | Mapping[str, Any], model: type[Label], details: Iterable[ErrorDetails]
 ) -> Label | None:
     """Return the payload as a label; None if it is not one."""
-    if not any(each["type"] == "missing" and each["loc"] == ("x",) for each in error.errors()):
+    if not any(each["type"] == "missing" and each["loc"] == ("x",) for each in details):
         return None
     try:
         if not isinstance(payload, bytes):
@@ -139,10 +144,27 @@ def payload_bytes(payload: bytes | Mapping[str, Any] | None) -> bytes:
     return json.dumps(payload, default=repr).encode()
 
 
-def reason(error: ValidationError, root: str = "event", most: int = 5) -> str:
+def error_details(error: ValidationError, root: str = "event") -> list[ErrorDetails]:
+    """Return the errors of a payload; `root` names the whole payload.
+
+    Raises
+    ------
+    MalformedError
+        When it has more than `MOST_ERRORS`: to describe those of a megabyte takes seconds.
+
+    """
+    if error.error_count() > MOST_ERRORS:
+        raise MalformedError(
+            f"{root}: more than {MOST_ERRORS:,} errors, too many to list; check the form of its "
+            "fields"
+        )
+    return error.errors(include_url=False)
+
+
+def reason(details: Iterable[ErrorDetails], root: str = "event", most: int = 5) -> str:
     """Return one line that names each wrong field once; `root` names the whole payload."""
     problems: dict[str, str] = {}
-    for detail in error.errors(include_url=False):
+    for detail in details:
         # Values of x have a union type; pydantic reports an error for each of its members.
         path = detail["loc"]
         if "x" in path:

@@ -1,8 +1,17 @@
 """Malformed bodies: each gets an error that names the field, and none stops the server."""
 
+import sys
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from iln_stream.api.decoding import decoded_batch
+from iln_stream.api.http_error import HttpError
+from iln_stream.api.messages import ClassEventBatch, PredictBatch, PredictOne
+from iln_stream.events import ClassEvent
 
 BAD = [
     (b"", 400, "body: "),
@@ -57,6 +66,72 @@ def test_malformed_labels(api, body, status, words):
     """A label is checked as strictly."""
     answer = api.post_text("/feedback", body)
     assert (answer.status_code, words in answer.json()["error"]) == (status, True)
+
+
+HOSTILE = {
+    "wrong inputs": (b'{"x":{%s}}', b'"%d":[]', 80_000, 422, "body: more than 3,000 errors"),
+    "unknown fields": (b"{%s}", b'"%d":0', 90_000, 422, "body: more than 3,000 errors"),
+    "wrong inputs of one event": (
+        b'{"events":[{"x":{%s}}]}',
+        b'"%d":[]',
+        80_000,
+        422,
+        "body: more than 3,000 errors",
+    ),
+    "a long list of no events": (b'{"events":[%s]}', b"%d", 130_000, 413, "events: 130,000 in a"),
+    "a long list of events": (b'{"events":[%s]}', b'{"x":{"%d":0}}', 1001, 413, "events: 1,001 in"),
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "batch"), [(PredictOne, PredictBatch), (ClassEvent, ClassEventBatch)]
+)
+@pytest.mark.parametrize(
+    ("form", "part", "n", "status", "words"), HOSTILE.values(), ids=HOSTILE.keys()
+)
+def test_the_work_for_a_hostile_body_is_limited(one, batch, form, part, n, status, words):
+    """No body of 900 kB stops the event loop for seconds, by errors that all are described."""
+    body = form % b",".join(part % i for i in range(n))
+
+    def refused():
+        with pytest.raises(HttpError) as caught:
+            decoded_batch(body, one, batch, most=1000)
+        return caught.value
+
+    error, described = errors_described(refused)
+    assert (error.status, str(error)[: len(words)]) == (status, words)
+    assert described <= 2 * 3000
+
+
+def errors_described(function: Callable[[], Any]) -> tuple[Any, int]:
+    """Call a function; return its result, and how many errors pydantic described meanwhile."""
+    described = 0
+
+    def count(frame, event, called):
+        nonlocal described
+        if event == "c_call" and called.__name__ == "errors":
+            described += called.__self__.error_count()
+
+    sys.setprofile(count)
+    try:
+        return function(), described
+    finally:
+        sys.setprofile(None)
+
+
+def test_a_long_batch_is_refused_before_its_events_are_checked():
+    """Its length is the error, whatever is in it."""
+    for events in (b"0,0", b'{"x":{}},0'):
+        with pytest.raises(HttpError, match="events: 2 in a request, and at most 1 are") as caught:
+            decoded_batch(b'{"events":[%s]}' % events, ClassEvent, ClassEventBatch, most=1)
+        assert caught.value.status == 413
+
+
+def test_only_the_first_wrong_event_is_described(api):
+    """The others are not checked."""
+    for path in ("/predict", "/events"):
+        answer = api.post_text(path, b'{"events": [{"x": {}}, 1, 2]}')
+        assert answer.json()["error"] == "events.1: Input should be an object, got 1"
 
 
 def test_huge_numbers(api):

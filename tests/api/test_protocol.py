@@ -100,6 +100,34 @@ def test_no_http(hasty, sent):
     assert hasty.http.get("/live").status_code == 200
 
 
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 41", b"Transfer-Encoding: chunked"])
+def test_upgrade_with_a_body(hasty, length):
+    """It is refused, and no byte of its body is read as a request."""
+    body = b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with hasty.connect() as connection:
+        connection.sendall(POST % b"/feedback" + UPGRADE + length + b"\r\n\r\n")
+        answer = connection.recv(12)
+        connection.sendall(body)
+        answer += rest(connection)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert hasty.metrics()["iln_api_refusals_total", "upgrade"] == 1
+
+
+@pytest.mark.parametrize("length", [b"", b"Content-Length: 0\r\n"])
+def test_upgrade_without_a_body(hasty, length):
+    """It is answered as if it did not ask for another protocol; nothing after it is read."""
+    request = b"GET /live HTTP/1.1\r\nHost: localhost\r\n"
+    with hasty.connect() as connection:
+        connection.sendall(request + UPGRADE + length + b"\r\n" + request + b"\r\n")
+        answer = rest(connection)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize(
     "header", [b"A: " + b"b" * 100_000, b"\r\n".join(b"A%d: b" % i for i in range(30_000))]
 )

@@ -1,6 +1,7 @@
 """TLS and mutual TLS."""
 
 import ssl
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -41,6 +42,17 @@ def test_tls(tmp_path, folders):
             assert http.get(f"{api.url}/live").status_code == 200
         with httpx.Client(trust_env=False) as http, pytest.raises(httpx.ConnectError):
             http.get(f"{api.url}/live")
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x02\x00"])
+def test_a_handshake_that_does_not_end(tmp_path, folders, sent):
+    """The connection is closed after the time that headers may take."""
+    limits = {"header_seconds": 0.3, **settings(folders[0])}
+    with RunningApi(tmp_path, **limits) as api, api.connect() as connection:
+        connection.sendall(sent)
+        connection.settimeout(10)
+        with suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
 
 
 def test_mutual_tls(tmp_path, folders):

@@ -135,6 +135,22 @@ def test_token(ask, server, tmp_path):
             client.predict({"a": 1.0})
 
 
+def test_a_token_that_is_lost_on_the_way(ask, server, tmp_path):
+    """If the token can't be read for a further request, the places of stored events are kept."""
+    file = written(tmp_path / "token", TOKEN)
+
+    def lose_it(received):
+        file.unlink()
+        return 201, {}, {"appended": [{"partition": 0, "offset": 7, "is_new": True}]}
+
+    server.answer = lose_it
+    events = [NewEvent({"a": 1.0}, id=f"e{i}") for i in range(3)]
+    with pytest.raises(ClientError, match=r"token_file = .*No such file") as failure:
+        ask({"url": server.url, "token_file": file, "batch_events": 1}, "append_many", events)
+    assert failure.value.appended == (Appended(0, 7, True),)
+    assert len(server.received) == 1
+
+
 def written(file, text):
     file.write_text(text)
     return file

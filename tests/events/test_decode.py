@@ -191,6 +191,17 @@ def test_many_wrong_fields():
     assert len(str(caught.value)) < 1000
 
 
+def test_too_many_wrong_fields():
+    """A hostile record does not stall learning: to describe 80,000 errors takes seconds."""
+    for payload in (
+        b'{"x": {%s}}' % _joined(b'"%07d":[]', 900_000),
+        b'{"x": {},%s}' % _joined(b'"%07d":1', 900_000),
+        b'{"id": "a", "y": 1,%s}' % _joined(b'"%07d":1', 900_000),
+    ):
+        with pytest.raises(MalformedError, match=r"^event: more than 3,000 errors, too many to"):
+            decode(payload)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
