@@ -125,8 +125,8 @@ class Publisher(Listener):
         self._pauses: deque[float] = deque(maxlen=100)
         before = self._before()
         self._version = 0 if before is None else before.version
-        # A learner that has learned nothing here yet does not replace one that is there.
-        self._unpublished = before is None
+        # On a log, a learner that has learned nothing yet does not replace the one that is there.
+        self._unpublished = before is None or not resumable
         self._hold: Mapping[int, int] = {}
         if before is not None and resumable and not self._continues(before):
             log.warning(

@@ -35,7 +35,7 @@ def test_restored_parts_are_the_same(make, source):
     second, restored, _ = make(recent_ids=5, pending_events=5)
     saved = {name: state() for name, state in first.parts.items()}
     second.restore(saved.get)
-    assert list(saved) == ["counts", "recent_ids", "pending"]
+    assert list(saved) == ["counts", "recent_ids", "pending", "decoder"]
     assert {name: state() for name, state in second.parts.items()} == saved
     assert restored.scores.n_events == 2
     assert second.recent_ids.is_repeat("a", label=False)
