@@ -176,7 +176,7 @@ def inspect_source(
     """Show the fields of a source's first records, and the settings that would learn them."""
     from iln_stream.cli.inspect_source import inspect_source as inspected
 
-    inspected(settings, records, Console())
+    inspected(settings, records, console, Console())
 
 
 @app.command()

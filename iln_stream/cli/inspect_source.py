@@ -23,8 +23,19 @@ _POLL_SECONDS = 5.0
 _WIDEST = 30
 
 
-def inspect_source(settings: Settings, n_records: int, console: Console) -> None:
+def inspect_source(settings: Settings, n_records: int, console: Console, out: Console) -> None:
     """Read the source's first records; print each field, and a TOML file that would learn it.
+
+    Parameters
+    ----------
+    settings
+        Settings of the source.
+    n_records
+        Number of records to read.
+    console
+        Gets the table and remarks.
+    out
+        Gets the TOML file and nothing else, so that it can be redirected to a file.
 
     Raises
     ------
@@ -63,10 +74,11 @@ def inspect_source(settings: Settings, n_records: int, console: Console) -> None
     shown = inspect_fields(found, settings.target)
     console.print(_table(shown))
     console.print(
-        "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:"
+        "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:",
+        soft_wrap=True,
     )
     console.print()
-    _print(console, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
+    _print(out, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

@@ -50,7 +50,7 @@ def _inspect(settings: Settings, console: Console) -> None:
 
     with suppress(IlnError):
         if settings.source != "-":
-            inspect_source(settings, 1000, console)
+            inspect_source(settings, 1000, console, console)
 
 
 def wait_to_be_stopped(error: IlnError) -> NoReturn:

@@ -411,7 +411,8 @@ def test_records_of_another_form(broker: KafkaBroker, runs: Runs) -> None:
             runs.run()  # nothing is left to fail on
         else:
             with pytest.raises(
-                NothingLearnedError, match=r"none of the first .* If price is the label, set target = price"
+                NothingLearnedError,
+                match=r"none of the first .* If price is the label, set target = price",
             ):
                 runs.run()
         letters = read_topic(broker.bootstrap, f"{runs.topic}-dead-letters")
