@@ -1,10 +1,9 @@
 """Decoding bodies as strictly as records of a stream."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from iln_stream.api.http_error import HttpError
 from iln_stream.api.messages import EventBatch, EventToPredict, PredictBatch
@@ -65,14 +64,14 @@ def decoded_batch(body: bytes, one: type[One], batch: type[Batch], most: int) ->
     return found
 
 
-def _details(error: ValidationError) -> list[ErrorDetails]:
+def _details(error: ValidationError) -> Sequence[Mapping[str, Any]]:
     try:
         return error_details(error, root="body")
     except MalformedError as too_many:
         raise HttpError(422, "malformed", str(too_many)) from None
 
 
-def _refused(details: Sequence[ErrorDetails]) -> HttpError:
+def _refused(details: Sequence[Mapping[str, Any]]) -> HttpError:
     status = 400 if details[0]["type"] == "json_invalid" else 422
     return HttpError(status, "malformed", reason(details, root="body"))
 

@@ -3,11 +3,10 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from iln_stream.events.event import Event, Label
 
@@ -107,7 +106,7 @@ def require_distinct_keys(payload: bytes, n_keys: int) -> None:
 
 
 def _label(
-    payload: bytes | Mapping[str, Any], model: type[Label], details: Iterable[ErrorDetails]
+    payload: bytes | Mapping[str, Any], model: type[Label], details: Iterable[Mapping[str, Any]]
 ) -> Label | None:
     """Return the payload as a label; None if it is not one."""
     if not any(each["type"] == "missing" and each["loc"] == ("x",) for each in details):
@@ -144,7 +143,7 @@ def payload_bytes(payload: bytes | Mapping[str, Any] | None) -> bytes:
     return json.dumps(payload, default=repr).encode()
 
 
-def error_details(error: ValidationError, root: str = "event") -> list[ErrorDetails]:
+def error_details(error: ValidationError, root: str = "event") -> Sequence[Mapping[str, Any]]:
     """Return the errors of a payload; `root` names the whole payload.
 
     Raises
@@ -161,7 +160,7 @@ def error_details(error: ValidationError, root: str = "event") -> list[ErrorDeta
     return error.errors(include_url=False)
 
 
-def reason(details: Iterable[ErrorDetails], root: str = "event", most: int = 5) -> str:
+def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int = 5) -> str:
     """Return one line that names each wrong field once; `root` names the whole payload."""
     problems: dict[str, str] = {}
     for detail in details:
