@@ -82,7 +82,7 @@ def partition_of_key(key: str | None, n_partitions: int) -> int:
     Examples
     --------
     >>> from iln_stream.streams.sqlite.records import partition_of_key
-    >>> partition_of_key("a-17", 3), partition_of_key(None, 3)
+    >>> partition_of_key("a-19", 3), partition_of_key(None, 3)
     (1, 0)
 
     """
