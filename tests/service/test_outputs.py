@@ -1,7 +1,7 @@
 """`Outputs`: which sinks a run opens, and who writes to them."""
 
 import pytest
-from support.kafka_topics import create_topic
+from support.kafka_topics import create_topic, produce
 from support.list_source import ListSource
 
 from iln_stream.errors import SinkError
@@ -61,6 +61,7 @@ def test_transactional(broker, topic):
         dead_letters="d.jsonl",
         transactional=True,
     )
+    produce(broker.bootstrap, topic, [(None, b"0"), (None, b"1")])
     for offset in (0, 1):
         outputs = Outputs(settings)
         source = source_stream(settings).log(0, "earliest")
