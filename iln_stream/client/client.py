@@ -68,7 +68,7 @@ class Client:
         url: str = "http://127.0.0.1:8080",
         *,
         token: str | None = None,
-        token_file: Path | None = None,
+        token_file: Path | str | None = None,
         timeout: float = 10.0,
         retries: Retries = Retries(),  # noqa: B008  # immutable
         batch_events: int = 1000,

@@ -33,7 +33,7 @@ class Connection(NamedTuple):
 
     url: str
     token: str | None
-    token_file: Path | None
+    token_file: Path | str | None
     timeout: float
     tls_ca: Path | None
     tls_certificate: Path | None
@@ -88,7 +88,7 @@ class Connection(NamedTuple):
         if self.token_file is not None:
             named = f"token_file = {str(self.token_file)!r}"
             try:
-                token = self.token_file.read_text("utf-8").strip()
+                token = Path(self.token_file).read_text("utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
                 raise ClientError(f"{named}: {getattr(error, 'strerror', error)}") from None
         if token is None:

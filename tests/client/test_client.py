@@ -124,7 +124,9 @@ def test_token(ask, server, tmp_path):
     ask({"url": server.url, "token": TOKEN}, "predict", {"a": 1.0})
     assert server.received[-1].headers["Authorization"] == f"Bearer {TOKEN}"
     file = tmp_path / "token"
-    with Client(server.url, token_file=written(file, "first-token\n"), trust_env=False) as client:
+    with Client(
+        server.url, token_file=str(written(file, "first-token\n")), trust_env=False
+    ) as client:
         client.predict({"a": 1.0})
         assert server.received[-1].headers["Authorization"] == "Bearer first-token"
         written(file, "second-token\n")
