@@ -6,7 +6,7 @@ from pydantic.fields import FieldInfo
 
 from iln_stream.api import ApiSettings
 from iln_stream.service import Settings
-from iln_stream.settings import CommandSettings
+from iln_stream.settings import CommandSettings, default_text
 
 README = Path(__file__).parents[1] / "README.md"
 TABLES: dict[Path, type[CommandSettings]] = {
@@ -38,14 +38,10 @@ def _row(kind: type[CommandSettings], name: str, field: FieldInfo) -> str:
         f"`--{name.replace('_', '-')}`",
         f"`{kind.model_config['env_prefix']}{name.upper()}`",
         f"`{name}`",
-        "unset" if default is None else f"`{_toml(default)}`",
+        "unset" if default in (None, ()) else f"`{default_text(default)}`",
         (field.description or "").replace("|", "\\|"),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _toml(default: object) -> str:
-    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The command line, `iln-stream`.
 
-`app.py` declares the commands and reports their errors; each command's work is in the module of
-its name. `flags.py` makes a flag for each setting, `logs.py` sets up the log, and
-`replay_marks.py` remembers which dead letters were replayed.
+`app.py` declares the commands and reports their errors, `log_app.py` declares those of embedded
+logs; each command's work is in the module of its name. `command.py` has what all commands share,
+`flags.py` makes a flag for each setting, `logs.py` sets up the log, and `replay_marks.py` remembers
+which dead letters were replayed.
 """
 
 from iln_stream.cli.app import main

@@ -4,10 +4,9 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -15,7 +14,8 @@ from rich.markup import escape
 
 from iln_stream._version import __version__
 from iln_stream.api import ApiSettings
-from iln_stream.cli import flags
+from iln_stream.cli.command import console, with_settings
+from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.service import ENV_PREFIX, Settings, SettingsError
@@ -27,7 +27,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-console = Console(stderr=True)
+app.add_typer(log_app, name="log")
 log = logging.getLogger(__name__)
 
 
@@ -55,20 +55,6 @@ def report_error(error: IlnError) -> None:
         log.error(str(error))
     else:
         console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-
-
-def with_settings(
-    command: Callable[..., None],
-    refused: Callable[[SettingsError], None] = lambda _: None,
-    kind: type[Settings | ApiSettings] = Settings,
-    only: Collection[str] | None = None,
-) -> Callable[..., None]:
-    """Turn a function of settings into a command that logs as configured."""
-
-    def configure_log(settings: Settings | ApiSettings) -> None:
-        set_up_logging(console, settings.log_level, settings.log_format)
-
-    return flags.with_settings(command, configure_log, refused, kind, only)
 
 
 def wait_if_configured(error: SettingsError) -> None:
@@ -231,152 +217,6 @@ def replay_dead_letters(
     from iln_stream.cli.dead_letters import replay_letters
 
     replay_letters(settings, reason, again, console)
-
-
-logs = typer.Typer(
-    help="Embedded logs: topics in an SQLite file, `sqlite:PATH` or `sqlite:PATH#TOPIC`.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-)
-app.add_typer(logs, name="log")
-
-Topic = Annotated[str, typer.Argument(help="`sqlite:PATH` or `sqlite:PATH#TOPIC`.")]
-KeepRecords = Annotated[
-    int | None, typer.Option(min=0, help="Records to keep in each partition; default: all.")
-]
-KeepSeconds = Annotated[
-    float | None, typer.Option(min=0, help="Age up to which records are kept, seconds.")
-]
-KeepBytes = Annotated[
-    int | None, typer.Option(min=0, help="Bytes of values to keep in each partition.")
-]
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        help="Where to begin: `earliest`, `latest`, a time (RFC 3339), an offset, or "
-        "PARTITION:OFFSET, comma-separated.",
-    ),
-]
-
-CONNECTION = ("bootstrap", "kafka_options", "kafka_client", "broker_wait")
-LOGGING = ("log_level", "log_format")
-
-
-@logs.command("list")
-def list_topics(
-    address: Annotated[str, typer.Argument(help="`sqlite:PATH`.")] = "sqlite:log.db",
-) -> None:
-    """Show the topics of a file, with offsets, sizes, retention, and how far they were read."""
-    from iln_stream.cli import log
-
-    log.list_topics(address, Console())
-
-
-@logs.command("create")
-def create_topic(
-    address: Topic,
-    partitions: Annotated[int, typer.Option(min=1, help="Number of partitions.")] = 1,
-    keep_records: KeepRecords = None,
-    keep_seconds: KeepSeconds = None,
-    keep_bytes: KeepBytes = None,
-) -> None:
-    """Create a topic, and the file if necessary."""
-    from iln_stream.cli import log
-    from iln_stream.streams.sqlite import Retention
-
-    log.create(address, partitions, Retention(keep_records, keep_seconds, keep_bytes), console)
-
-
-@logs.command("tail")
-def tail_topic(
-    address: Topic,
-    start: From = None,
-    lines: Annotated[
-        int, typer.Option("--lines", "-n", min=0, help="Last records of each partition.")
-    ] = 10,
-    partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for new records, until interrupted.")
-    ] = False,
-    positions: Annotated[
-        bool, typer.Option("--positions", help="Write PARTITION:OFFSET, time and key first.")
-    ] = False,
-) -> None:
-    """Write the last records of a topic, or those from `--from`, to standard output."""
-    from iln_stream.cli import log
-
-    log.tail(address, start, lines, partition, follow, positions)
-
-
-@logs.command("import")
-@partial(with_settings, only=(*CONNECTION, "start", "target", "limit", "seed", *LOGGING))
-def import_stream(
-    settings: Settings,
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="`kafka:TOPIC`, `sqlite:PATH#TOPIC`, a `.jsonl` or `.csv` file, `-`, `river:NAME` "
-            "or `synthetic:NAME`."
-        ),
-    ],
-    address: Topic,
-    resume: Annotated[
-        bool, typer.Option("--continue", help="Skip what an interrupted import has imported.")
-    ] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Import everything, even if it was imported before.")
-    ] = False,
-) -> None:
-    """Copy a stream up to its end into an embedded log: order, keys and times.
-
-    A topic that does not exist is created with the source's number of partitions. A log is imported
-    once: the same command imports the records that came later.
-    """
-    from iln_stream.cli import log_copy
-
-    if resume and again:
-        raise IlnError("--continue and --again: give one of them")
-    how: Literal["continue", "again"] | None = "continue" if resume else "again" if again else None
-    log_copy.import_stream(settings, address, how, console)
-
-
-@logs.command("export")
-@partial(with_settings, only=(*CONNECTION, *LOGGING))
-def export_topic(
-    settings: Settings,
-    address: Topic,
-    to: Annotated[
-        str, typer.Argument(help="`kafka:TOPIC`, `sqlite:PATH#TOPIC`, a `.jsonl` file or `-`.")
-    ],
-    begin: From = None,
-) -> None:
-    """Copy a topic of an embedded log up to its end: order, keys and times.
-
-    A topic that does not exist is created with as many partitions. A file has neither keys nor
-    times; records of several partitions are merged by time.
-    """
-    from iln_stream.cli import log_copy
-
-    log_copy.export_topic(settings, address, to, begin, console)
-
-
-@logs.command("trim")
-def trim_topic(
-    address: Topic,
-    keep_records: KeepRecords = None,
-    keep_seconds: KeepSeconds = None,
-    keep_bytes: KeepBytes = None,
-    from_now_on: Annotated[
-        bool, typer.Option("--from-now-on", help="Also set this as what the topic keeps.")
-    ] = False,
-) -> None:
-    """Delete old records: all but those to keep, by default as the topic was created."""
-    from iln_stream.cli import log
-    from iln_stream.streams.sqlite import Retention
-
-    retention = Retention(keep_records, keep_seconds, keep_bytes)
-    log.trim_topic(address, retention, from_now_on, console)
 
 
 @app.command()

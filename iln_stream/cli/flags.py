@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from iln_stream.service import Settings
-from iln_stream.settings import CommandSettings, SettingsError
+from iln_stream.settings import CommandSettings, SettingsError, default_text
 
 
 def with_settings(
@@ -65,7 +65,8 @@ def with_settings(
 def _flag(settings: type[CommandSettings], name: str) -> inspect.Parameter:
     field = settings.model_fields[name]
     default = field.get_default(call_default_factory=True)
-    option = typer.Option(help=field.description, show_default=str(default) if default else False)
+    shown = default_text(default) if default else False
+    option = typer.Option(help=field.description, show_default=shown)
     # A flag takes any text: Settings checks the values, with better error messages.
     kind = bool if field.annotation in (bool, bool | None) else str
     return inspect.Parameter(

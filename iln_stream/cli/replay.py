@@ -17,7 +17,6 @@ from rich.progress import (
 )
 
 from iln_stream.cli.logs import report
-from iln_stream.events import Decoder
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Regression
 from iln_stream.service import Settings, build_decoder, output_stream, source_stream
@@ -73,10 +72,10 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     return n_sent
 
 
-def _as_json(payload: bytes | Mapping[str, Any] | None, decoder: Decoder | None) -> bytes:
+def _as_json(payload: bytes | Mapping[str, Any] | None, decoder: MappedDecoder | None) -> bytes:
     """Return a record as JSON: text as it is, a row of a table as an event."""
     if isinstance(payload, bytes):
         return payload
-    if isinstance(decoder, MappedDecoder):
+    if decoder is not None:
         payload = decoder.envelope(payload)
     return json.dumps(payload).encode()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from iln_stream.events import Decoder
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
 from iln_stream.prequential import Task
 from iln_stream.service.settings import Settings, SettingsError
@@ -54,7 +53,7 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     return mapping
 
 
-def build_decoder(settings: Settings, stream: Scheme, task: Task) -> Decoder | None:
+def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events."""
     mapping = mapping_of(settings, stream)
     if mapping is None:

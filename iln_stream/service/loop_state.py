@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from iln_stream.events import Decoder
 from iln_stream.listeners import ModelMetrics
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import PendingEvents, RecentIds
@@ -45,7 +44,7 @@ class LoopState:
         settings: Settings,
         learner: Any,
         counts: ModelMetrics,
-        decoder: Decoder | None = None,
+        decoder: MappedDecoder | None = None,
     ) -> None:
         n_ids, n_pending = settings.recent_ids, settings.pending_events
         self.recent_ids = RecentIds(n_ids) if n_ids else None
@@ -54,7 +53,7 @@ class LoopState:
             "counts": counts,
             "recent_ids": self.recent_ids,
             "pending": self.pending,
-            "decoder": decoder if isinstance(decoder, MappedDecoder) else None,
+            "decoder": decoder,
         }
 
     @property

@@ -8,7 +8,6 @@ from typing import Any, cast
 from rich.console import Console
 
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
-from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
 from iln_stream.service.decoding import build_decoder
@@ -76,7 +75,7 @@ class Worker:
             model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
             decoder = build_decoder(settings, stream, task)
-            if isinstance(decoder, MappedDecoder):
+            if decoder is not None:
                 metrics.export(self.watched.labels, decoder.metrics())
             state = LoopState(settings, self.learner, self.watched, decoder)
             if state.pending is not None:

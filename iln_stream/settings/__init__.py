@@ -7,6 +7,7 @@ from iln_stream.settings.base import (
     JsonPaths,
     SettingsError,
     TextList,
+    default_text,
     json_object,
     text_list,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "JsonPaths",
     "SettingsError",
     "TextList",
+    "default_text",
     "json_object",
     "text_list",
 ]

@@ -46,6 +46,13 @@ def text_list(value: object) -> object:
     return tuple(value.split(",")) if isinstance(value, str) else value
 
 
+def default_text(default: object) -> str:
+    """Return a setting's default as it would be written in a flag."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
 def json_object(value: object) -> object:
     """Return the parsed JSON if the value is text; validates a `JsonObject` before its type."""
     if isinstance(value, str):
