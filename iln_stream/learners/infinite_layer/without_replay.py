@@ -1,8 +1,8 @@
 """Models to predict with, whose states leave out the events that networks replay to learn.
 
-A ring of 65,536 events is most of the state of `InfiniteLayerRegressor` and takes tens of
-milliseconds to copy. A prediction needs the last two targets of it; `relevance`, the last 256
-events.
+A ring of 65,536 events is most of the state of `InfiniteLayerRegressor`; its first copy takes tens
+of milliseconds, and later ones share full blocks with it. A prediction needs the last two targets
+of it; `relevance`, the last 256 events.
 """
 
 from collections.abc import Iterator, Mapping
