@@ -192,11 +192,15 @@ class Models:
         return Predictor(published, self._level, self._slow, self._stop)
 
     def _run(self) -> None:
+        first = True
         while True:
             try:
                 self._refresh()
             except Exception:
                 log.exception("following the models failed")
+            if first and not self._models:
+                log.warning(f"{self._none()}: start `iln-stream run` with --publish")
+            first = False
             if self._stop.wait(REFRESH_SECONDS):
                 return
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from iln_stream.errors import IlnError
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener
-from iln_stream.service.addresses import source_stream
+from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.http import HttpServer
 from iln_stream.service.outputs import Outputs
@@ -105,6 +105,7 @@ class Service:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
         try:
             self.serve_metrics()
+            log.info(_described(self.settings))
             with stop_on_signals(self._stop):
                 self._warming.run()
                 run_together(self.workers)
@@ -131,6 +132,17 @@ class Service:
         self._warming.stop()
         for worker in self.workers:
             worker.loop.stop()
+
+
+def _described(settings: Settings) -> str:
+    """Return one line on what is read, learned and written."""
+    parts = [f"learning from {settings.source_address} with {settings.learner}"]
+    if settings.predictions is not None:
+        parts.append(f"predictions to {settings.predictions}")
+    parts.append(f"dead letters to {dead_letters_address(settings)}")
+    if settings.snapshots is not None:
+        parts.append(f"snapshots in {settings.snapshots}")
+    return "; ".join(parts)
 
 
 def run_together(workers: Sequence[Worker]) -> None:

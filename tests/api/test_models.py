@@ -79,3 +79,13 @@ def test_a_model_that_fails_is_the_only_one(tmp_path, models):
         assert dict(models)["a"].n_failures == 1
     finally:
         models.close()
+
+
+def test_a_folder_without_models_is_warned_of(models, caplog):
+    """Whoever starts the API before the learner, or with a wrong folder, reads why it waits."""
+    models.start()
+    try:
+        eventually(lambda: caplog.messages)
+        assert "models yet: start `iln-stream run` with --publish" in caplog.text
+    finally:
+        models.close()

@@ -131,8 +131,11 @@ def test_log_as_json(tmp_path):
     (tmp_path / "run.toml").write_text('source = "synthetic:Friedman"\nlog_format = "json"\n')
     told = iln("run", "--config=run.toml", "--limit=20", "--metrics-port=0", cwd=tmp_path)
     assert told.returncode == 0
-    first, last = lines(told.stderr)
+    first, second, last = lines(told.stderr)
     assert first["message"].startswith("metrics at http://")
+    assert second["message"] == (
+        "learning from synthetic:Friedman with infinite-layer; dead letters to dead-letters.jsonl"
+    )
     assert last["message"].startswith("20 events, 0 dead letters; running loss ")
     assert {first["level"], last["level"]} == {"info"}
 
@@ -225,8 +228,10 @@ def test_reader_that_leaves(unbuffered, tmp_path):
         os.read(read_end, 10)
         os.close(read_end)
         _, error = process.communicate(timeout=30)
-    (line,) = error.splitlines()
-    assert "INFO metrics at" in line
+    assert [line.split(" ", 1)[1][:12] for line in error.splitlines()] == [
+        "INFO metrics",
+        "INFO learnin",
+    ]
     assert process.returncode == 128 + signal.SIGPIPE
 
 

@@ -1,5 +1,6 @@
 """The scheme for embedded logs."""
 
+import logging
 import re
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,6 +18,8 @@ from iln_stream.streams.sqlite.records import partitions_of
 from iln_stream.streams.sqlite.sink import SqliteSink
 from iln_stream.streams.sqlite.topics import check_name, find_or_create_topic, require_topic
 from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
+
+log = logging.getLogger(__name__)
 
 _DEFAULT_TOPIC = "events"
 
@@ -74,6 +77,8 @@ class SqliteScheme(Scheme):
     def prepare(self) -> None:
         """Create the file and the topic if they do not exist, unless the run ends at their end."""
         if not self.options.stop_at_end:
+            if not self.path.exists():
+                log.warning(f"{self.address} does not exist: creating it, and waiting for events")
             with closing(Database(self.path, create=True)) as database:
                 find_or_create_topic(database, self.topic)
 
