@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.states import same
 
+from iln_stream.compiled.column_statistics import CHANGED_AT
+from iln_stream.compiled.standardise import N_ROWS
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.healer import EVERY, QUIET
 from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
@@ -112,6 +114,27 @@ def test_saved_while_it_heals(field):
     twin.restore(from_bytes(to_bytes(engine.state())))
     assert (errors(engine, some[5:200]) == errors(twin, some[5:200])).all()
     assert same(engine.state(), twin.state())
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("field", arrays(2))
+def test_new_columns_and_classes_while_broken(field):
+    """The event that shows the fault brings a column and a class; what heals has room for them."""
+    engine = poisoned(2, field, np.nan, whole=True)
+    some = [({**x, "new": 1.0}, "new" if i % 3 == 0 else y) for i, (x, y) in enumerate(events(2))]
+    errors(engine, some[:EVERY])
+    assert len(engine.classes) == 3
+    assert all(all_finite(array) for _, array in engine.floats())
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("row", [*range(0, N_ROWS, 5), CHANGED_AT])
+def test_each_row_of_the_statistics(row):
+    """Whichever of an input's statistics is lost, no learning fails until it is found."""
+    engine = copy.deepcopy(taught(2))
+    engine.inputs.stats[row] = np.nan
+    errors(engine, events(2)[N:][:EVERY])
+    assert all_finite(engine.inputs.stats)
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
