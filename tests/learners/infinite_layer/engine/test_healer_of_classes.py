@@ -196,7 +196,7 @@ def test_predictions_out_of_all_bounds(field, part):
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 def test_lost_labels_of_past_events():
     """The ring begins again with the memory's events: no label is guessed."""
-    engine = poisoned(3, "networks.ring.targets", np.nan, whole=False)
+    engine = poisoned(3, "networks.ring.targets", np.nan, whole=True)
     some = events(3)[N:]
     errors(engine, some[: EVERY - N % EVERY])
     ring, memory = engine.networks.ring, engine.memory
