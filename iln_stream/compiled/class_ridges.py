@@ -58,7 +58,8 @@ def update_class_agop(omega, activation, linear, theta, u, rate, agop):  # type:
 def replay_classes(memory, first, last, stats, new, activation, linear):  # type: ignore[no-untyped-def]
     """Train a candidate expert on events first..last - 1 of the memory, whose targets are classes.
 
-    `memory` is a `StoredEvents`, `new` an `RLSState`, whose arrays change.
+    `memory` is a `StoredEvents`, `new` an `RLSState`, whose arrays change. A label that is not
+    finite makes the weights so.
     """
     stored = StoredEvents(*memory)
     size = stored.y.shape[0]
@@ -68,3 +69,5 @@ def replay_classes(memory, first, last, stats, new, activation, linear):  # type
         standardise_again(stored.columns[:, i % size], stats, z)
         features(new.omega, new.b, activation, linear, z, u, phi)
         learn_class(new.P, new.pending, new.theta, new.record, phi, k, stored.y[i % size])
+        if not np.isfinite(stored.y[i % size]):
+            new.theta[:] = np.nan

@@ -3,6 +3,7 @@
 import numpy as np
 
 from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.target import LARGEST
 
 LEAST = 1e-4
 """Share of a prediction that is spread evenly, so that no class is impossible."""
@@ -16,12 +17,15 @@ def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
     """Fill p (S K + 1 + N, C), whose last N rows are probabilities and only get a `LEAST` share.
 
     Row s K + k = softmax(sharpness_s scores_k), scores (K, C); then the classes' frequencies.
+    Return whether all p are finite and all scores within +-`LARGEST`.
     """
     K, C = scores.shape
     S = sharpness.shape[0]
+    sound, everything = True, 0.0
     for k in range(K):
         top = LOWEST
         for c in range(C):
+            sound = sound and abs(scores[k, c]) <= LARGEST  # nan is not
             top = max(top, min(scores[k, c], HIGHEST))
         for s in range(S):
             total = 0.0
@@ -39,6 +43,8 @@ def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
     for k in range(p.shape[0]):
         for c in range(C):
             p[k, c] = (1.0 - LEAST) * p[k, c] + LEAST / C
+            everything += p[k, c]
+    return sound and np.isfinite(everything)
 
 
 @compiled

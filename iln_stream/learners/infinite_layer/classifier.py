@@ -8,7 +8,10 @@ from river import base
 
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
+from iln_stream.learners.infinite_layer.migrations import (
+    classifier_from_version_2,
+    classifier_from_version_3,
+)
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, expert_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
@@ -55,8 +58,11 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
     """
 
-    state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: classifier_from_version_2}
+    state_version = 4
+    migrations: ClassVar[Mapping[int, Migration]] = {
+        2: classifier_from_version_2,
+        3: classifier_from_version_3,
+    }
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
@@ -122,14 +128,14 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
     @property
     def n_reset(self) -> int:
-        """How often a network was drawn anew because its predictions were not finite."""
+        """How often a part was reinitialised because it had broken."""
         return sum(self.resets.values())
 
     @property
     def resets(self) -> dict[str, int]:
         """The same by part."""
         with self._turn:
-            return {"networks": self._engine.networks.n_reset}
+            return dict(self._engine.resets)
 
     @property
     def relevance(self) -> dict[Any, float]:

@@ -1,4 +1,4 @@
-"""The engines' states of release 0.1.0, in the form of version 3."""
+"""States of engines, in the form of the next version."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +70,23 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
         "ridges": ridges,
         "linear": _bank(old["linear"]),
         "naive_bayes": engine.naive_bayes.state(),
-        "networks": engine.networks.state(),
+        "networks": {**engine.networks.state(), "n_reset": 0},
         "rule": {"table": _table(old["mixture"]["log_weights"], engine.rule.table.shape[1])},
         "correction": engine.correction.state(),
         "mixture": {"log_weights": np.array([0.0, ASLEEP])},
     }
+    return {**state, "learned": learned}
+
+
+def classifier_from_version_3(state: StateDict) -> StateDict:
+    """Return the state of an `InfiniteLayerClassifier` of version 3 in version 4.
+
+    Only networks healed then, and counted it themselves.
+    """
+    networks = dict(state["learned"]["networks"])
+    n_reset = networks.pop("n_reset")
+    resets = {"networks": n_reset} if n_reset else {}
+    learned = {**state["learned"], "networks": networks, "healer": {"resets": resets}}
     return {**state, "learned": learned}
 
 

@@ -94,6 +94,10 @@ class Part:
         """Reinitialise these fields, named as `floats` does, and what depends on them."""
         raise NotImplementedError(f"{type(self).__name__} can't reinitialise {', '.join(broken)}")
 
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Reinitialise the predictors whose predictions (n,) are marked; by default, all of it."""
+        self.reinitialise([name for name, _ in self.floats()])
+
 
 T = TypeVar("T")
 

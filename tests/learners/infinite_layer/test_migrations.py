@@ -204,6 +204,7 @@ def test_a_state_of_version_2_goes_on(kind, n):
         new["learned"] = unmoved(new["learned"])
     if kind.old is classes:
         begin_class_networks(new["learned"])
+        new["learned"] = classes_of_version_3(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**with_statistics(new, without_runs), "version": 2})
@@ -227,6 +228,34 @@ def begin_class_networks(state):
     state["networks"], state["correction"] = engine.networks.state(), engine.correction.state()
     state["rule"] = {"table": table}
     state["mixture"] = {"log_weights": np.array([0.0, ASLEEP])}
+
+
+def classes_of_version_3(new):
+    """The state when only networks healed, and counted it themselves."""
+    old = {
+        **new,
+        "networks": {**new["networks"], "n_reset": new["healer"]["resets"].get("networks", 0)},
+    }
+    del old["healer"]
+    return old
+
+
+@pytest.mark.parametrize("resets", [{}, {"networks": 2}])
+def test_a_classifier_of_version_3_goes_on(resets):
+    """It predicts the same, counts on, and its state is that of today; the old one is left as it
+    is."""
+    learner = KINDS[-1].taught(130)
+    learner._engine.healer.resets.update(resets)
+    new = learner.state()
+    old = {**new, "version": 3, "learned": classes_of_version_3(new["learned"])}
+    kept = copy.deepcopy(old)
+    twin = InfiniteLayerClassifier.from_state(old)
+    assert same(old, kept)
+    assert in_order(twin.state()) == in_order(new)
+    assert twin.resets == learner.resets
+    for each in (twin, learner):
+        each.learn_one({"a": 0.3, "b": -0.2}, "no")
+    assert KINDS[-1].predicted(twin) == KINDS[-1].predicted(learner)
 
 
 def old_classifier(n):

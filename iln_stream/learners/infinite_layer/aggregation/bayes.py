@@ -1,5 +1,7 @@
 """Combining the experts' probabilities into one."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,3 +41,7 @@ class BayesMixture(Part):
         """Score the experts by the positive probabilities (N,) they gave to the observed class."""
         self.log_weights *= self.discount
         self.log_weights += np.log(probabilities)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Forget the past: the experts weigh the same."""
+        self.log_weights[:] = 0.0

@@ -1,5 +1,7 @@
 """ML-Poly over experts that predict probabilities."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +33,7 @@ class LogLossRule(Part):
 
     def __init__(self, n_experts: int) -> None:
         self.table = np.zeros((4, n_experts))
-        self.table[WEIGHT] = 1.0 / n_experts
+        self.reinitialise(())
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -49,3 +51,8 @@ class LogLossRule(Part):
     def learn(self, p: Matrix, mixture: Matrix, label: int) -> None:
         """Score the experts' p (K, C) by the class that was observed."""
         kernels.score(self.table, p, mixture, label)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Forget all regrets: the experts weigh the same."""
+        self.table[:] = 0.0
+        self.table[WEIGHT] = 1.0 / self.table.shape[1]

@@ -1,6 +1,6 @@
 """A correction of a mixture of probabilities, by all experts at once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,3 +45,8 @@ class StackedCorrection(Part):
     def learn(self, corrected: Matrix, label: int) -> None:
         """Learn the class that was observed, where the last correction was `corrected` (C,)."""
         kernels.newton_step(self.weights, self.covariance, self._ratios, corrected, label)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Correct nothing, as at first."""
+        self.weights[:] = 0.0
+        self.covariance[:] = np.eye(len(self.weights)) / PRECISION

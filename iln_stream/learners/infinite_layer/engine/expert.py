@@ -40,10 +40,6 @@ class Expert(Part):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the event's scaled target was t; p are the predictions for it."""
 
-    def restart(self, which: NDArray[np.bool_]) -> None:
-        """Reinitialise the predictors whose predictions (n,) are marked; by default, all of it."""
-        self.reinitialise([name for name, _ in self.floats()])
-
     def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple["Expert", NDArray[np.bool_]]]:
         """Yield who made the marked predictions (n,), and which of theirs are marked."""
         yield self, which

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.part import Part, require_fields
 from iln_stream.state import all_finite
 
@@ -66,11 +65,11 @@ class Healer(Part):
             self._count(name, n)
         return bool(healed)
 
-    def restart(self, faults: Sequence[tuple[Expert, NDArray[np.bool_]]], n: int) -> None:
-        """Restart experts whose predictions are not finite although their states are."""
-        for expert, which in faults:
-            expert.restart(which)
-            self._count(next(name for name, part in self._parts.items() if part is expert), n)
+    def restart_all(self, faults: Sequence[tuple[Part, NDArray[np.bool_]]], n: int) -> None:
+        """Restart parts whose predictions are not finite although their states are."""
+        for faulty, which in faults:
+            faulty.restart(which)
+            self._count(next(name for name, part in self._parts.items() if part is faulty), n)
 
     def _count(self, name: str, n: int) -> None:
         self.resets[name] += 1

@@ -1,5 +1,6 @@
 """From a dict of raw inputs to a standardised row."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -75,8 +76,10 @@ class Inputs(Part):
 
         Of many columns, some change all the time.
         """
-        changed_at = np.sort(self.stats[CHANGED_AT])
-        return int(changed_at[len(changed_at) // 2]) if len(changed_at) else 0
+        if not self._d:
+            return 0
+        middle = float(np.sort(self.stats[CHANGED_AT])[self._d // 2])
+        return int(middle) if math.isfinite(middle) else 0
 
     @property
     def sd(self) -> NDArray[np.float64]:

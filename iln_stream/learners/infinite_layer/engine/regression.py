@@ -145,7 +145,7 @@ class RegressionEngine(Engine):
         if broken.any():
             faults = [(self.expert, broken)]
         if faults:
-            self.healer.restart(faults, self.n)
+            self.healer.restart_all(faults, self.n)
             self._predict_row(row)
 
     @property

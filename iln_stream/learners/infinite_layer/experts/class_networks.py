@@ -1,8 +1,7 @@
 """Networks whose units move, for classes: they go on learning as long as the stream does."""
 
 import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ from numpy.typing import NDArray
 
 from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.network_layout import Shape
+from iln_stream.compiled.replay_ring import EVENTS
 from iln_stream.compiled.replayed_network import Pace
 from iln_stream.compiled.standardise import COUNT, MEAN, SQUARES
-from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.engine.target import Target
 from iln_stream.learners.infinite_layer.experts.class_network import N_PREDICTIONS, ClassNetwork
@@ -39,14 +39,14 @@ class ClassNetworks(Part):
         Sizes and paces of each network, by name.
     size
         Events in the ring that the networks replay.
-    inputs
+    inputs, memory
         Of the learner that they belong to.
     key
         Two words that seed weights and draws.
 
     """
 
-    kept = ("n_classes", "n_reset", "wakes_at")
+    kept = ("n_classes", "wakes_at")
     parts = ("ring", "labels")
     own = ("networks",)
 
@@ -55,9 +55,11 @@ class ClassNetworks(Part):
         networks: Mapping[str, tuple[Shape, Pace]],
         size: int,
         inputs: Inputs,
+        memory: Memory,
         key: NDArray[np.uint64],
     ) -> None:
         self.inputs = inputs
+        self.memory = memory
         self.labels = Target()
         self.ring = ReplayRing(size)
         seeds = np.random.SeedSequence([int(word) for word in key]).generate_state(
@@ -69,14 +71,12 @@ class ClassNetworks(Part):
         }
         self.names = tuple(f"{name}{end}" for name in networks for end in ("-short", "-long"))
         self.n_classes = 0
-        self.n_reset = 0
         self.wakes_at = WAKES_AT
-        self._broken: list[ClassNetwork] = []  # those whose last prediction was not finite
 
     @property
     def asleep(self) -> bool:
         """Whether the predictions don't count now; the networks learn all the same."""
-        return self.ring.n < self.wakes_at
+        return not self.ring.record[EVENTS] >= self.wakes_at  # nan does not count either
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
@@ -93,34 +93,32 @@ class ClassNetworks(Part):
     def predict(
         self, event: Observation, offsets: NDArray[np.float64], p: NDArray[np.float64]
     ) -> None:
-        """Write each network's probabilities to p (2 N, C); those of a broken one are equal.
+        """Write each network's probabilities to p (2 N, C); those of a broken one are not finite.
 
         The logarithms of the classes' frequencies, offsets (C,), are added to the logits.
         """
-        self._broken = []
+        if not math.isfinite(self.ring.record[EVENTS]):
+            p[:] = np.nan
+            return
         self.ring.look(event.row)
         for i, network in enumerate(self.networks.values()):
-            own = p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)]
-            network.predict_classes(offsets, own)
-            if not math.isfinite(own.sum()):
-                own[:] = 1.0 / self.n_classes
-                self._broken.append(network)
+            network.predict_classes(offsets, p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
 
     def learn(self, event: Observation, label: int, offsets: NDArray[np.float64]) -> None:
         """Store the event, which has joined the inputs' statistics, and take a step."""
         if self.n_classes <= 2:
             self._join(label)
-            scale = self.labels.stats
-        else:
-            scale = UNSCALED
-        self.ring.put(event.row, float(label), self.inputs.stats, scale)
-        for network in self._broken:
-            self._reset(network)
+        self.ring.put(event.row, float(label), self.inputs.stats, self._scale)
         for network in self.networks.values():
             if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             if self.n_classes > 1:
                 network.learn_classes(offsets)
+
+    @property
+    def _scale(self) -> NDArray[np.float64]:
+        """Statistics of the labels, by which the last two are encoded."""
+        return self.labels.stats if self.n_classes <= 2 else UNSCALED
 
     def _join(self, label: int) -> None:
         """Add a label, 0 or 1, to the exact mean and variance: a rare one is no outlier."""
@@ -129,17 +127,40 @@ class ClassNetworks(Part):
         share = stats[MEAN, 0] + (label - stats[MEAN, 0]) / n
         stats[[COUNT, MEAN, SQUARES], 0] = n, share, n * share * (1.0 - share)
 
-    def _reset(self, network: ClassNetwork) -> None:
-        """Draw new weights for a network that has diverged; the ring trains them again."""
-        network.begin()
-        self.n_reset += 1
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the arrays of the networks, too."""
+        yield from super().floats()
+        for name, network in self.networks.items():
+            for field, array in network.floats():
+                yield f"{name}.{field}", array
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Refill the ring from the memory, and draw new weights for broken networks."""
+        memory, ring = self.memory, self.ring
+        if "labels.stats" in broken:
+            self.labels.stats[:] = no_statistics(1)
+            for i in memory.slots():
+                self._join(int(memory.y[i]))
+        n = ring.record[EVENTS]
+        if "ring.targets" in broken:
+            ring.record[:] = np.nan  # labels can't be guessed: only the memory's events remain
+        ring.refill(memory, self.inputs.stats, self._scale)
+        if not ring.n >= n:
+            self._sleep()
+        for network in self.networks.values():
+            if network.heal():
+                self._sleep()
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Draw new weights for the networks whose predictions (2 N,) are marked."""
+        for i, network in enumerate(self.networks.values()):
+            if which[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)].any():
+                network.begin()
+                self._sleep()
+
+    def _sleep(self) -> None:
+        """Let the other experts predict until the ring has trained the new weights."""
         self.wakes_at = self.ring.n + RECOVERY
-        warnings.warn(
-            f"a prediction of a network was not finite at event {self.ring.n}: its weights are "
-            f"drawn anew, and for {RECOVERY} events only the other experts predict",
-            IlnWarning,
-            stacklevel=2,
-        )
 
     def state(self) -> dict[str, Any]:
         """Return the states of the ring and of the networks, by name."""

@@ -1,9 +1,13 @@
 """Gaussian naive Bayes, which needs few events of a class."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import gaussian_naive_bayes as kernels
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.part import Part
 
@@ -13,12 +17,20 @@ class GaussianNaiveBayes(Part):
 
     It is sure of too much where inputs depend on each other, but ranks events early: the means of a
     rare class need fewer events than a boundary around it.
+
+    Parameters
+    ----------
+    inputs, memory
+        Of the learner that it belongs to.
+
     """
 
     names = ("naive-bayes",)
     kept = ("counts", "mean", "squares")
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Inputs, memory: Memory) -> None:
+        self.inputs = inputs
+        self.memory = memory
         self.counts = np.zeros(0)
         self.mean = np.zeros((0, 0))
         self.squares = np.zeros((0, 0))
@@ -43,3 +55,19 @@ class GaussianNaiveBayes(Part):
     def learn(self, event: Observation, label: int) -> None:
         """Learn the class of an event."""
         kernels.learn(event.v, self.counts, self.mean, self.squares, label)
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Compute the statistics of the broken classes anew from the memory's events."""
+        table = np.column_stack([self.counts, self.mean, self.squares])
+        classes: NDArray[np.bool_] = np.logical_not(np.isfinite(table).all(axis=1))
+        if not classes.any():  # it is restarted
+            classes[:] = True
+        for array in (self.counts, self.mean, self.squares):
+            array[classes] = 0.0
+        memory, event = self.memory, Observation(0, len(self.inputs))
+        for n, i in memory.numbered():
+            label = int(memory.y[i])
+            if classes[label] and n > memory.since:  # earlier labels were lost
+                row = np.ascontiguousarray(memory.columns[:, i])
+                self.inputs.standardise(row, event.row, event.v)
+                self.learn(event, label)

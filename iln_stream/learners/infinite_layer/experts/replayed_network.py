@@ -86,7 +86,7 @@ class ReplayedNetwork(Part):
         more = n_columns * n_of_column(self.shape)
         self.parameters = np.pad(self.parameters, [(0, 0), (0, more)])
         self._make_scratch()
-        if self.steps == 0:
+        if self.record[STEPS] == 0.0:  # false for nan, which heals later
             self.begin()
 
     def predict(self, p: NDArray[np.float64]) -> None:

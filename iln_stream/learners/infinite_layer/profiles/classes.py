@@ -1,5 +1,6 @@
 """`InfiniteLayerClassifier`: experts that predict the classes, and how they become one."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +10,12 @@ from numpy.typing import NDArray
 from iln_stream.compiled.class_scores import fill, log_frequencies
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.replayed_network import Pace
+from iln_stream.compiled.target import LARGEST
 from iln_stream.learners.infinite_layer.aggregation.bayes import BayesMixture
 from iln_stream.learners.infinite_layer.aggregation.log_loss_rule import LogLossRule
 from iln_stream.learners.infinite_layer.aggregation.stacked_correction import StackedCorrection
 from iln_stream.learners.infinite_layer.engine.engine import Engine
+from iln_stream.learners.infinite_layer.engine.healer import EVERY, Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
@@ -68,6 +71,9 @@ class ClassificationEngine(Engine):
     network makes two. ML-Poly mixes all, a log-linear correction follows, and a Bayesian mixture
     weighs what there was before and after it.
 
+    While a part is broken, that is until the next event is learned, the classes' frequencies are
+    the prediction.
+
     Parameters
     ----------
     max_columns
@@ -80,23 +86,36 @@ class ClassificationEngine(Engine):
     kept = ("counts",)
     parts = (
         "inputs", "memory", "ridges", "linear", "naive_bayes", "networks", "rule", "correction",
-        "mixture",
+        "mixture", "healer",
     )  # fmt: skip
     own = ("classes",)
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
-        super().__init__(Inputs(max_columns))
         self.memory = Memory(MEMORY, 0)
+        super().__init__(Inputs(max_columns, self.memory))
         # Classes have no scale: the unit of this target stays 1.
         self.bank = ClassRidges(RANDOM, N_UNITS)
         self.ridges = ResampledRidges(self.bank, self.inputs, Target(), self.memory, key)
         self.linear = ClassRidges(LINEAR, 0)
-        self.naive_bayes = GaussianNaiveBayes()
-        self.networks = ClassNetworks(NETWORKS, RING, self.inputs, key)
+        self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
+        self.networks = ClassNetworks(NETWORKS, RING, self.inputs, self.memory, key)
         K = NAIVE_BAYES + 1 + len(self.networks.names)
         self.rule = LogLossRule(K)
         self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
         self.mixture = BayesMixture(2)
+        self.healer = Healer(
+            {
+                "memory": self.memory,
+                "inputs": self.inputs,
+                "ridges": self.ridges,
+                "linear": self.linear,
+                "naive-bayes": self.naive_bayes,
+                "networks": self.networks,
+                "rule": self.rule,
+                "correction": self.correction,
+                "mixture": self.mixture,
+            }
+        )
         self.classes: list[Any] = []
         self.counts = np.zeros(0, np.int64)
         self._make_scratch()
@@ -115,12 +134,18 @@ class ClassificationEngine(Engine):
         """Events learned."""
         return self.memory.n
 
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised because it had broken."""
+        return self.healer.resets
+
     def predict(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the probability of each class seen so far."""
         if not self.classes:
             return {}
         self._predict_for(x)
-        mixed = self.mixture.weights @ self._mixtures
+        sound = self._event.sound
+        mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
         return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))
 
     def learn(self, x: Mapping[Any, float], y: Any) -> None:
@@ -130,6 +155,8 @@ class ClassificationEngine(Engine):
         if y not in self.classes:
             self._add(y)
         self._require_prediction(row)
+        if not self._event.sound:
+            self._heal(row)
         label = self.classes.index(y)
         if label < known:  # a class never seen can't have been predicted
             self.rule.learn(self._experts, self._mixtures[MIXED], label)
@@ -144,6 +171,16 @@ class ClassificationEngine(Engine):
         self.linear.learn(self._event, label, self._scores[K:])
         self.naive_bayes.learn(self._event, label)
         self.networks.learn(self._event, label, self._offsets)
+        if self.n % EVERY == 0 and not self.healer.inspect(self.n):
+            self.healer.heal_all(self.n)
+
+    def _heal(self, row: Vector) -> None:
+        """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
+        if self.healer.heal_all(self.n):
+            self._predict_row(row)
+        if not self._event.sound:
+            self.healer.restart_all(self._event.faults, self.n)
+            self._predict_row(row)
 
     def _add(self, y: Any) -> None:
         """Make room for one more class."""
@@ -166,10 +203,44 @@ class ClassificationEngine(Engine):
         experts, mixtures = self._experts, self._mixtures
         self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
         self.networks.predict(event, self._offsets, experts[NAIVE_BAYES + 1 :])
-        fill(self._scores, SHARPNESS, self.counts, experts)
+        finite = fill(self._scores, SHARPNESS, self.counts, experts)
         awake = NAIVE_BAYES + 1 if self.networks.asleep else len(experts)
+        if self.ridges.asleep is not False:
+            self._leave_out(self.ridges.asleep, awake)
         self.rule.mix(experts, awake, mixtures[MIXED])
         self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
+        # If one of the corrected probabilities is not finite, none of them is.
+        last = mixtures[CORRECTED, 0] + sum(self.mixture.log_weights.tolist())
+        event.sound, event.faults = finite and math.isfinite(last), []
+        if not event.sound:
+            self._without_faults()
+
+    def _leave_out(self, asleep: bool | NDArray[np.bool_], n_awake: int) -> None:
+        """Let ridges that sleep adopt the mixture of the others among the first `n_awake`."""
+        p, left_out = self._experts[:n_awake], np.zeros(n_awake, bool)
+        left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = asleep
+        weights = np.where(left_out, 0.0, self.rule.weights[:n_awake])
+        if not weights.any():
+            weights = 1.0 - left_out
+        p[left_out] = weights @ p / weights.sum()
+
+    def _without_faults(self) -> None:
+        """Note whose the faults are; frequencies take the place of what is not finite."""
+        experts, K = self._experts, len(RANDOM)
+        wild = ~np.all(np.abs(self._scores) <= LARGEST, axis=1)
+        broken = ~np.all(np.isfinite(experts), axis=1)
+        marked = [
+            (self.ridges, wild[:K]),
+            (self.linear, wild[K:]),
+            (self.naive_bayes, broken[NAIVE_BAYES : NAIVE_BAYES + 1]),
+            (self.networks, broken[NAIVE_BAYES + 1 :]),
+        ]
+        faults = [(part, which) for part, which in marked if which.any()]
+        if not faults:
+            faults = [(p, np.ones(1, bool)) for p in (self.rule, self.correction, self.mixture)]
+        self._event.faults = faults
+        experts[broken] = experts[FREQUENCIES]
+        self._mixtures[:] = experts[FREQUENCIES]
 
     def _widen(self, n_columns: int) -> None:
         for part in (self.memory, self.ridges, self.linear, self.naive_bayes, self.networks):

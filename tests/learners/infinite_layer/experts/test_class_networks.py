@@ -4,8 +4,8 @@ from support.states import same
 
 from iln_stream.compiled.network_layout import Shape
 from iln_stream.compiled.replayed_network import PACE
-from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
 from iln_stream.learners.infinite_layer.experts.replayed_networks import RECOVERY, WAKES_AT
@@ -21,8 +21,8 @@ class Nets:
     """The networks alone, for events of named inputs and classes 0, 1, .."""
 
     def __init__(self, seed=1):
-        self.inputs = Inputs(64)
-        self.networks = ClassNetworks(NETWORKS, 2_000, self.inputs, random_key(seed))
+        self.inputs, self.memory = Inputs(64), Memory(2_000, 0)
+        self.networks = ClassNetworks(NETWORKS, 2_000, self.inputs, self.memory, random_key(seed))
 
     @property
     def n_classes(self):
@@ -39,12 +39,14 @@ class Nets:
         known = len(self.inputs)
         row = self.inputs.admit(x)
         if len(row) > known:
+            self.memory.widen(len(row) - known)
             self.networks.widen(len(row) - known)
         while label >= self.n_classes:
             self.networks.add_class()
         event = Observation(0, len(self.inputs))
         self.inputs.standardise(row, event.row, event.v)
         self.inputs.join(row, 0)
+        self.memory.put(event.row, float(label))
         self.networks.learn(event, label, np.zeros(self.n_classes))
 
 
@@ -126,6 +128,7 @@ def test_restored_networks_go_on_bit_for_bit():
         del x["c"]
     nets, twin = taught(events[:2_100]), Nets()
     twin.inputs.restore(nets.inputs.state())
+    twin.memory.restore(nets.memory.state())
     twin.networks.restore(nets.networks.state())
     for x, label in events[2_100:]:
         assert (nets.predict(x) == twin.predict(x)).all()
@@ -135,19 +138,18 @@ def test_restored_networks_go_on_bit_for_bit():
 
 
 def test_a_network_that_is_not_finite_is_drawn_anew():
-    """At the next event it is counted and warned of; all networks sleep, and it learns again."""
+    """Its probabilities are not finite before; then all networks sleep, and it learns again."""
     events = quadrants(1_001 + RECOVERY)
     nets = taught(events[:1_000])
     nets.networks.networks["smooth"].parameters[:] = np.nan
-    assert (nets.predict(events[1_000][0])[2:] == 0.5).all()
-    with pytest.warns(IlnWarning, match=r"a network was not finite at event 1001"):
-        nets.learn(*events[1_000])
-    assert nets.networks.n_reset == 1
+    assert np.array_equal(np.isnan(nets.predict(events[1_000][0])).all(axis=1), [0, 0, 1, 1])
+    assert nets.networks.heal()
+    assert not nets.networks.heal()
     assert nets.networks.asleep
+    nets.learn(*events[1_000])
     for x, label in events[1_001:]:
         nets.predict(x)
         nets.learn(x, label)
-    assert nets.networks.n_reset == 1
     assert not nets.networks.asleep
     assert (nets.predict({"a": 1.5, "b": 1.5, "c": 0.0})[2:, 1] > 0.8).all()
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation
 from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
 from iln_stream.state import from_bytes, to_bytes
@@ -18,9 +20,13 @@ def predicted(expert, C, *z):
     return p
 
 
+def untaught():
+    return GaussianNaiveBayes(Inputs(4), Memory(30, 0))
+
+
 def taught():
     """Two classes, around 2 and -2 in the first of two columns."""
-    expert, rng = GaussianNaiveBayes(), np.random.default_rng(0)
+    expert, rng = untaught(), np.random.default_rng(0)
     expert.widen(2)
     expert.add_class()
     expert.add_class()
@@ -49,8 +55,32 @@ def test_columns_and_classes_may_come_late():
 
 def test_goes_on_bit_for_bit():
     """From its state, through bytes."""
-    expert, twin = taught(), GaussianNaiveBayes()
+    expert, twin = taught(), untaught()
     twin.restore(from_bytes(to_bytes(expert.state())))
     for one in (expert, twin):
         one.learn(event(0.3, 0.4), 1)
     assert (predicted(expert, 2, 0.1, 0.2) == predicted(twin, 2, 0.1, 0.2)).all()
+
+
+def test_a_broken_class_is_learned_again_from_the_memory():
+    """Of its events there whose labels are known; the other class keeps what it learned."""
+    expert = untaught()
+    expert.add_class()
+    expert.add_class()
+    expert.memory.widen(2)
+    expert.widen(2)
+    for n in range(50):
+        a, b = 2.0 - 4.0 * (n % 2) + np.random.default_rng(n).normal(size=2)
+        row = expert.inputs.admit({"a": a, "b": b})
+        made = event(0.0, 0.0)
+        expert.inputs.standardise(row, made.row, made.v)
+        expert.inputs.join(row, n)
+        expert.memory.put(made.row, n % 2)
+        expert.learn(made, n % 2)
+    before = expert.state()
+    expert.memory.since = 40
+    expert.mean[1, 0] = np.nan
+    assert expert.heal()
+    assert expert.counts.tolist() == [25, 5]
+    assert expert.mean[1] == pytest.approx(before["mean"][1], abs=0.4)
+    assert (expert.mean[0] == before["mean"][0]).all()

@@ -90,8 +90,8 @@ def test_a_broken_network_is_healed():
         p = engine.predict(x)
         assert sum(p.values()) == pytest.approx(1.0)
         if i == 0:
-            with pytest.warns(IlnWarning, match="drawn anew"):
+            with pytest.warns(IlnWarning, match="networks was not finite"):
                 engine.learn(x, y)
         else:
             engine.learn(x, y)
-    assert engine.networks.n_reset == 1
+    assert engine.resets["networks"] == 1
