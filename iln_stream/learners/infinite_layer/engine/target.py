@@ -1,5 +1,6 @@
 """The target's scale."""
 
+import math
 from collections.abc import Collection
 
 from iln_stream.compiled.column_statistics import CHANGED_AT, no_statistics
@@ -35,7 +36,8 @@ class Target(Part):
     @property
     def changed_at(self) -> int:
         """The last event at which the target's level or scale changed; 0: none did."""
-        return int(self.stats[CHANGED_AT, 0])
+        changed_at = float(self.stats[CHANGED_AT, 0])
+        return int(changed_at) if math.isfinite(changed_at) else 0
 
     @property
     def unit(self) -> float:

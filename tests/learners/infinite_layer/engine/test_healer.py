@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.states import same
 
+from iln_stream.compiled.column_statistics import CHANGED_AT
+from iln_stream.compiled.standardise import N_ROWS
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.healer import EVERY, QUIET
 from iln_stream.learners.infinite_layer.profiles.accurate import RANDOM, AccurateEngine
@@ -141,6 +143,18 @@ def test_predicting_heals_nothing():
     before = engine.state()
     assert np.isfinite(engine.predict(events()[N][0]))
     assert same(engine.state(), before)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("part", ["inputs", "target"])
+@pytest.mark.parametrize("row", [*range(0, N_ROWS, 5), CHANGED_AT])
+def test_each_row_of_the_statistics(part, row):
+    """Whichever statistic of an input or of the target is lost, no learning fails meanwhile."""
+    engine = copy.deepcopy(taught("accurate"))
+    stats = getattr(engine, part).stats
+    stats[row] = np.nan
+    errors(engine, events()[N:][:EVERY])
+    assert all_finite(stats)
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
