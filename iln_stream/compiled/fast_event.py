@@ -54,9 +54,9 @@ FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
 BLOCK = 16
 """Size of the ridge's blocks."""
 
-UNSOUND, LEARNED, LEARNED_FAULTY = range(3)
-"""Results of `learn_event`: nothing was learned, as the prediction or a count is not finite or out
-of all bounds; the event was learned; it was, and an inspection found what is not finite."""
+LEARNED, LEARNED_FAULTY, UNSOUND = range(3)
+"""Results of `learn_event`: the event was learned; it was, and something else is not finite;
+nothing was learned, as the prediction or a count is not finite, or out of all bounds."""
 
 INSPECT_EVERY, INSPECTED = 128, 4096
 """Some faults show in no prediction. So at every such event so many numbers of each array, the
@@ -173,7 +173,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
     `squared` says whether the rule minimises squared errors; otherwise absolute ones. Returns
-    `LEARNED`, or what was wrong: see `UNSOUND`.
+    `LEARNED`, or what was wrong: see `LEARNED`.
     """
     units, memory = borrowed(units), borrowed(memory)
     L, R = units.shape[1] - 1, units.shape[2]

@@ -143,7 +143,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         assert parts.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
         assert parts.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
         reference.learn(x, y)
-        assert fast.learn(x, y)
+        assert fast.learn(x, y) == LEARNED
     assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
     assert parts.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
     assert parts.mean_squares == pytest.approx(reference.mean_squares, rel=1e-3, abs=1e-3)

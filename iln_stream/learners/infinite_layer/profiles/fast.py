@@ -182,12 +182,7 @@ class FastEngine(Engine):
         if row is not self._row:
             self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
-        outcome = self._learn_row(row, y)
-        if outcome != kernels.LEARNED:
-            self._heal(row, y, outcome)
-
-    def _learn_row(self, row: Vector, y: float) -> int:
-        outcome: int = kernels.learn_event(
+        fault = kernels.learn_event(
             row,
             y,
             self.inputs.stats,
@@ -197,23 +192,25 @@ class FastEngine(Engine):
             self._seed,
             self._squared,
         )
-        return outcome
+        if fault:
+            self._heal(row, y, fault)
 
-    def _heal(self, row: Vector, y: float, outcome: int) -> None:
+    def _heal(self, row: Vector, y: float, fault: int) -> None:
         """Reinitialise what is broken, and then learn the event if that was not done."""
         self.healer.heal_all(self.n)
-        if outcome == kernels.LEARNED_FAULTY:
-            return
-        stats = self.inputs.stats
-        kernels.predict_event(row, stats, self._array, self.units)
-        if self._learn_row(row, y) != kernels.UNSOUND:
+        if fault != kernels.UNSOUND or self._learn_again(row, y) != kernels.UNSOUND:
             return
         # All is finite, but the ridge is out of all bounds: what predicts begins anew.
-        for array in (stats, self.target, self.table, self.units):
+        for array in (self.inputs.stats, self.target, self.table, self.units):
             array[:] = np.nan
         self.healer.heal_all(self.n)
-        kernels.predict_event(row, stats, self._array, self.units)
-        self._learn_row(row, y)
+        self._learn_again(row, y)
+
+    def _learn_again(self, row: Vector, y: float) -> int:
+        arguments = self.inputs.stats, self._array, self.units
+        kernels.predict_event(row, *arguments)
+        fault: int = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
+        return fault
 
     def _require_prediction(self, row: Vector) -> None:
         """Make room for the row's new columns, and predict, unless that was just done."""
