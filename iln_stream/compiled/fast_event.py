@@ -14,6 +14,7 @@ from iln_stream.compiled.block_ridge import learn_blocks
 from iln_stream.compiled.borrowed import borrowed
 from iln_stream.compiled.column_statistics import CHANGED_AT, join
 from iln_stream.compiled.drift import join_drift
+from iln_stream.compiled.finite import LARGEST_FLOAT, n_broken
 from iln_stream.compiled.hidden_units import features, gradient, preactivations
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.mixed_intervals import LEVELS, N_ROLLING, WINDOWS, learn_interval
@@ -22,7 +23,7 @@ from iln_stream.compiled.moving_units import AVERAGE, move_units
 from iln_stream.compiled.recursive_ridge import dot
 from iln_stream.compiled.shaped import shaped
 from iln_stream.compiled.standardise import HIGH, LOW, N_ROWS, standardise
-from iln_stream.compiled.target import FENCE, center_and_unit, join_target, scaled
+from iln_stream.compiled.target import FENCE, LARGEST, center_and_unit, join_target, scaled
 
 EVENTS, RULE, DRIFT, LAGS, HUBER_RECORD, STEPS, KEPT, LENGTH = 0, 0, 2, 5, 7, 9, 10, 11
 """Indices into `record`, shape (11,), and offsets of its parts: the record of `update_rule`, whose
@@ -52,6 +53,14 @@ FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
 
 BLOCK = 16
 """Size of the ridge's blocks."""
+
+LEARNED, LEARNED_FAULTY, UNSOUND = range(3)
+"""Results of `learn_event`: the event was learned; it was, and something else is not finite;
+nothing was learned, as the prediction or a count is not finite, or out of all bounds."""
+
+INSPECT_EVERY, INSPECTED = 128, 4096
+"""Some faults show in no prediction. So at every such event so many numbers of each array, the
+next ones each time, are inspected."""
 
 
 class Parts(NamedTuple):
@@ -125,7 +134,8 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     `array` holds `Parts`; `units` (4, L + 1, R) is that of `moving_units`; L counts the last
     targets and the inputs. The experts are the ridge, the mean, the last target, and the ridge
     stretched from the middle of the targets' range to its ends: the mean of two-valued targets lies
-    between the two values, their median does not.
+    between the two values, their median does not. Where the state is broken, the prediction is the
+    last target, or the mean.
     """
     units = borrowed(units)
     L, R = units.shape[1] - 1, units.shape[2]
@@ -141,7 +151,7 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     features(now[:L], now[L], COS, linear, v, np.empty(R, np.float32), phi)
     output = dot(parts.theta, phi)
     p[N_EXPERTS] = output
-    p[0] = min(max(output, -FENCE), FENCE) if np.isfinite(output) else 0.0
+    p[0] = min(max(output, -FENCE), FENCE) if abs(output) <= LARGEST else 0.0
     p[1] = 0.0
     p[2] = v[0] / 3.0
     low, high = scaled(target[LOW, 0], center, unit), scaled(target[HIGH, 0], center, unit)
@@ -149,7 +159,12 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     middle = (low + high) / 2.0
     for i in range(2):
         p[3 + i] = min(max(middle + STRETCHES[i] * (p[0] - middle), low), high)
-    return center + unit * mixed(parts.table, p[:N_EXPERTS])
+    prediction = center + unit * mixed(parts.table, p[:N_EXPERTS])
+    if abs(prediction) <= LARGEST_FLOAT:
+        return prediction
+    if abs(record[LAGS]) <= LARGEST_FLOAT:
+        return record[LAGS]
+    return center if abs(center) <= LARGEST_FLOAT else 0.0
 
 
 @compiled
@@ -158,13 +173,20 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
     `squared` says whether the rule minimises squared errors; otherwise absolute ones. Returns
-    whether the ridge's output was finite; if not, the ridge did not learn.
+    `LEARNED`, or what was wrong: see `LEARNED`.
     """
     units, memory = borrowed(units), borrowed(memory)
     L, R = units.shape[1] - 1, units.shape[2]
     parts = parts_of(borrowed(array), L, R)
     target, record, table, look = parts.target, parts.record, parts.table, parts.look
     phi, p = look[FEATURES], look[PREDICTIONS, :N_EXPERTS]
+    center, unit = center_and_unit(target)
+    mixture = mixed(table, p)
+    prediction = center + unit * mixture
+    broken = n_broken(record) + n_broken(parts.interval_record) + n_broken(p)
+    output = look[PREDICTIONS, N_EXPERTS]
+    if broken > 0 or not (abs(output) <= LARGEST and abs(prediction) <= LARGEST_FLOAT):
+        return UNSOUND
     event = memory[int(record[EVENTS]) % memory.shape[0]]
     for i in range(N_LAGS):
         event[i] = record[LAGS + i]
@@ -172,9 +194,6 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         event[N_LAGS + j] = look[ROW, j]
     event[L] = y
     record[KEPT] = min(record[KEPT] + 1.0, memory.shape[0])
-    center, unit = center_and_unit(target)
-    mixture = mixed(table, p)
-    prediction = center + unit * mixture
     unscaled = np.empty((0, 0))
     interval_state = parts.errors, unscaled, parts.rules, parts.tallies, parts.interval_record
     learn_interval(interval_state, prediction, unscaled[0:0, 0], y)
@@ -188,19 +207,34 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     update_rule(table, record[RULE:DRIFT], p, mixture, t, squared, DISCOUNT)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
-    if not np.isfinite(look[PREDICTIONS, N_EXPERTS]):
-        return False
     n = record[EVENTS]
     if n % RELEVANCE_EVERY == 0:
         rate = 1.0 / min(1.0 + n / (4.0 * RELEVANCE_EVERY), 500.0 / RELEVANCE_EVERY)
         update_relevance(units[AVERAGE], parts.theta, look[INPUTS, :L], rate, parts.mean_squares)
     theta, errors, gains = parts.theta, record[HUBER_RECORD:STEPS], look[GAINS]
     learn_blocks(parts.P, theta, errors, phi, gains, t, p[0], FORGETTING, RIDGE, HUBER)
-    if record[KEPT] >= FIRST_STEP and (record[STEPS] < EARLY_STEPS or n % STEP_EVERY == 0):
-        record[STEPS] += 1.0
-        step, kept = record[STEPS], record[KEPT]
-        move_units(units, theta, memory, N_LAGS, stats, target, int(n), kept, step, seed)
-    return True
+    due = record[KEPT] >= FIRST_STEP and (record[STEPS] < EARLY_STEPS or n % STEP_EVERY == 0)
+    if due and n_broken(theta) == 0:  # units that moved by nan would be lost
+        step, kept = record[STEPS] + 1.0, record[KEPT]
+        if not move_units(units, theta, memory, N_LAGS, stats, target, int(n), kept, step, seed):
+            return LEARNED_FAULTY
+        record[STEPS] = step
+    if n % INSPECT_EVERY != 0:
+        return LEARNED
+    turn, state = int(n) // INSPECT_EVERY, array[: array.shape[0] - look.size]
+    broken = n_broken(share(state, turn))
+    broken += n_broken(share(shaped(units, 0, (units.size,)), turn))
+    broken += n_broken(share(shaped(memory, 0, (memory.size,)), turn))
+    broken += n_broken(share(shaped(stats, 0, (stats.size,)), turn))
+    return LEARNED if broken == 0 else LEARNED_FAULTY
+
+
+@compiled
+def share(numbers, turn):  # type: ignore[no-untyped-def]
+    """The numbers, of a flat array, that are inspected in this turn."""
+    size = numbers.shape[0]
+    first = turn % max((size + INSPECTED - 1) // INSPECTED, 1) * INSPECTED
+    return numbers[first : min(first + INSPECTED, size)]
 
 
 @compiled

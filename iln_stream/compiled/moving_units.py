@@ -11,6 +11,7 @@ from numba import float32, uint64
 from iln_stream.compiled.activations import TURNS, cos_turns
 from iln_stream.compiled.adam import descend
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
+from iln_stream.compiled.finite import n_broken
 from iln_stream.compiled.hidden_units import LINEAR_SCALE, unit_scale
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.matrix_product import set_sparse_product
@@ -44,10 +45,12 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
     """Take a step, counted from 1, on event n - 1 and on draws from the last `kept` of n events.
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
+    Returns whether these events are finite; if not, the units stay.
     """
     L, R = units.shape[1] - 1, units.shape[2]
     rows, t = np.empty((BATCH, L + 1), np.float32), np.empty(BATCH)
-    gather(memory, n_lags, stats, target, n, kept, seed, rows, t)
+    if gather(memory, n_lags, stats, target, n, kept, seed, rows, t) > 0:
+        return False
     phases, cosines = np.empty((BATCH, R), np.float32), np.empty((BATCH, R), np.float32)
     weights, zeros = np.empty(R, np.float32), np.zeros((1, R), np.float32)
     for r in range(R):
@@ -80,20 +83,26 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
     fraction = float32(max(1.0 / (1.0 + AVERAGE_RATE * step), AVERAGE_LEAST))
     for i in range(S):
         flat[AVERAGE, i] += fraction * (flat[WEIGHTS, i] - flat[AVERAGE, i])
+    return True
 
 
 @compiled
 def gather(memory, n_lags, stats, target, n, kept, seed, rows, t):  # type: ignore[no-untyped-def]
-    """Fill rows (16, L + 1), which end with 1, and targets t (16,), by the present statistics."""
+    """Fill rows (16, L + 1), which end with 1, and targets t (16,), by the present statistics.
+
+    Returns how many numbers of these events are not finite: clipping would hide them.
+    """
     N, L, d = memory.shape[0], rows.shape[1] - 1, stats.shape[1]
     center, unit = center_and_unit(target)
     uniforms, inverses = np.empty(BATCH - 1), np.empty(d)
     fill_uniforms(uint64(seed), counter_of(n), BATCH - 1, uniforms)
     for j in range(d):
         inverses[j] = inverse_deviation(stats, j)
+    broken = 0
     for k in range(BATCH):
         back = 0 if k == 0 else int(uniforms[k - 1] * kept)
         event = memory[(n - 1 - back) % N]
+        broken += n_broken(event)
         for j in range(n_lags):
             rows[k, j] = WIDTH * scaled(event[j], center, unit)
         for j in range(d):
@@ -102,6 +111,7 @@ def gather(memory, n_lags, stats, target, n, kept, seed, rows, t):  # type: igno
             rows[k, n_lags + j] = min(max(z, -5.0), 5.0)
         rows[k, L] = 1.0
         t[k] = scaled(event[L], center, unit)
+    return broken
 
 
 @compiled

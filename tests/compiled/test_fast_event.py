@@ -11,8 +11,11 @@ from iln_stream.compiled.fast_event import (
     HUBER,
     HUBER_RECORD,
     INPUTS,
+    INSPECT_EVERY,
     KEPT,
     LAGS,
+    LEARNED,
+    LEARNED_FAULTY,
     LENGTH,
     N_EXPERTS,
     N_LAGS,
@@ -21,6 +24,7 @@ from iln_stream.compiled.fast_event import (
     RIDGE,
     ROW,
     STEPS,
+    UNSOUND,
     Parts,
     learn_event,
     parts_of,
@@ -139,7 +143,7 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
         assert parts.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
         assert parts.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
         reference.learn(x, y)
-        assert fast.learn(x, y)
+        assert fast.learn(x, y) == LEARNED
     assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
     assert parts.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
     assert parts.mean_squares == pytest.approx(reference.mean_squares, rel=1e-3, abs=1e-3)
@@ -153,22 +157,47 @@ def test_events_are_predicted_and_learned_as_recomputed(kind):
     assert errors == pytest.approx(expected, rel=1e-9, abs=1e-3 * unit)
 
 
-def test_a_ridge_that_is_not_finite_is_reported():
-    """It predicts the mean and does not learn; the others do."""
-    fast = Fast(some_units())
-    xs, ys = some_events("normal")
-    for x, y in zip(xs[:50], ys, strict=False):
+def taught_fast(n):
+    """The arrays after n events, and further events."""
+    fast, (xs, ys) = Fast(some_units()), some_events("normal")
+    for x, y in zip(xs[:n], ys, strict=False):
         fast.predict(x)
-        fast.learn(x, y)
-    fast.parts.theta[3] = np.nan
-    before = fast.units.copy(), fast.parts.P.copy()
-    assert np.isfinite(fast.predict(xs[50]))
-    assert fast.parts.look[PREDICTIONS, 0] == 0.0
-    assert not fast.learn(xs[50], ys[50])
-    assert (fast.units == before[0]).all()
-    assert (before[1] == fast.parts.P).all()
-    assert np.isfinite(fast.parts.table).all()
-    assert fast.parts.record[0] == 51
+        assert fast.learn(x, y) == LEARNED
+    return fast, list(zip(xs[n:], ys[n:], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("theta", value) for value in (np.nan, np.inf, 1e9)),
+        *((name, value) for name in ("record", "interval_record") for value in (np.nan, np.inf)),
+        ("target", np.nan),
+        ("table", np.nan),
+    ],
+)
+def test_nothing_is_learned_where_the_state_is_broken(name, value):
+    """The last target is predicted, or what sound experts predict, and no array changes."""
+    fast, [(x, y), *_] = taught_fast(50)
+    getattr(fast.parts, name)[-1 if name == "table" else 0] = value
+    assert np.isfinite(fast.predict(x))
+    before = [each.copy() for each in (fast.array, fast.units, fast.memory, fast.stats)]
+    assert fast.learn(x, y) == UNSOUND
+    for each, old in zip((fast.array, fast.units, fast.memory, fast.stats), before, strict=True):
+        assert np.array_equal(each, old, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["units", "memory", "stats", "array"])
+def test_an_inspection_finds_what_is_broken(name):
+    """At the 128th event; the last number of each array, too, but for scratch."""
+    fast, events = taught_fast(INSPECT_EVERY - 2)
+    fast.predict(events[0][0])
+    assert fast.learn(*events[0]) == LEARNED
+    fast.predict(events[1][0])
+    array = fast.array[: -fast.parts.look.size] if name == "array" else getattr(fast, name)
+    if name == "array":
+        array = array[:-1]  # a mean square, which this event updates
+    array.flat[-1] = np.nan
+    assert fast.learn(*events[1]) == LEARNED_FAULTY
 
 
 def test_relevance_is_a_mean_of_squared_gradients():

@@ -20,7 +20,7 @@ LAYOUTS = {
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
     "iln_stream.InfiniteLayerClassifier": (4, "2fb83cf0ce035e1e"),
-    "iln_stream.InfiniteLayerRegressor": (3, "9b25e45094e589e0"),
+    "iln_stream.InfiniteLayerRegressor": (4, "e0411dabad940555"),
     "iln_stream.Moments": (2, "310f862cb254c4ef"),
     "iln_stream.Pool": (1, "05d25d63e4f53d2d"),
     "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),

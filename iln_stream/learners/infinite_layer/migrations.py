@@ -1,4 +1,4 @@
-"""States of engines, in the form of the next version."""
+"""Older states of engines, in the form of the next version."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,21 @@ def regressor_from_version_2(state: StateDict) -> StateDict:
     convert = _accurate if state["parameters"]["profile"] == "accurate" else _fast
     parameters = {**state["parameters"], "loss": "absolute"}
     return {**state, "parameters": parameters, "learned": convert(state["learned"])}
+
+
+def regressor_from_version_3(state: StateDict) -> StateDict:
+    """Return the state of an `InfiniteLayerRegressor` of version 3 in version 4.
+
+    In profile fast only the ridge healed then.
+    """
+    if state["parameters"]["profile"] == "accurate":
+        return state
+    learned = dict(state["learned"])
+    n_reset = learned.pop("n_reset")
+    return {
+        **state,
+        "learned": learned | {"healer": {"resets": {"ridge": n_reset} if n_reset else {}}},
+    }
 
 
 def ridge_from_version_2(state: StateDict) -> StateDict:

@@ -6,7 +6,10 @@ from typing import Any, ClassVar, Literal
 from river import base
 
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
+from iln_stream.learners.infinite_layer.migrations import (
+    regressor_from_version_2,
+    regressor_from_version_3,
+)
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -90,8 +93,11 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     """
 
-    state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: regressor_from_version_2}
+    state_version = 4
+    migrations: ClassVar[Mapping[int, Migration]] = {
+        2: regressor_from_version_2,
+        3: regressor_from_version_3,
+    }
 
     def __init__(
         self,

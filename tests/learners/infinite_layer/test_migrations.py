@@ -196,7 +196,9 @@ def test_a_state_of_version_2_goes_on(kind, n):
     learned = with_statistics(kind.old(copy.deepcopy(new["learned"])), lambda stats: stats[:5])
     old = {**new, "version": 2, "learned": learned}
     kept = copy.deepcopy(old)
-    migrated = kind.cls.migrations[2](old)
+    migrated = old
+    for _, migrate in sorted(kind.cls.migrations.items()):
+        migrated = migrate(migrated)
     assert same(old, kept)
     if kind.old is accurate:
         begin(new["learned"])
@@ -204,7 +206,6 @@ def test_a_state_of_version_2_goes_on(kind, n):
         new["learned"] = unmoved(new["learned"])
     if kind.old is classes:
         begin_class_networks(new["learned"])
-        new["learned"] = classes_of_version_3(new["learned"])
     if kind.old is ridge:  # drift was not measured
         new["learned"]["drift_means"] = {"record": np.zeros(3)}
     assert in_order(migrated) == in_order({**with_statistics(new, without_runs), "version": 2})
@@ -212,6 +213,27 @@ def test_a_state_of_version_2_goes_on(kind, n):
     assert same(old, kept)
     if kind.old is not classes:  # its networks have learned
         assert kind.predicted(twin) == kind.predicted(learner)
+
+
+@pytest.mark.parametrize("n_reset", [0, 2])
+def test_a_fast_state_of_version_3_goes_on(n_reset):
+    """It counted how often the ridge was reinitialised; now parts are counted by name."""
+    learner = KINDS[1].taught(200)
+    new = learner.state()
+    learned = {name: value for name, value in new["learned"].items() if name != "healer"}
+    old = {**new, "version": 3, "learned": learned | {"n_reset": n_reset}}
+    kept = copy.deepcopy(old)
+    twin = InfiniteLayerRegressor.from_state(old)
+    assert same(old, kept)
+    assert twin.n_reset == twin.resets["ridge"] == n_reset
+    assert KINDS[1].predicted(twin) == KINDS[1].predicted(learner)
+
+
+def test_an_accurate_state_of_version_3_goes_on():
+    """Nothing of it changed."""
+    learner = KINDS[0].taught(70)
+    twin = InfiniteLayerRegressor.from_state({**learner.state(), "version": 3})
+    assert same(twin.state(), learner.state())
 
 
 def begin_class_networks(state):

@@ -1,8 +1,8 @@
 """Profile fast of `InfiniteLayerRegressor`: a ridge and four others, in two compiled calls."""
 
-import warnings
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from iln_stream.compiled import fast_event as kernels
 from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
+from iln_stream.compiled.ml_poly import WEIGHT
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
-from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.engine.drift import signal
 from iln_stream.learners.infinite_layer.engine.engine import Engine
+from iln_stream.learners.infinite_layer.engine.healer import Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.infinite_layer.profiles import fast_parts
 
 N_UNITS = 64
 MEMORY = 4096
@@ -53,33 +56,59 @@ class FastEngine(Engine):
 
     kept = (
         "key", "target", "record", "table", "units", "theta", "P", "mean_squares", "memory",
-        "drawn_at", "n_reset",
+        "drawn_at",
     )  # fmt: skip
-    parts = ("inputs", "intervals")
+    parts = ("inputs", "intervals", "healer")
     fixed = ("key", "target", "record", "table")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:
-        super().__init__(Inputs(max_columns))
+        self.past = fast_parts.FastMemory(self)
+        super().__init__(Inputs(max_columns, cast(Memory, self.past)))
         self._squared = squared
         self.key = key
         self.target = no_statistics(1)
         # The records of the mixture, of drift and of the ridge; the last two targets; counts.
         self.record = np.zeros(kernels.LENGTH)
         self.table = np.zeros((4, len(EXPERTS)))
-        self.table[3] = 1.0 / len(EXPERTS)
+        self.begin_rule()
         self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
         self.intervals = Intervals()
-        self.n_reset = 0
-        self._draw(N_LAGS)
+        self.healer = Healer(
+            {
+                "count": fast_parts.Count(self),
+                "memory": self.past,
+                "target": fast_parts.TargetStatistics(self),
+                "inputs": self.inputs,
+                "last-targets": fast_parts.LastTargets(self),
+                "drift": fast_parts.DriftMeans(self),
+                "intervals": self.intervals,
+                "mixture-rule": fast_parts.Rule(self),
+                "ridge": fast_parts.Ridge(self),
+            }
+        )
+        self._begin(N_LAGS)
         self._gather()
 
-    def _draw(self, d: int) -> None:
-        """Draw units for d lags and inputs, and let the ridge on them begin."""
+    def begin_rule(self) -> None:
+        """Let the experts weigh the same."""
+        self.table[:] = 0.0
+        self.table[WEIGHT] = 1.0 / len(EXPERTS)
+        self.record[kernels.EVENTS + 1 : kernels.DRIFT] = 0.0
+
+    def draw_units(self) -> None:
+        """Draw the units anew."""
+        d = self.units.shape[1] - 1
         self.drawn_at = self.n
         counter = np.array([0, 0, self.n, 0], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=self.key, counter=counter))
-        self.units = np.zeros((4, d + 1, N_UNITS), np.float32)
+        self.units[:] = 0.0
         self.units[[WEIGHTS, AVERAGE]] = np.vstack(PRIOR.draw(N_UNITS, np.eye(d), N_LAGS, rng))
+        self.record[kernels.STEPS] = 0.0
+
+    def _begin(self, d: int) -> None:
+        """Draw units for d lags and inputs, and let the ridge on them begin."""
+        self.units = np.zeros((4, d + 1, N_UNITS), np.float32)
+        self.draw_units()
         n_blocks = _blocks(d)
         self.theta = np.zeros(n_blocks * BLOCK)
         self.P = np.tile(np.eye(BLOCK) / RIDGE, (n_blocks, 1, 1))
@@ -89,17 +118,22 @@ class FastEngine(Engine):
     @property
     def resets(self) -> dict[str, int]:
         """How often each part was reinitialised."""
-        return {"ridge": self.n_reset}
+        return self.healer.resets
 
     @property
     def n(self) -> int:
-        """Events learned."""
-        return int(self.record[kernels.EVENTS])
+        """Events learned; while their count is broken, the most that another part has counted."""
+        n = float(self.record[kernels.EVENTS])
+        if math.isfinite(n):
+            return int(n)
+        others = (self.intervals.record[0], self.record[kernels.DRIFT], self.drawn_at)
+        return int(max(other for other in others if math.isfinite(other)))
 
     @property
     def unit(self) -> float:
-        """The unit of the scale on which targets are learned."""
-        return float(center_and_unit(self.target)[1]) if self.n else 1.0
+        """The unit of the scale on which targets are learned; 1 while it is not finite."""
+        unit = float(center_and_unit(self.target)[1]) if self.n else 1.0
+        return unit if math.isfinite(unit) else 1.0
 
     @property
     def drift(self) -> float:
@@ -148,7 +182,7 @@ class FastEngine(Engine):
         if row is not self._row:
             self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
-        healthy = kernels.learn_event(
+        fault = kernels.learn_event(
             row,
             y,
             self.inputs.stats,
@@ -158,8 +192,25 @@ class FastEngine(Engine):
             self._seed,
             self._squared,
         )
-        if not healthy:
-            self._reset()
+        if fault:
+            self._heal(row, y, fault)
+
+    def _heal(self, row: Vector, y: float, fault: int) -> None:
+        """Reinitialise what is broken, and then learn the event if that was not done."""
+        self.healer.heal_all(self.n)
+        if fault != kernels.UNSOUND or self._learn_again(row, y) != kernels.UNSOUND:
+            return
+        # All is finite, but the ridge is out of all bounds: what predicts begins anew.
+        for array in (self.inputs.stats, self.target, self.table, self.units):
+            array[:] = np.nan
+        self.healer.heal_all(self.n)
+        self._learn_again(row, y)
+
+    def _learn_again(self, row: Vector, y: float) -> int:
+        arguments = self.inputs.stats, self._array, self.units
+        kernels.predict_event(row, *arguments)
+        fault: int = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
+        return fault
 
     def _require_prediction(self, row: Vector) -> None:
         """Make room for the row's new columns, and predict, unless that was just done."""
@@ -169,24 +220,12 @@ class FastEngine(Engine):
         if self._row is None or row.tobytes() != self._row.tobytes():
             kernels.predict_event(row, self.inputs.stats, self._array, self.units)
 
-    def _reset(self) -> None:
-        """Draw new units, and let the ridge begin again; the memory trains the units."""
-        self._draw(len(self.mean_squares))
-        self._gather()
-        self.n_reset += 1
-        warnings.warn(
-            f"the ridge's prediction was not finite at event {self.n}: its units are drawn anew, "
-            "and its weights begin at 0",
-            IlnWarning,
-            stacklevel=2,
-        )
-
     def _widen(self, n_columns: int) -> None:
         """Make room for new columns; all but the first enter the units when gradients say so."""
         L = len(self.mean_squares)
         self.memory = np.insert(self.memory, n_columns * [L], ABSENT, axis=1)
         if self.n == 0:
-            self._draw(L + n_columns)
+            self._begin(L + n_columns)
         else:
             self.units = np.insert(self.units, n_columns * [L], 0.0, axis=1)
             self.mean_squares = np.pad(self.mean_squares, (0, n_columns))
