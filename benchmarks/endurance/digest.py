@@ -10,8 +10,8 @@ import iln_stream
 
 PACKAGE = Path(iln_stream.__file__).parent
 
-NO_ARITHMETIC = {"iln_stream.errors"}
-"""Modules that change no number: a new kind of error would make every record out of date."""
+NO_ARITHMETIC = {"iln_stream.errors", "iln_stream.learners.reports"}
+"""Modules that change no number: a new error or metric would make every record out of date."""
 
 
 @cache
