@@ -13,6 +13,7 @@ from iln_stream.frozen.extraction.common import (
     target_scale,
 )
 from iln_stream.frozen.extraction.parts import encoded, ridges, weights
+from iln_stream.learners.estimators import HasFiniteLayer
 from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
@@ -55,8 +56,10 @@ def _rule(mixture: Mixture) -> dict[str, Any]:
 
 
 def _first_order(engine: AccurateEngine) -> dict[str, Any]:
+    iterate = engine.first_order._f
+    assert isinstance(iterate, HasFiniteLayer)
     n_columns = len(engine.lags) + len(engine.inputs)
-    layer, _ = engine.first_order._f.finite_layer(None, n_columns, np.random.default_rng(0))
+    layer, _ = iterate.finite_layer(None, n_columns, np.random.default_rng(0))
     return {"omega": layer.omega, "b": layer.b, "weights": layer.weights}
 
 

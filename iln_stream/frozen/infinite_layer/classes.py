@@ -80,5 +80,6 @@ def _networks(parts: Parts, row: Matrix) -> list[Matrix]:
         if len(offsets) <= 2:  # one logit, of the second class
             logits = np.concatenate([np.zeros_like(logits), logits], axis=1)[:, : len(offsets)]
         p = _softmax(logits + offsets)
-        found.append(np.where(np.isfinite(p).all(axis=1)[:, None], p, 1.0 / len(offsets)))
+        finite = np.isfinite(p.sum(axis=1, keepdims=True))
+        found.append(np.where(finite, p, 1.0 / len(offsets)))
     return found

@@ -62,9 +62,9 @@ def outputs(network: Parts, inputs: Encoded) -> Matrix:
             added = at_knots[f, b] + inputs.along[:, f, None] * increments[f, last]
             h[:, -n_units:] += np.where(known[:, None], added, 0.0)
     h = _activated(_activated(h) @ network["W2"] + network["b2"])
-    found: Matrix = (
-        h @ network["w3"].T + network["b3"] + inputs.z @ network["skip"]
-    ).astype(np.float64)
+    found: Matrix = (h @ network["w3"].T + network["b3"] + inputs.z @ network["skip"]).astype(
+        np.float64
+    )
     return found
 
 
