@@ -11,6 +11,7 @@ from iln_stream import (
     RandomFeatureRidge,
     ShrinkingGradient,
 )
+from iln_stream.compiled.ml_poly import WEIGHT
 from iln_stream.errors import StateError
 from iln_stream.frozen import FrozenClassifier, FrozenRegressor, freeze_learner
 
@@ -67,6 +68,38 @@ def test_regressors_predict_the_same(profile, n):
     frozen = freeze_learner(model)
     assert isinstance(frozen, FrozenRegressor)
     assert error(model, frozen) < ROUNDING
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_expert_predicts_the_same(profile):
+    """Also those without weight after this stream: here all weigh the same."""
+    model = InfiniteLayerRegressor(profile, seed=1)
+    for x, y in stream(400):
+        model.learn_one(x, y)
+    engine = model._engine
+    if profile == "fast":
+        tables = [engine.table]
+    else:
+        tables = [each.rule.table for each in (engine.moving, engine.mean, engine.mixture)]
+    for table in tables:
+        table[WEIGHT] = 1.0 / table.shape[1]
+    assert error(model, freeze_learner(model)) < ROUNDING
+
+
+def test_each_expert_of_a_classifier_predicts_the_same():
+    """All weigh the same, and all that can take part in the correction do."""
+    model = InfiniteLayerClassifier(seed=1)
+    for x, y in stream(200):
+        model.learn_one(x, LABELS["three"](y))
+    engine = model._engine
+    engine.rule.table[WEIGHT] = 1.0 / engine.rule.table.shape[1]
+    engine.correction.weights[:] = 0.1
+    engine.mixture.log_weights[:] = 0.0
+    frozen = freeze_learner(model)
+    for x in QUERIES:
+        assert frozen.predict_proba_one(x) == pytest.approx(
+            model.predict_proba_one(x), abs=ROUNDING
+        )
 
 
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
