@@ -1,7 +1,7 @@
 """Shapley values of one prediction against a background."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -90,43 +90,48 @@ def explain_one(
     baselines: list[float] = []
     shares: dict[Any, list[float]] = {player: [] for player in by_input(x)}
     for event in background:
-        game = _Game(outcome, x, prediction, event)
-        baselines.append(game(frozenset()))
+        exchange = _Exchange(outcome, x, event)
+        order = exchange.players
+        baselines.append(outcome(event) if order else prediction)
         for player in by_input(event):
             shares.setdefault(player, [])
-        order = list(game.players)
         for _ in range(n_pairs):
             random.shuffle(order)
-            for player, share in antithetic(game, order).items():
+            found = antithetic(order, baselines[-1], exchange.along, prediction)
+            for player, share in found.items():
                 shares[player].append(share)
     m = len(background)
     contributions = {player: math.fsum(parts) / (m * n_pairs) for player, parts in shares.items()}
     return Explanation(prediction, math.fsum(baselines) / m, contributions)
 
 
-class _Game:
-    """From a coalition of inputs to the prediction for an event with these inputs taken from x."""
+class _Exchange:
+    """Exchanges an event's inputs for those of x.
+
+    Attributes
+    ----------
+    players
+        The inputs in which the event and x differ.
+
+    """
 
     def __init__(
-        self,
-        outcome: Outcome,
-        x: Mapping[Any, float],
-        prediction: float,
-        event: Mapping[Any, float],
+        self, outcome: Outcome, x: Mapping[Any, float], event: Mapping[Any, float]
     ) -> None:
         self._outcome = outcome
-        of_x, of_event = by_input(x), by_input(event)
-        sides = {player: (of_event.get(player, {}), of_x.get(player, {})) for player in of_x}
-        sides |= {player: (own, {}) for player, own in of_event.items() if player not in of_x}
-        self._sides = sides
-        self.players = [player for player, (before, after) in sides.items() if before != after]
-        self._known = {frozenset(self.players): prediction}
+        self._event = event
+        self._before, self._after = by_input(event), by_input(x)
+        self.players = [
+            player
+            for player in {**self._after, **self._before}
+            if self._before.get(player) != self._after.get(player)
+        ]
 
-    def __call__(self, coalition: frozenset[Any]) -> float:
-        value = self._known.get(coalition)
-        if value is None:
-            mixed: dict[Any, float] = {}
-            for player, sides in self._sides.items():
-                mixed.update(sides[player in coalition])
-            value = self._known[coalition] = self._outcome(mixed)
-        return value
+    def along(self, order: Sequence[Any]) -> Iterator[float]:
+        """Yield the predictions as inputs are exchanged in this order, up to the last but one."""
+        mixed = dict(self._event)
+        for player in order[:-1]:
+            for name in self._before.get(player, ()):
+                del mixed[name]
+            mixed.update(self._after.get(player, ()))
+            yield self._outcome(mixed.copy())

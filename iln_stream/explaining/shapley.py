@@ -1,15 +1,17 @@
 """Shapley values of a game, from an order of its players and the reverse order."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 P = TypeVar("P", bound=Hashable)
 
-Game = Callable[[frozenset[P]], float]
-"""From a coalition of players to its value."""
 
-
-def antithetic(game: Game[P], order: Sequence[P]) -> dict[P, float]:
+def antithetic(
+    order: Sequence[P],
+    none: float,
+    along: Callable[[Sequence[P]], Iterable[float]],
+    everyone: float,
+) -> dict[P, float]:
     """Return what each player adds as it joins, averaged over an order and its reverse.
 
     The results sum to the value of all players minus that of none. They are the Shapley values of
@@ -17,15 +19,29 @@ def antithetic(game: Game[P], order: Sequence[P]) -> dict[P, float]:
     each is the later one in one of the orders. For other games, the mean over random orders is the
     Shapley value.
 
-    >>> antithetic(lambda players: 6.0 * ({"a", "b"} <= players) + ("c" in players), "abc")
+    Parameters
+    ----------
+    order
+        The players.
+    none, everyone
+        The values of no player and of all.
+    along
+        From an order to the values of its first player, of its first two, and so on, but not of
+        all.
+
+    Examples
+    --------
+    >>> def along(order):
+    ...     for n in range(1, len(order)):
+    ...         yield 6.0 * ({"a", "b"} <= set(order[:n])) + ("c" in order[:n])
+    >>> antithetic("abc", 0.0, along, 7.0)
     {'a': 3.0, 'b': 3.0, 'c': 1.0}
+
     """
-    none, everyone = game(frozenset()), game(frozenset(order))
     shares = dict.fromkeys(order, 0.0)
     for each in (order, order[::-1]):
         before = none
-        for i, player in enumerate(each, start=1):
-            after = game(frozenset(each[:i])) if i < len(each) else everyone
+        for player, after in zip(each, (*along(each), everyone), strict=False):
             shares[player] += (after - before) / 2.0
             before = after
     return shares
