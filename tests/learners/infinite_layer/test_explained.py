@@ -7,8 +7,7 @@ import pytest
 
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
 from iln_stream.explaining import explain_one
-from iln_stream.learners import state_of
-from iln_stream.learners.infinite_layer.background import remembered
+from iln_stream.learners import background_of, state_of
 from iln_stream.state import to_bytes
 
 LEARNERS = {
@@ -107,12 +106,12 @@ def test_background_of_a_ring_that_has_turned():
     model = RandomFeatureRidge(4, seed=1)
     for t in range(2500):
         model.learn_one({"t": float(t), "one": 1.0}, 1.0)
-    found = [x["t"] for x in remembered(model._engine, 500)]
+    found = [x["t"] for x in background_of(model, 500)]
     assert len(found) == 500
     assert found == sorted(found)
     assert 2500 - 2048 <= min(found) < 550
     assert max(found) > 2400
-    assert explain_one(model, {"t": 0.0}, remembered(model._engine, 5)).contributions.keys() == {
+    assert explain_one(model, {"t": 0.0}, background_of(model, 5)).contributions.keys() == {
         "t", "one",
     }  # fmt: skip
 
