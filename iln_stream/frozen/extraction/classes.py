@@ -2,12 +2,18 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from iln_stream.compiled.adam import LONG, SHORT
 from iln_stream.compiled.gaussian_naive_bayes import LEAST_VARIANCE, PRIOR
-from iln_stream.frozen.extraction.common import column_statistics
+from iln_stream.frozen.extraction.common import column_statistics, rule
 from iln_stream.frozen.extraction.parts import encoded, ridges, weights
 from iln_stream.learners.infinite_layer.profiles.classes import (
+    FREQUENCIES,
     NAIVE_BAYES,
+    RANDOM,
+    SCORES,
     SHARPNESS,
     ClassificationEngine,
 )
@@ -17,7 +23,6 @@ def parts_of(engine: ClassificationEngine) -> dict[str, Any]:
     """Return the parts that `iln_stream.frozen.infinite_layer.classes` predicts with."""
     counts, bayes = engine.counts, engine.naive_bayes
     seen = bayes.counts[:, None] + PRIOR
-    n_experts = len(engine.rule.weights)
     return {
         "stats": column_statistics(engine.inputs.stats),
         "ridges": [*ridges(engine.bank), *ridges(engine.linear)],
@@ -34,13 +39,19 @@ def parts_of(engine: ClassificationEngine) -> dict[str, Any]:
             for each in weights(network, (SHORT, LONG))
         ],
         "encoded": encoded(engine.networks.ring),
-        "rule": {
-            "weights": engine.rule.weights.copy(),
-            "n_awake": NAIVE_BAYES + 1 if engine.networks.asleep else n_experts,
-        },
+        "rule": rule(engine.rule.weights, _awake(engine)),
         "correction": {
             "members": engine.correction.members.copy(),
             "weights": engine.correction.weights.copy(),
         },
         "mixture": engine.mixture.weights,
     }
+
+
+def _awake(engine: ClassificationEngine) -> NDArray[np.bool_]:
+    """Which experts count now."""
+    awake = np.ones(len(engine.rule.weights), bool)
+    awake[NAIVE_BAYES + 1 :] = not engine.networks.asleep
+    by_sharpness = awake[:FREQUENCIES].reshape(-1, SCORES)
+    by_sharpness[:, : len(RANDOM)] = np.logical_not(engine.ridges.asleep)
+    return awake

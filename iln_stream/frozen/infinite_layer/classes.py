@@ -25,7 +25,7 @@ def predict(parts: Parts, X: Matrix) -> Matrix:
 
     Parts: stats (7, d); ridges, with units and theta (C, D); sharpness (S,); frequencies and
     log_frequencies (C,); naive_bayes; networks, and their encoding; rule, with the weights (K,) of
-    the experts and the number of those that are awake; correction, with the experts that take part
+    the experts and which of them are awake; correction, with the experts that take part
     and their weights; and mixture, the weights (2,) before and after the correction.
     """
     row, z = standardised(parts["stats"], X)
@@ -41,11 +41,11 @@ def predict(parts: Parts, X: Matrix) -> Matrix:
     ]
     p = (1.0 - LEAST) * np.stack(experts, axis=1) + LEAST / n_classes
     rule, correction = parts["rule"], parts["correction"]
-    weights = rule["weights"][: rule["n_awake"]]
-    total = weights.sum()
-    weights = weights / total if total > 0.0 else np.full(len(weights), 1.0 / len(weights))
-    base = np.einsum("k,nkc->nc", weights, p[:, : rule["n_awake"]])
-    p[:, rule["n_awake"] :] = base[:, None]
+    weights = np.where(rule["awake"], rule["weights"], 0.0)
+    if not weights.any():
+        weights = np.where(rule["awake"], 1.0, 0.0)
+    base = np.einsum("k,nkc->nc", weights / weights.sum(), p)
+    p[:, ~rule["awake"]] = base[:, None]  # these take part in the correction all the same
     logs = np.log(base)
     ratios = np.clip(np.log(p[:, correction["members"]]) - logs[:, None], -LARGEST_RATIO,
                      LARGEST_RATIO)  # fmt: skip
@@ -72,14 +72,12 @@ def _naive_bayes(model: Parts, z: Matrix) -> Matrix:
 
 
 def _networks(parts: Parts, row: Matrix) -> list[Matrix]:
-    """The networks' probabilities; those of one that is not finite are equal."""
+    """The networks' probabilities."""
     inputs, offsets = Encoded(parts["encoded"], row), parts["log_frequencies"]
     found = []
     for network in parts["networks"]:
         logits = outputs(network, inputs)
         if len(offsets) <= 2:  # one logit, of the second class
             logits = np.concatenate([np.zeros_like(logits), logits], axis=1)[:, : len(offsets)]
-        p = _softmax(logits + offsets)
-        finite = np.isfinite(p.sum(axis=1, keepdims=True))
-        found.append(np.where(finite, p, 1.0 / len(offsets)))
+        found.append(_softmax(logits + offsets))
     return found
