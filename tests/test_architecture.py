@@ -34,7 +34,9 @@ THIRD_PARTIES = {
     "pydantic_core": {"mapping"},
     "pydantic_settings": {"api", "settings"},
     "rich": {"listeners", "service", "cli", "demo"},
-    "river": {"frozen", "learners", "paper", "publishing", "service", "demo", "streams"},
+    "river": {
+        *("demo", "explaining", "frozen", "learners", "paper", "publishing", "service", "streams")
+    },
     "starlette": {"api"},
     "typer": {"cli"},
     "uvicorn": {"api"},

@@ -172,17 +172,18 @@ def export(
     ],
     out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
     size: Annotated[
-        int | None, typer.Option(min=1, help="Number of hidden units; a pool has its own.")
+        int | None,
+        typer.Option(min=1, help="Hidden units; only of a ShrinkingGradient."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
     snapshot_pickle: Annotated[
         bool, typer.Option("--snapshot-pickle", help="Load a pickle, which runs code.")
     ] = False,
 ) -> None:
-    """Export a snapshot's learner as a finite network, which runs without iln_stream."""
-    from iln_stream.cli.export import export_network
+    """Export a snapshot's learner as a file that predicts without learning, with a model card."""
+    from iln_stream.cli.export import export_model
 
-    export_network(path, out, size, seed, snapshot_pickle, console)
+    export_model(path, out, size, seed, snapshot_pickle, console)
 
 
 dead_letters = typer.Typer(

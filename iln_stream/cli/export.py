@@ -1,42 +1,85 @@
-"""`iln-stream export`: a snapshot's learner as a finite network."""
+"""`iln-stream export`: a snapshot's learner as a file that predicts without learning."""
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from iln_stream.errors import SnapshotError
-from iln_stream.frozen import freeze
-from iln_stream.snapshots import learner_of, snapshot_at
+from iln_stream.frozen import freeze, freeze_learner
+from iln_stream.frozen.card import TITLE, ModelCard, mean_scores
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
+from iln_stream.snapshots import Snapshot, learner_of, snapshot_at
 
 
-def export_network(
+def export_model(
     path: Path, out: Path, size: int | None, seed: int, allow_pickle: bool, console: Console
 ) -> None:
-    """Write the network of a snapshot, or of a folder's newest one, as `.npz` or `.onnx`.
+    """Write the learner of a snapshot, or of a folder's newest one, and a model card beside it.
+
+    A `ShrinkingGradient` becomes a finite network, `.npz` or `.onnx`. An infinite-layer learner
+    becomes the arrays by which it predicts, `.npz`.
 
     Raises
     ------
     SnapshotError
-        When there is no snapshot, its learner can't be exported, or the file can't be written.
+        When there is no snapshot, its learner can't be exported, or a file can't be written.
 
     """
     snapshot = snapshot_at(path)
+    card_file = out.with_suffix(".md")
     try:
-        network = freeze(learner_of(snapshot.state["learner"], allow_pickle), size, seed=seed)
-        if out.suffix == ".onnx":
-            network.save_onnx(out)
-        elif out.suffix == ".npz":
-            network.save(out)
-        else:
+        learner = learner_of(snapshot.state["learner"], allow_pickle)
+        if out.suffix not in (".npz", ".onnx"):
             raise SnapshotError(f"{out}: give a name that ends in .npz or .onnx")
+        if card_file.exists() and not card_file.read_text("utf-8").startswith(TITLE):
+            raise SnapshotError(
+                f"{card_file}, where the model card would be written, exists and is not a model "
+                "card: give the export another name"
+            )
+        card = _card(out.stem, learner, snapshot)
+        if isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier):
+            if out.suffix == ".onnx" or size is not None:
+                raise SnapshotError(
+                    f"{out}: this learner is exported as .npz, with all of its units: leave out "
+                    "--size, and give a name that ends in .npz"
+                )
+            freeze_learner(learner, card.as_dict()).save(out)
+        elif out.suffix == ".onnx":
+            freeze(learner, size, seed=seed).save_onnx(out)
+        else:
+            freeze(learner, size, seed=seed).save(out)
+        card_file.write_text(card.as_markdown(), "utf-8")
     except (ValueError, ImportError) as error:
         raise SnapshotError(f"{path}: {error}") from error
     except OSError as error:
         raise SnapshotError(f"can't write {out}: {error.strerror}") from error
     header = snapshot.header
     console.print(
-        f"{out}: network learned from {header.stream}, before "
-        + ", ".join(f"offset {at} of partition {p}" for p, at in header.positions.items()),
+        f"{out}: learned from {header.stream}, before "
+        + ", ".join(f"offset {at} of partition {p}" for p, at in header.positions.items())
+        + f"; model card: {card_file}",
         soft_wrap=True,
         highlight=False,
+    )
+
+
+def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
+    header = snapshot.header
+    parameters = learner._arguments() if isinstance(learner, EngineLearner) else {}
+    return ModelCard(
+        name=name,
+        learner={"class": type(learner).__name__, **parameters},
+        data={
+            "stream": header.stream,
+            "topic_id": header.topic_id,
+            "n_partitions": header.n_partitions,
+            "next_offsets": {str(p): at for p, at in header.positions.items()},
+            "epoch": header.epoch,
+        },
+        saved_at=header.saved_at,
+        settings={**header.configuration, "seed_of_learner": header.seed},
+        versions=header.versions,
+        scores=mean_scores(snapshot.state["counts"]["scores"]),
     )

@@ -115,7 +115,8 @@ def _taken_apart(model: base.Regressor) -> _Parts:
     if type(model) is not ShrinkingGradient:
         raise ValueError(
             f"{type(model).__name__} can't be frozen: freeze takes a ShrinkingGradient, alone or "
-            "behind a WinsorisedScaler, within a ScaledTarget or not"
+            "behind a WinsorisedScaler, within a ScaledTarget or not; freeze_learner takes an "
+            "InfiniteLayerRegressor or an InfiniteLayerClassifier"
         )
     return _Parts(target, scaler, model)
 

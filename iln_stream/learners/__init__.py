@@ -16,6 +16,7 @@ from iln_stream.learners.infinite_layer import (
     RandomFeatureRidge,
     features_wanted,
 )
+from iln_stream.learners.infinite_layer.explained import background_of
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 from iln_stream.learners.parameters import unserializable_parameters
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
@@ -48,6 +49,7 @@ __all__ = [
     "ShrinkingGradient",
     "Update",
     "WinsorisedScaler",
+    "background_of",
     "broken_numbers",
     "features_wanted",
     "find_infinite_layer",

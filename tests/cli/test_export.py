@@ -1,13 +1,28 @@
-"""`iln-stream export`: a snapshot's learner as a network."""
+"""`iln-stream export`: a snapshot's learner as a file that predicts."""
 
+import json
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from support.command_line import environment
+from support.embedded_log import append
 
-from iln_stream import ShrinkingGradient
+import iln_stream
+from iln_stream import InfiniteLayerClassifier, ShrinkingGradient
 from iln_stream.features import Erf
-from iln_stream.frozen import FrozenNetwork, freeze
-from iln_stream.snapshots import Snapshot, learner_of, learner_state, read_snapshot
+from iln_stream.frozen import FrozenNetwork, FrozenRegressor, freeze
+from iln_stream.prequential.scores import ClassificationScores
+from iln_stream.snapshots import (
+    Snapshot,
+    SnapshotFolder,
+    learner_of,
+    learner_state,
+    read_snapshot,
+    snapshot_at,
+)
 
 GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
 
@@ -16,11 +31,150 @@ def test_predicts_as_the_learner(command, tmp_path):
     """The exported network predicts as the saved learner."""
     done = command("export", str(GOLDEN), "network.npz")
     assert done.code == 0, done.err
-    assert "network learned from golden, before offset 60 of partition 0" in done.err
+    assert "learned from golden, before offset 60 of partition 0" in done.err
+    assert (tmp_path / "network.md").read_text().startswith("# Model card: network\n")
     network = FrozenNetwork.load(tmp_path / "network.npz")
     learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
     for x in ({"a": 0.1, "b": -0.2, "c": 0.3}, {"a": -0.4}):
         assert network.predict_one(x) == freeze(learner).predict_one(x)
+
+
+ALONE = """
+import json, sys
+for name in ("numba", "river", "iln_stream.learners", "iln_stream.compiled"):
+    sys.modules[name] = None  # importing it fails
+from iln_stream.frozen import FrozenClassifier, FrozenRegressor
+if sys.argv[1] == "classes":
+    model = FrozenClassifier.load("model.npz")
+    found = [list(model.predict_proba_one(x).items()) for x in json.load(sys.stdin)]
+else:
+    model = FrozenRegressor.load("model.npz")
+    found = [model.predict_one(x) for x in json.load(sys.stdin)]
+json.dump([found, model.card], sys.stdout)
+"""
+"""Predicts with what was exported, by NumPy alone."""
+
+
+def event(t):
+    """The t-th event: its inputs and its number."""
+    x = {"a": t * 7 % 11 - 5.0, "b": 100.0 + t * 5 % 13, f"sky={'cd'[t % 3 > 0]}": 1.0}
+    if t % 4:
+        x["late"] = t % 6 - 2.5
+    return x, 10.0 + x["a"] * 3 + 20.0 * ("sky=d" in x) + t % 2
+
+
+@pytest.fixture(scope="module")
+def queries():
+    """Inputs to predict."""
+    return [*(event(t)[0] for t in range(1000, 1040)), {}, {"new": 1.0, "a": 2.0}]
+
+
+def run(command, folder, profile):
+    """Let a run learn 200 events of a log, and save the learner below `state`."""
+    append(folder / "log.db", [json.dumps(dict(zip("xy", event(t), strict=True))).encode()
+                               for t in range(200)], "rides")  # fmt: skip
+    options = ("--learner-options", json.dumps({"profile": profile}), "--metrics-port=0")
+    log = ("--source=sqlite:log.db#rides", "--start=earliest", "--stop-at-end")
+    done = command("run", *log, "--snapshots=state", *options)
+    assert done.code == 0, done.err
+
+
+def save_classifier(folder):
+    """Save a classifier that has learned 200 events below `state`."""
+    model = InfiniteLayerClassifier(seed=1)
+    for t in range(200):
+        x, y = event(t)
+        model.learn_one(x, y > 30)
+    counts = {"scores": ClassificationScores().state(), "n_dead_letters": 0, "n_repeats": 0}
+    state = {"learner": learner_state(model, allow_pickle=False), "counts": counts}
+    (folder / "state").mkdir()
+    SnapshotFolder(folder / "state").write(Snapshot(read_snapshot(GOLDEN).header, state))
+
+
+def predicted_alone(folder, kind, queries):
+    """Return the predictions of an export, made by NumPy alone, and its card."""
+    alone = subprocess.run(
+        [sys.executable, "-c", ALONE, kind], input=json.dumps(queries), text=True, cwd=folder,
+        env=environment(), capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert alone.returncode == 0, alone.stderr
+    return json.loads(alone.stdout)
+
+
+@pytest.mark.parametrize("profile", ["fast", "accurate"])
+def test_a_regressor_predicts_alone(profile, command, tmp_path, queries):
+    """A run's learner is exported with its card, and predicts the same where no learner can be
+    imported, to within 1e-5 of the target's unit."""
+    run(command, tmp_path, profile)
+    done = command("export", "state", "model.npz")
+    assert done.code == 0, done.err
+    assert "model.npz: learned from log-rides, before offset 200 of partition 0" in done.err
+    found, card = predicted_alone(tmp_path, "regression", queries)
+    model = iln_stream.load(tmp_path / "state")
+    wanted = [model.predict_one(x) for x in queries]
+    assert found == pytest.approx(wanted, rel=0.0, abs=1e-5 * model.target_unit)
+    _check_card(card, tmp_path, 200)
+
+
+def test_a_classifier_predicts_alone(command, tmp_path, queries):
+    """Its probabilities are the same to within 1e-5."""
+    save_classifier(tmp_path)
+    done = command("export", "state", "model.npz")
+    assert done.code == 0, done.err
+    found, card = predicted_alone(tmp_path, "classes", queries)
+    assert card["learner"]["class"] == "InfiniteLayerClassifier"
+    model = iln_stream.load(tmp_path / "state")
+    for x, answer in zip(queries, found, strict=True):
+        assert dict(answer) == pytest.approx(model.predict_proba_one(x), rel=0.0, abs=1e-5)
+
+
+def _check_card(card, folder, n):
+    """The card is that of the snapshot, in both files, without the clock, paths and hosts."""
+    snapshot = snapshot_at(folder / "state")
+    assert card["saved_at"] == snapshot.header.saved_at
+    assert card["data"]["stream"] == "log-rides"
+    assert card["data"]["next_offsets"] == {"0": n}
+    assert card["data"]["topic_id"] == snapshot.header.topic_id
+    assert card["data"]["topic_id"] is not None
+    assert card["versions"] == snapshot.header.versions
+    assert card["scores"]["n_labelled"] == n
+    scores = snapshot.state["counts"]["scores"]
+    assert card["scores"]["mean loss"] == scores["total_loss"] / n
+    text = (folder / "model.md").read_text()
+    for part in (card["name"], card["saved_at"], card["learner"]["class"], card["intended_use"]):
+        assert part in text
+    for place in (str(folder), str(Path.home()), socket.gethostname()):
+        assert place not in text + json.dumps(card)
+
+
+def test_an_export_is_repeated_to_the_byte(command, tmp_path):
+    """All that is written comes from the snapshot; the card is written again."""
+    golden = GOLDEN.with_name("0.1.0-fast.snapshot")
+    written = []
+    for _ in range(2):
+        done = command("export", str(golden), "model.npz")
+        assert done.code == 0, done.err
+        written.append([(tmp_path / f"model.{end}").read_bytes() for end in ("npz", "md")])
+    assert written[0] == written[1]
+    assert FrozenRegressor.load(tmp_path / "model.npz").card["name"] == "model"
+
+
+def test_a_document_of_yours_is_not_overwritten(command, tmp_path):
+    """README.md is no model card, so an export as README.npz is refused."""
+    (tmp_path / "README.md").write_text("mine")
+    done = command("export", str(GOLDEN), "README.npz")
+    assert done.code == 2
+    assert "README.md, where the model card would be written, exists" in done.err
+    assert (tmp_path / "README.md").read_text() == "mine"
+    assert not (tmp_path / "README.npz").exists()
+
+
+@pytest.mark.parametrize("arguments", [["m.onnx"], ["m.npz", "--size", "64"]])
+def test_options_of_networks_are_refused(arguments, command):
+    """An infinite-layer learner is exported as npz, with all of its units."""
+    done = command("export", str(GOLDEN.with_name("0.1.0-fast.snapshot")), *arguments)
+    assert done.code == 2
+    assert "this learner is exported as .npz, with all of its units" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """InfiniteLayerClassifier."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
+from iln_stream.explaining import Explanation
+from iln_stream.learners.infinite_layer.explained import ExplainedLearner
 from iln_stream.learners.infinite_layer.migrations import (
     classifier_from_version_2,
     classifier_from_version_3,
@@ -20,7 +21,7 @@ from iln_stream.state import Migration, encode_name
 
 
 @restorable
-class InfiniteLayerClassifier(EngineLearner, base.Classifier):
+class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -90,6 +91,47 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
         """
         with self._turn:
             return self._engine.predict(x)
+
+    def explain_one(
+        self,
+        x: Mapping[Any, float],
+        background: Iterable[Mapping[Any, float]] | None = None,
+        *,
+        label: base.typing.ClfTarget | None = None,
+    ) -> Explanation:
+        """Return what each input contributes to a class's probability at x: its Shapley value.
+
+        They sum to the probability minus the baseline, its mean over the background. Nothing is
+        learned, and the result depends only on the learner's state, x and the background. See
+        `iln_stream.explaining.explain_one` for the method and its assumptions.
+
+        Parameters
+        ----------
+        x
+            As of `predict_proba_one`.
+        background
+            Events to compare x with; None: 32 remembered ones, as `background` returns them, or x
+            itself before the first event.
+        label
+            The class; None: the most probable one at x. A class not seen yet has probability 0.
+
+        Raises
+        ------
+        ValueError
+            When the background is empty, or an input is not a finite number.
+
+        Examples
+        --------
+        >>> from iln_stream import InfiniteLayerClassifier
+        >>> model = InfiniteLayerClassifier(seed=1)
+        >>> for t in range(300):
+        ...     model.learn_one({"a": t * 7 % 11, "b": t * 5 % 13}, t * 7 % 11 > 5)
+        >>> found = model.explain_one({"a": 10, "b": 3})
+        >>> list(found.largest(1)), round(found.prediction - found.baseline, 1)
+        (['a'], 0...)
+
+        """
+        return self._explanation(x, background, label)
 
     def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
         """Learn that y is the class of x.

@@ -1,0 +1,1 @@
+"""From a learner to the arrays that its frozen predictor needs."""

@@ -1,0 +1,213 @@
+"""Explanations of predictions are Shapley values."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import base, compose, datasets, linear_model, naive_bayes, preprocessing
+
+from iln_stream.explaining import explain_one
+
+NAMES = "abcd"
+NUMBERS = st.integers(-5, 5).map(float)
+EVENTS = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, NUMBERS))
+BACKGROUNDS = st.lists(EVENTS, min_size=1, max_size=4)
+
+
+class Formula(base.Regressor):
+    """A regressor that computes a formula."""
+
+    def __init__(self, formula: Callable[[Mapping[Any, float]], float]) -> None:
+        self.formula = formula
+
+    def learn_one(self, x, y):
+        raise AssertionError("an explanation must not learn")
+
+    def predict_one(self, x):
+        return self.formula(x)
+
+
+def exact(formula, x, background):
+    """Shapley values by all orders of all inputs: the definition."""
+    players = sorted({*x, *itertools.chain(*background)})
+    total = dict.fromkeys(players, 0.0)
+    for event in background:
+        for order in itertools.permutations(players):
+            mixed = dict(event)
+            for player in order:
+                before = formula(mixed)
+                mixed.pop(player, None)
+                if player in x:
+                    mixed[player] = x[player]
+                total[player] += formula(mixed) - before
+    n = len(background) * math.factorial(len(players))
+    return {player: value / n for player, value in total.items()}
+
+
+def value(x, name):
+    """An absent input counts as 7, so that absence matters."""
+    return x.get(name, 7.0)
+
+
+def pairs_only(x):
+    a, b, c, d = (value(x, name) for name in NAMES)
+    return math.sin(a) + b**2 + 3 * a * c - math.exp(c / 3) * d + 2
+
+
+def of_three(x):
+    a, b, c, _ = (value(x, name) for name in NAMES)
+    return a * b * c + a
+
+
+@given(EVENTS, BACKGROUNDS)
+def test_exact_where_at_most_two_inputs_interact(x, background):
+    """One order and its reverse for each event give the definition's values; absence counts."""
+    found = explain_one(Formula(pairs_only), x, background).contributions
+    assert found == pytest.approx(exact(pairs_only, x, background), abs=1e-9)
+
+
+def test_additive_functions_are_taken_apart():
+    """Each input of a sum gets its own term minus the term's mean over the background."""
+    formula = lambda x: 3 * x["a"] - x["b"] ** 2  # noqa: E731
+    found = explain_one(
+        Formula(formula), {"a": 2.0, "b": 3.0}, [{"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0}]
+    )
+    assert found.baseline == 1.0
+    assert found.contributions == {"a": 4.5, "b": -8.5}
+
+
+def test_products_are_split_equally():
+    """The product of two inputs that are 0 in the background is split in halves."""
+    found = explain_one(
+        Formula(lambda x: x["a"] * x["b"]), {"a": 2.0, "b": 5.0, "c": 1.0},
+        [{"a": 0.0, "b": 0.0, "c": 0.0}],
+    )  # fmt: skip
+    assert found.contributions == {"a": 5.0, "b": 5.0, "c": 0.0}
+
+
+@given(EVENTS, BACKGROUNDS)
+def test_values_sum_to_prediction_minus_baseline(x, background):
+    """Efficiency holds for any model, also where single values are estimates."""
+    found = explain_one(Formula(of_three), x, background)
+    assert found.prediction == of_three(x)
+    assert found.baseline == pytest.approx(sum(map(of_three, background)) / len(background))
+    assert sum(found.contributions.values()) == pytest.approx(
+        found.prediction - found.baseline, abs=1e-9
+    )
+
+
+@given(EVENTS, BACKGROUNDS)
+def test_an_input_without_effect_contributes_nothing(x, background):
+    """The dummy axiom: the model does not look at d."""
+    assert explain_one(Formula(of_three), x, background).contributions.get("d", 0.0) == 0.0
+
+
+@given(NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+def test_inputs_of_equal_effect_contribute_the_same(of_x, of_event, c, d):
+    """The symmetry axiom, for a function of two inputs that may be exchanged."""
+    formula = lambda x: math.hypot(x["a"], x["b"]) * x["c"]  # noqa: E731
+    x = {"a": of_x, "b": of_x, "c": 2.0, "d": c}
+    event = {"a": of_event, "b": of_event, "c": 2.0, "d": d}
+    found = explain_one(Formula(formula), x, [event]).contributions
+    assert found["a"] == pytest.approx(found["b"], abs=1e-9)
+
+
+def test_more_orders_come_closer_to_the_definition():
+    """For a product of three the estimates tend to the Shapley values, a third each."""
+    formula = lambda x: x["a"] * x["b"] * x["c"]  # noqa: E731
+    x, event = dict.fromkeys("abc", 1.0), dict.fromkeys("abc", 0.0)
+    one = explain_one(Formula(formula), x, [event]).contributions
+    many = explain_one(Formula(formula), x, [event], n_pairs=2000).contributions
+    assert one != pytest.approx(many, abs=0.1)
+    assert many == pytest.approx(dict.fromkeys("abc", 1 / 3), abs=0.05)
+
+
+def test_repeating_gives_the_same_and_a_seed_other_orders():
+    """Explanations are deterministic: whatever the global random state, but not the seed."""
+    x, event = dict.fromkeys("abc", 1.0), dict.fromkeys("abc", 0.0)
+    model = Formula(lambda x: x["a"] * x["b"] * x["c"])
+    found = [explain_one(model, x, [event], seed=seed).contributions for seed in range(5)]
+    assert found[0] == explain_one(model, x, [event], seed=0).contributions
+    assert any(other != found[0] for other in found)
+
+
+def test_a_fields_categories_are_one_input():
+    """Of x the field has one category, of the event another: they change together."""
+    seen = []
+
+    def formula(x):
+        seen.append([name for name in x if name.startswith("sky=")])
+        return 5.0 * x.get("sky=clear", 0.0) - 2.0 * x.get("sky=dark", 0.0) + x["wind"]
+
+    found = explain_one(
+        Formula(formula), {"sky=clear": 1.0, "wind": 3.0}, [{"sky=dark": 1.0, "wind": 1.0}]
+    )
+    assert found.contributions == {"sky": 7.0, "wind": 2.0}
+    assert all(len(names) == 1 for names in seen)
+
+
+def test_a_missing_input_contributes():
+    """An input that x lacks and the event has, and the opposite, are players."""
+    formula = lambda x: 10.0 * ("a" in x) + 4.0 * ("b" in x)  # noqa: E731
+    found = explain_one(Formula(formula), {"a": 1.0}, [{"b": 1.0}])
+    assert found.contributions == {"a": 10.0, "b": -4.0}
+
+
+def test_few_predictions_are_made():
+    """m (2 (d - 1) + 1) + 1 at most; inputs that do not differ cost nothing."""
+    calls = []
+    model = Formula(lambda x: float(calls.append(1) or sum(x.values()) ** 3))
+    x = dict.fromkeys(range(10), 1.0)
+    other = dict.fromkeys(range(10), 2.0)
+    explain_one(model, x, [other] * 3)
+    assert len(calls) <= 3 * 19 + 1
+    calls.clear()
+    explain_one(model, x, [{**x, 0: 5.0}, x])
+    assert len(calls) == 2
+
+
+def test_a_river_pipeline_is_explained():
+    """A pipeline with a scaler and a linear model: contributions are those of its terms."""
+    model = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    events = [x for x, _ in datasets.TrumpApproval().take(200)]
+    for x, y in datasets.TrumpApproval().take(200):
+        model.learn_one(x, y)
+    found = explain_one(model, events[-1], events[:20])
+    scaler, linear = model["StandardScaler"], model["LinearRegression"]
+    terms = [
+        {k: linear.weights[k] * v for k, v in scaler.transform_one(x).items()}
+        for x in (*events[:20], events[-1])
+    ]
+    for name, contribution in found.contributions.items():
+        mean = sum(term[name] for term in terms[:-1]) / 20
+        assert contribution == pytest.approx(terms[-1][name] - mean, rel=1e-6, abs=1e-9)
+
+
+def test_a_rivers_classifier_is_explained():
+    """The probability of the predicted class, or of the class that is asked for."""
+    model = compose.Pipeline(preprocessing.StandardScaler(), naive_bayes.GaussianNB())
+    events = [x for x, _ in datasets.Phishing().take(200)]
+    for x, y in datasets.Phishing().take(200):
+        model.learn_one(x, y)
+    x = events[-1]
+    probabilities = model.predict_proba_one(x)
+    found = explain_one(model, x, events[:5])
+    assert found.prediction == max(probabilities.values())
+    for label, p in probabilities.items():
+        asked = explain_one(model, x, events[:5], label=label)
+        assert asked.prediction == p
+        assert sum(asked.contributions.values()) == pytest.approx(p - asked.baseline)
+
+
+@pytest.mark.parametrize(
+    ("background", "n_pairs", "message"),
+    [([], 1, "background is empty"), ([{}], 0, "n_pairs = 0")],
+)
+def test_impossible_requests_are_refused(background, n_pairs, message):
+    """The error names the argument."""
+    with pytest.raises(ValueError, match=message):
+        explain_one(Formula(lambda x: 0.0), {"a": 1.0}, background, n_pairs=n_pairs)
