@@ -18,7 +18,7 @@ FOR_ALL = {"errors", "imports"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
-    "confluent_kafka": {"streams"},
+    "confluent_kafka": {"mapping", "streams"},
     "fastapi": {"api"},
     "httpx": {"client"},
     "kafka": {"streams"},

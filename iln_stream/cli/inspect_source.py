@@ -13,14 +13,19 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError
-from iln_stream.mapping import parse_json, parse_row
 from iln_stream.mapping.flatten import flatten
 from iln_stream.mapping.inspection import Field, inspect_fields, proposed
-from iln_stream.service import Settings, source_stream
+from iln_stream.service import Settings, parser_of, source_stream
 from iln_stream.streams import Record, Scheme, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 30
+
+_HOW_TO_READ = (
+    *("bootstrap", "kafka_options", "kafka_secrets", "kafka_client"),
+    *("format", "registry", "registry_options", "registry_secrets"),
+)
+"""Settings that the proposal repeats if they were given: without them a run could not read."""
 
 
 def inspect_source(settings: Settings, n_records: int, console: Console, out: Console) -> None:
@@ -48,7 +53,7 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
     stream.wait()
-    parse = parse_row if stream.form == "rows" else parse_json
+    parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, first_reason = 0, ""
     for record in islice(_records(stream), n_records):
@@ -78,7 +83,10 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         soft_wrap=True,
     )
     console.print()
-    _print(out, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
+    given = {
+        name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
+    }
+    _print(out, as_toml({"source": settings.source, **given, **proposed(shown)}), soft_wrap=True)
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

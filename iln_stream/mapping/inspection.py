@@ -31,7 +31,7 @@ class Field(NamedTuple):
         Its dotted path.
     kinds
         How many values are of each kind: `number`, `boolean`, `text`, `number as text`, `boolean
-        as text`, `list`.
+        as text`, `bytes`, `list`.
     n_missing
         Records in which it is absent, null, or a text that means a missing value.
     n_distinct
@@ -122,6 +122,8 @@ def _guess(
     n = len(present)
     if not n or kinds["list"]:
         return "ignored", "auto", "no values" if not n else "a list or an object"
+    if kinds["bytes"]:
+        return "ignored", "auto", "bytes"
     if n_distinct == 1 and n >= _FEW and not n_missing:
         return "ignored", "auto", "always the same"
     if kinds["number as text"] and set(kinds) <= _NUMERIC:
@@ -139,7 +141,7 @@ def _guess(
 
 def _is_time(each: Field, values: Mapping[str, Sequence[Any]]) -> bool:
     """Whether the values are times that mostly grow, or times with a usual name."""
-    if each.kinds.get("boolean") or each.kinds.get("list"):
+    if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
         return False
     times = []
     for value in values[each.name]:
@@ -198,7 +200,7 @@ def _kind(value: Any) -> str:
         if is_number(value):
             return "number as text"
         return "boolean as text" if is_boolean(value) else "text"
-    return "list"
+    return "bytes" if isinstance(value, bytes) else "list"
 
 
 def _is_missing(value: Any) -> bool:

@@ -64,6 +64,11 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
         )
     if kind == "category":
         return as_text(value)
+    if isinstance(value, bytes):
+        raise MalformedError(
+            f"{name}: bytes are no input; ignore the field, or give it the type category (types) "
+            "to take different bytes as different categories"
+        )
     if kind == "time":
         return _time(name, value)
     if isinstance(value, str):
@@ -92,6 +97,8 @@ def as_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, bytes):
+        return value.hex()
     return str(value)
 
 

@@ -101,6 +101,7 @@ class PrequentialLoop:
         self.pending = pending
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
+        self._is_mapped = decoder is not None
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._predict = self.task.predictor(learner)
@@ -155,6 +156,8 @@ class PrequentialLoop:
                 step = self._step(record)
             except MalformedError as error:
                 self._send_dead_letter(record, str(error))
+            except SourceError:
+                raise  # the record may be good, but can't be read now
             except Exception as error:
                 # A learner may raise any error; the event must not be lost.
                 self._learner_failed(record, error)
@@ -295,7 +298,7 @@ class PrequentialLoop:
         assert self._first_failed is not None
         letter, n = self._first_failed, self._n_failed_at_first
         is_event = letter.reason.startswith(_LEARNER_FAILED)
-        advice = "" if is_event else f". {proposal(letter.payload)}"
+        advice = "" if is_event or self._is_mapped else f". {proposal(letter.payload)}"
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{advice}"

@@ -5,9 +5,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping.decoder import Parse
 from iln_stream.prequential import Task
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
+from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
 
 FIELDS = (
     "target",
@@ -21,6 +23,9 @@ FIELDS = (
 )
 """The settings that say which fields records have."""
 
+REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.password")
+"""Options of a registry's client whose value may be in a file."""
+
 
 def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
@@ -32,6 +37,12 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
 
     """
     given = [name for name in FIELDS if name in settings.model_fields_set]
+    _check_format(settings, stream)
+    if settings.format != "json" and not given:
+        raise SettingsError(
+            f"target: name the field of the label: records in {settings.format} are read as they "
+            "are. `iln-stream inspect-source` shows their fields"
+        )
     if stream.form == "examples":
         if given:
             raise SettingsError(f"{given[0]}: {stream.address} has its own inputs and label")
@@ -60,10 +71,42 @@ def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecod
         return None
     return MappedDecoder(
         mapping,
-        parse_row if stream.form == "rows" else parse_json,
+        parser_of(settings, stream),
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
     )
+
+
+def parser_of(settings: Settings, stream: Scheme) -> Parse:
+    """Return the function that makes fields of a stream's payloads; it connects to the registry.
+
+    Raises
+    ------
+    SettingsError
+        When the format does not fit the stream, or needs packages that are not installed.
+    SourceError
+        When the registry gives no answer.
+
+    """
+    _check_format(settings, stream)
+    if stream.form == "rows":
+        return parse_row
+    if settings.format == "json":
+        return parse_json
+    try:
+        from iln_stream.mapping.registry import RegistryParser
+    except ImportError as error:
+        raise SettingsError(
+            f"format = {settings.format!r} needs packages ({error}): pip install "
+            "'iln-stream[registry]'"
+        ) from error
+    assert settings.registry is not None
+    secrets = read_secrets(
+        settings.registry_secrets, "registry_secrets", REGISTRY_SECRETS, "registry_options"
+    )
+    warn_of_readable(settings.registry_secrets, "registry_secrets")
+    options = {**settings.registry_options, **secrets, "url": settings.registry}
+    return RegistryParser(settings.format, options, settings.broker_wait)
 
 
 def described(settings: Settings) -> dict[str, Any] | None:
@@ -71,7 +114,31 @@ def described(settings: Settings) -> dict[str, Any] | None:
     if not any(name in settings.model_fields_set for name in FIELDS):
         return None
     chosen = {name: getattr(settings, name) for name in FIELDS}
+    if settings.format != "json":
+        chosen["format"] = settings.format
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
+
+
+def _check_format(settings: Settings, stream: Scheme) -> None:
+    """Refuse a format that does not fit the stream or the other settings."""
+    if settings.format == "json":
+        unused = [
+            name
+            for name in ("registry", "registry_options", "registry_secrets")
+            if getattr(settings, name)
+        ]
+        if unused:
+            raise SettingsError(f"{unused[0]}: set format, too, to avro or json-schema")
+        return
+    if not stream.is_log:
+        raise SettingsError(
+            f"format = {settings.format!r} is for records of a log, such as kafka:TOPIC; unset it "
+            f"for {stream.address}"
+        )
+    if settings.registry is None:
+        raise SettingsError(
+            f"registry: give the registry's address, as format is {settings.format}"
+        )
 
 
 def _check_column(setting: str, name: str | None, columns: Sequence[str], address: str) -> None:
