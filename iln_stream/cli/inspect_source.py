@@ -23,7 +23,7 @@ _WIDEST = 30
 
 _HOW_TO_READ = (
     *("bootstrap", "kafka_options", "kafka_secrets", "kafka_client"),
-    *("format", "registry", "registry_options", "registry_secrets"),
+    *("format", "registry", "registry_options", "registry_secrets", "decoder"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
 

@@ -82,7 +82,7 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
         value = text
     try:
         number = float(value)
-    except OverflowError:  # an integer beyond a double
+    except (OverflowError, TypeError, ValueError):  # an integer beyond a double, or no number
         raise MalformedError(_wrong(name, kind, value)) from None
     if not isfinite(number) or (kind == "boolean" and number not in (0.0, 1.0)):
         raise MalformedError(_wrong(name, kind, value))

@@ -6,10 +6,11 @@ from typing import Any
 
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
 from iln_stream.mapping.decoder import Parse
+from iln_stream.mapping.own_format import OwnFormat
 from iln_stream.prequential import Task
+from iln_stream.service.plugins import DECODERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
-from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
 
 FIELDS = (
     "target",
@@ -38,10 +39,11 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     """
     given = [name for name in FIELDS if name in settings.model_fields_set]
     _check_format(settings, stream)
-    if settings.format != "json" and not given:
+    own = settings.decoder or (settings.format if settings.format != "json" else None)
+    if own and not given:
         raise SettingsError(
-            f"target: name the field of the label: records in {settings.format} are read as they "
-            "are. `iln-stream inspect-source` shows their fields"
+            f"target: name the field of the label: records in {own} are read as they are. "
+            "`iln-stream inspect-source` shows their fields"
         )
     if stream.form == "examples":
         if given:
@@ -91,8 +93,27 @@ def parser_of(settings: Settings, stream: Scheme) -> Parse:
     _check_format(settings, stream)
     if stream.form == "rows":
         return parse_row
+    if settings.decoder is not None:
+        return OwnFormat(settings.decoder, _imported(settings.decoder))
     if settings.format == "json":
         return parse_json
+    return _with_registry(settings)
+
+
+def _imported(name: str) -> Any:
+    """Return the user's function; a class is called to make one."""
+    found = load_plugin("decoder", name, DECODERS)
+    found = found() if isinstance(found, type) else found
+    if not callable(found):
+        raise SettingsError(
+            f"decoder = {name!r} is no function of a record's bytes, but {type(found).__name__}"
+        )
+    return found
+
+
+def _with_registry(settings: Settings) -> Parse:
+    from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
+
     try:
         from iln_stream.mapping.registry import RegistryParser
     except ImportError as error:
@@ -101,6 +122,7 @@ def parser_of(settings: Settings, stream: Scheme) -> Parse:
             "'iln-stream[registry]'"
         ) from error
     assert settings.registry is not None
+    assert settings.format != "json"
     secrets = read_secrets(
         settings.registry_secrets, "registry_secrets", REGISTRY_SECRETS, "registry_options"
     )
@@ -114,13 +136,21 @@ def described(settings: Settings) -> dict[str, Any] | None:
     if not any(name in settings.model_fields_set for name in FIELDS):
         return None
     chosen = {name: getattr(settings, name) for name in FIELDS}
-    if settings.format != "json":
-        chosen["format"] = settings.format
+    chosen |= {
+        name: getattr(settings, name)
+        for name in ("format", "decoder")
+        if getattr(settings, name) != Settings.model_fields[name].default
+    }
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
 
 
 def _check_format(settings: Settings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
+    if settings.decoder is not None:
+        if settings.format != "json":
+            raise SettingsError("decoder: it reads records instead of format; unset one of them")
+        if stream.form != "json":
+            raise SettingsError(f"decoder: {stream.address} has no bytes to decode; unset it")
     if settings.format == "json":
         unused = [
             name

@@ -82,6 +82,11 @@ class Settings(CommandSettings):
         "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
         "path of a file that contains its value.",
     )
+    decoder: str | None = Field(
+        default=None,
+        description="Your own format: `package.module:attribute` of a function that gets a "
+        "record's bytes and returns its fields as a mapping.",
+    )
     target: str | None = Field(
         default=None,
         description="Field of the label (`price`, or a nested one: `sale.price`). If this or "
