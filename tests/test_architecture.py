@@ -30,6 +30,7 @@ THIRD_PARTIES = {
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},
+    "pyarrow": {"streams"},
     "pydantic": {"api", "cli", "events", "service", "settings"},
     "pydantic_core": {"mapping"},
     "pydantic_settings": {"api", "settings"},

@@ -96,6 +96,7 @@ def _extras(settings: Settings) -> Iterator[Finding]:
         "iln-stream[registry]",
         essential=settings.format != "json",
     )
+    yield _package("pyarrow", "reading Parquet files", "iln-stream[parquet]")
     for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
         yield _package(
             name,

@@ -2,7 +2,7 @@
 
 from iln_stream.mapping.decoder import MappedDecoder
 from iln_stream.mapping.field_mapping import FieldMapping
-from iln_stream.mapping.parsing import parse_json, parse_row
+from iln_stream.mapping.parsing import parse_json, parse_row, parse_table_row
 from iln_stream.mapping.time_features import TIME_FEATURES, TimeFeatures
 from iln_stream.mapping.values import FIELD_TYPES, NULLS
 
@@ -15,4 +15,5 @@ __all__ = [
     "TimeFeatures",
     "parse_json",
     "parse_row",
+    "parse_table_row",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row, parse_table_row
 from iln_stream.mapping.decoder import Parse
 from iln_stream.mapping.own_format import OwnFormat
 from iln_stream.prequential import Task
@@ -51,7 +51,7 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
         return None
     if not given and stream.form == "json":
         return None
-    if stream.form == "rows" and settings.target is None:
+    if stream.form in ("rows", "table") and settings.target is None:
         raise SettingsError(
             f"target: say which column of {stream.address} is the label; it has "
             f"{', '.join(stream.columns() or ())}"
@@ -93,6 +93,8 @@ def parser_of(settings: Settings, stream: Scheme) -> Parse:
     _check_format(settings, stream)
     if stream.form == "rows":
         return parse_row
+    if stream.form == "table":
+        return parse_table_row
     if settings.decoder is not None:
         return OwnFormat(settings.decoder, _imported(settings.decoder))
     if settings.format == "json":
@@ -172,7 +174,7 @@ def _check_format(settings: Settings, stream: Scheme) -> None:
 
 
 def _check_column(setting: str, name: str | None, columns: Sequence[str], address: str) -> None:
-    if name is None or name in columns:
+    if name is None or name.startswith(tuple(f"{each}." for each in columns)) or name in columns:
         return
     close = get_close_matches(name, columns, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""

@@ -30,8 +30,8 @@ class Settings(CommandSettings):
         default="kafka",
         description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
         "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
-        "`.jsonl` or `.csv` file; `-` for JSON lines on standard input; `river:NAME` or "
-        "`synthetic:NAME` for a River dataset; or `package.module:attribute` for your own source.",
+        "`.jsonl`, `.csv` or `.parquet` file; `-` for JSON lines on standard input; `river:NAME` "
+        "or `synthetic:NAME` for a River dataset; or `package.module:attribute` of a source.",
     )
     bootstrap: str = Field(
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."

@@ -9,7 +9,7 @@ from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.sink import Sink, TransactionalSink
 
-Form = Literal["json", "rows", "examples"]
+Form = Literal["json", "rows", "table", "examples"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Scheme:
     """Whether it needs the brokers in `bootstrap`."""
 
     form: Form = "json"
-    """What payloads are: JSON text; rows, mappings of texts by column; or examples, mappings of
-    the form `{"x": {...}, "y": ...}`."""
+    """What payloads are: JSON text; rows, mappings of texts by column; a table, mappings of values
+    of any type by column; or examples, mappings of the form `{"x": {...}, "y": ...}`."""
 
     needs_start = False
     """Whether the user has to set `start`."""

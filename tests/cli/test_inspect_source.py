@@ -1,7 +1,11 @@
 """`iln-stream inspect-source`: the fields of a source, and settings that learn them."""
 
+import datetime as dt
 import json
 import tomllib
+
+import pyarrow as pa
+from pyarrow import parquet
 
 
 def test_names_are_printed_as_they_are(command, tmp_path):
@@ -26,3 +30,31 @@ def test_a_record_whose_fields_hide_one_another(command, tmp_path):
     assert done.code == 0, done.err
     assert "1 records can't be read; the first: offset 0: a.b: two fields" in done.err
     assert 'target = "price"' in done.out
+
+
+def test_a_parquet_file(command, tmp_path):
+    """The proposal for a Parquet file learns it."""
+    hours = [dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(hours=i) for i in range(60)]
+    table = pa.table(
+        {
+            "at": hours,
+            "shop": [{"zip": f"0{i % 7}067"} for i in range(60)],
+            "sky": pa.array([["clear", "rain"][i % 2] for i in range(60)]).dictionary_encode(),
+            "photo": [b"\x00"] * 60,
+            "price": [i % 7 / 2 for i in range(60)],
+        }
+    )
+    parquet.write_table(table, tmp_path / "a.parquet")
+    done = command("inspect-source", "a.parquet")
+    assert done.code == 0, done.err
+    assert tomllib.loads(done.out) == {
+        "source": "a.parquet", "target": "price", "time_field": "at", "ignore": ["photo"],
+        "time_features": ["hour", "weekday"], "types": {"shop.zip": "category"},
+    }  # fmt: skip
+    (tmp_path / "learn.toml").write_text(done.out)
+    ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    assert ran.code == 0
+    assert "60 events, 0 dead letters" in ran.err
+    refused = command("run", "--source", "a.parquet", "--target", "shop.zap")
+    assert "no column 'shop.zap'" in refused.err
+    assert "did you mean shop.zip?" in refused.err
