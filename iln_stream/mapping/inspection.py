@@ -7,8 +7,8 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.mapping.flatten import INDICATOR, flatten
-from iln_stream.mapping.times import posix_seconds
-from iln_stream.mapping.values import NULLS, FieldType, is_boolean, is_number
+from iln_stream.mapping.times import DateOrder, posix_seconds
+from iln_stream.mapping.values import NULLS, USUAL, FieldType, Notation, is_boolean, is_number
 
 Role = Literal["label", "input", "id", "time", "ignored"]
 
@@ -58,7 +58,9 @@ class Field(NamedTuple):
     why: str = ""
 
 
-def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = None) -> list[Field]:
+def inspect_fields(
+    records: Iterable[Mapping[str, Any]], target: str | None = None, notation: Notation = USUAL
+) -> list[Field]:
     """Return what records show of their fields, with a guess of each field's role and type.
 
     Parameters
@@ -67,6 +69,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
         Fields of some records, in order; a thousand are plenty.
     target
         The field of the label, if it is known.
+    notation
+        How texts write numbers and dates.
 
     Examples
     --------
@@ -83,8 +87,9 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
             # An indicator is a boolean to people.
             values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
-    found = [_field(name, seen, n) for name, seen in values.items()]
-    found = _with_one(found, "time", [each.name for each in found if _is_time(each, values)])
+    found = [_field(name, seen, n, notation) for name, seen in values.items()]
+    times = [each.name for each in found if _is_time(each, values, notation.date_order)]
+    found = _with_one(found, "time", times)
     found = _with_one(found, "id", [each.name for each in found if _is_id(each, n)])
     return _with_one(found, "label", [target] if target else _possible_labels(found))
 
@@ -105,11 +110,16 @@ def proposed(fields: Sequence[Field]) -> dict[str, Any]:
     return settings
 
 
-def _field(name: str, seen: Sequence[Any], n: int) -> Field:
+def _field(name: str, seen: Sequence[Any], n: int, notation: Notation) -> Field:
     present = [value for value in seen if not _is_missing(value)]
-    kinds = Counter(map(_kind, present))
+    found = [_kind(value, notation) for value in present]
+    kinds = Counter(found)
     distinct = Counter(str(value) for value in present[:_MOST_DISTINCT])
-    numbers = [_as_number(value) for value in present if _kind(value) in _NUMERIC]
+    numbers = [
+        _as_number(value, notation)
+        for value, kind in zip(present, found, strict=True)
+        if kind in _NUMERIC
+    ]
     finite = [number for number in numbers if number is not None]
     low, high = (min(finite), max(finite)) if finite else _extremes(distinct)
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct))
@@ -139,7 +149,7 @@ def _guess(
     return "input", "auto", ""
 
 
-def _is_time(each: Field, values: Mapping[str, Sequence[Any]]) -> bool:
+def _is_time(each: Field, values: Mapping[str, Sequence[Any]], order: DateOrder) -> bool:
     """Whether the values are times that mostly grow, or times with a usual name."""
     if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
         return False
@@ -148,7 +158,7 @@ def _is_time(each: Field, values: Mapping[str, Sequence[Any]]) -> bool:
         if _is_missing(value):
             continue
         try:
-            times.append(posix_seconds(value))
+            times.append(posix_seconds(value, order))
         except (ValueError, TypeError, OverflowError):
             return False
     if not times or not all(_OLDEST <= time <= _LATEST for time in times):
@@ -191,13 +201,13 @@ def _with_one(found: Sequence[Field], role: Role, names: Sequence[str]) -> list[
 _NUMERIC = {"number", "number as text"}
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Any, notation: Notation) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):
         return "number"
     if isinstance(value, str):
-        if is_number(value):
+        if is_number(value, notation):
             return "number as text"
         return "boolean as text" if is_boolean(value) else "text"
     return "bytes" if isinstance(value, bytes) else "list"
@@ -209,9 +219,10 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value
 
 
-def _as_number(value: Any) -> float | None:
+def _as_number(value: Any, notation: Notation) -> float | None:
+    number: Any = notation.number(value) if isinstance(value, str) else value
     try:
-        number = float(value)
+        number = float(number)
     except OverflowError:  # an integer beyond a double
         return None
     return number if isfinite(number) else None

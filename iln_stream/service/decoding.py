@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row, parse_table_row
+from iln_stream.mapping import (
+    FieldMapping,
+    MappedDecoder,
+    Notation,
+    parse_json,
+    parse_row,
+    parse_table_row,
+)
 from iln_stream.mapping.decoder import Parse
 from iln_stream.mapping.own_format import OwnFormat
 from iln_stream.prequential import Task
@@ -24,6 +31,9 @@ FIELDS = (
 )
 """The settings that say which fields records have."""
 
+NOTATION = ("decimal", "date_order")
+"""The settings that say how texts write numbers and dates."""
+
 REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.password")
 """Options of a registry's client whose value may be in a file."""
 
@@ -37,7 +47,7 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
         When the settings contradict each other or the stream.
 
     """
-    given = [name for name in FIELDS if name in settings.model_fields_set]
+    given = [name for name in (*FIELDS, *NOTATION) if name in settings.model_fields_set]
     _check_format(settings, stream)
     own = settings.decoder or (settings.format if settings.format != "json" else None)
     if own and not given:
@@ -57,7 +67,9 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
             f"{', '.join(stream.columns() or ())}"
         )
     try:
-        mapping = FieldMapping(**{name: getattr(settings, name) for name in FIELDS})
+        notation = Notation(settings.decimal, settings.date_order)
+        chosen = {name: getattr(settings, name) for name in FIELDS}
+        mapping = FieldMapping(**chosen, notation=notation)
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
@@ -135,12 +147,12 @@ def _with_registry(settings: Settings) -> Parse:
 
 def described(settings: Settings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
-    if not any(name in settings.model_fields_set for name in FIELDS):
+    if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
         return None
     chosen = {name: getattr(settings, name) for name in FIELDS}
     chosen |= {
         name: getattr(settings, name)
-        for name in ("format", "decoder")
+        for name in ("format", "decoder", *NOTATION)
         if getattr(settings, name) != Settings.model_fields[name].default
     }
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}

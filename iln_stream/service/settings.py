@@ -87,6 +87,19 @@ class Settings(CommandSettings):
         description="Your own format: `package.module:attribute` of a function that gets a "
         "record's bytes and returns its fields as a mapping.",
     )
+    separator: Literal[",", ";", "tab", "|"] = Field(
+        default=",", description="What separates the cells of a CSV file."
+    )
+    decimal: Literal[".", ","] = Field(
+        default=".",
+        description="What stands before the decimals of numbers that come as text: with `,`, dots "
+        "may separate thousands.",
+    )
+    date_order: Literal["ymd", "dmy", "mdy"] = Field(
+        default="ymd",
+        description="Order of year, month and day in dates: with `dmy`, `31.12.2026` and "
+        "`31/12/2026` are times, too; with `mdy`, `12/31/2026`.",
+    )
     target: str | None = Field(
         default=None,
         description="Field of the label (`price`, or a nested one: `sale.price`). If this or "

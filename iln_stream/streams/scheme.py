@@ -26,6 +26,8 @@ class StreamOptions:
         Maximum number of events from a source that is not a log.
     seed
         Seed of synthetic streams.
+    separator
+        What separates the cells of a CSV file: `,`, `;`, `tab` or `|`.
 
     """
 
@@ -37,6 +39,7 @@ class StreamOptions:
     stop_at_end: bool = False
     limit: int | None = None
     seed: int = 1
+    separator: str = ","
 
 
 class Scheme:
@@ -95,6 +98,10 @@ class Scheme:
 
     def columns(self) -> Sequence[str] | None:
         """Return the names of the fields that every record has; None: they may differ."""
+        return None
+
+    def separator(self) -> str | None:
+        """Return what seems to separate the cells of a CSV file; None: unknown, or no such file."""
         return None
 
     def wait(self) -> None:

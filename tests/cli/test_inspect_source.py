@@ -58,3 +58,32 @@ def test_a_parquet_file(command, tmp_path):
     refused = command("run", "--source", "a.parquet", "--target", "shop.zap")
     assert "no column 'shop.zap'" in refused.err
     assert "did you mean shop.zip?" in refused.err
+
+
+def test_a_spreadsheet_of_another_country(command, tmp_path):
+    """What is unusual is named; its settings are proposed and read the file; run without fails."""
+    lines = [
+        f'{i % 28 + 1:02d}.01.2026;"{i % 7},5";"{("klar", "Regen; stark")[i % 2]}";{i % 9},50'
+        for i in range(60)
+    ]
+    text = "\ufeff" + "\r\n".join(["Datum;Außen Temp;Wetter;Preis (EUR)", *lines]) + "\r\n"
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    done = command("inspect-source", "a.csv")
+    assert done.code == 0, done.err
+    for found in ("cells separated by ;", "a decimal comma", "the day first"):
+        assert f"It has {found}" in done.err or f"with {found}" in done.err
+    assert '"Außen Temp" = "number"' in done.out
+    settings = tomllib.loads(done.out)
+    assert (settings["separator"], settings["decimal"], settings["date_order"]) == (";", ",", "dmy")
+    assert (settings["target"], settings["time_field"]) == ("Preis (EUR)", "Datum")
+    (tmp_path / "learn.toml").write_text(done.out)
+    run = ("run", "--metrics-port", "0", "--learner", "pool")
+    ran = command(*run, "--config", "learn.toml")
+    assert ran.code == 0
+    assert "60 events, 0 dead letters" in ran.err
+    as_it_is = ("--source", "a.csv", "--target", "Preis (EUR)")
+    refused = command(*run, *as_it_is)
+    assert (refused.code, "set separator = ';'" in refused.err) == (2, True)
+    refused = command(*run, *as_it_is, "--separator", ";")
+    assert (refused.code, 'set decimal = ","' in refused.err) == (2, True)
+    assert 'decimal = ","' in refused.err.rpartition("Save this as")[2]

@@ -7,7 +7,7 @@ from types import ModuleType
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.base import Source
-from iln_stream.streams.files.csv import CsvSource, columns_of
+from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
 from iln_stream.streams.files.json_lines_sink import JsonLinesSink
 from iln_stream.streams.files.json_lines_source import JsonLinesSource
 from iln_stream.streams.scheme import Form, Scheme
@@ -38,14 +38,18 @@ class FileScheme(Scheme):
         """Return the header of a CSV file, or the columns of a Parquet file."""
         path = Path(self.name)
         if self._is(".csv"):
-            return columns_of(path)
+            return columns_of(path, self.options.separator)
         return _parquet(path).columns_of(path) if self._is_parquet else None
+
+    def separator(self) -> str | None:
+        """Return what seems to separate the cells of a CSV file."""
+        return separator_of(Path(self.name)) if self._is(".csv") else None
 
     def source(self) -> Source:
         """Open the file as its extension tells."""
         path, limit = Path(self.name), self.options.limit
         if self._is(".csv"):
-            return CsvSource(path, limit=limit)
+            return CsvSource(path, limit=limit, separator=self.options.separator)
         if self._is_parquet:
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
         if self._is(".jsonl"):
