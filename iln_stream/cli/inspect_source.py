@@ -16,7 +16,7 @@ from iln_stream.events import MalformedError
 from iln_stream.mapping import Notation
 from iln_stream.mapping.flatten import flatten
 from iln_stream.mapping.guessed_notation import guessed_notation
-from iln_stream.mapping.inspection import Field, inspect_fields, proposed
+from iln_stream.mapping.inspection import Field, inspect_fields, possible_codes, proposed
 from iln_stream.service import Settings, parser_of, source_stream
 from iln_stream.streams import Record, Scheme, Source
 
@@ -102,6 +102,13 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
     }
     _print(out, as_toml({"source": settings.source, **given, **proposed(shown)}), soft_wrap=True)
+    if codes := possible_codes(shown):
+        _print(
+            out,
+            "# Few different whole numbers: counts, or codes? If they are codes, add to types: "
+            + ", ".join(f'{_toml(name)} = "category"' for name in codes),
+            soft_wrap=True,
+        )
 
 
 def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> Settings:

@@ -1,5 +1,6 @@
 """Guessing the mapping of records from the first of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -14,6 +15,11 @@ Role = Literal["label", "input", "id", "time", "ignored"]
 
 _LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
+_CODES = re.compile(
+    r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$",
+)
+"""Names of whole numbers that are categories. A field with a new value in each record is an id."""
+
 _MOST_DISTINCT = 10_000
 _FEW = 20
 """Records from which a field with a new value each time is an id or free text."""
@@ -44,6 +50,8 @@ class Field(NamedTuple):
         What its values should be taken as.
     why
         Why it is ignored, or why its type is not what it looks like; empty otherwise.
+    maybe_code
+        Whether it has few different whole numbers, which may be counts, or codes of categories.
 
     """
 
@@ -56,6 +64,7 @@ class Field(NamedTuple):
     role: Role
     type: FieldType
     why: str = ""
+    maybe_code: bool = False
 
 
 def inspect_fields(
@@ -110,6 +119,11 @@ def proposed(fields: Sequence[Field]) -> dict[str, Any]:
     return settings
 
 
+def possible_codes(fields: Sequence[Field]) -> list[str]:
+    """Return the names of inputs with few different whole numbers, which may be codes."""
+    return [each.name for each in fields if each.maybe_code and each.role == "input"]
+
+
 def _field(name: str, seen: Sequence[Any], n: int, notation: Notation) -> Field:
     present = [value for value in seen if not _is_missing(value)]
     found = [_kind(value, notation) for value in present]
@@ -123,7 +137,24 @@ def _field(name: str, seen: Sequence[Any], n: int, notation: Notation) -> Field:
     finite = [number for number in numbers if number is not None]
     low, high = (min(finite), max(finite)) if finite else _extremes(distinct)
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct))
-    return Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
+    maybe_code = False
+    if role == "input" and set(kinds) <= _NUMERIC and all(map(_is_whole, numbers)):
+        if kind != "category" and _named_as_code(name) and len(distinct) > 1:
+            kind, why = "category", "a code by its name"
+        elif kind != "category":
+            maybe_code = 2 < len(distinct) <= min(_FEW, len(present) / 10)
+    return Field(
+        name, kinds, n - len(present), len(distinct), low, high, role, kind, why, maybe_code
+    )
+
+
+def _is_whole(number: float | None) -> bool:
+    return number is None or number.is_integer()
+
+
+def _named_as_code(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return _CODES.search(last) is not None
 
 
 def _guess(

@@ -101,7 +101,6 @@ class PrequentialLoop:
         self.pending = pending
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
-        self._is_mapped = decoder is not None
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._predict = self.task.predictor(learner)
@@ -297,8 +296,9 @@ class PrequentialLoop:
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
         letter, n = self._first_failed, self._n_failed_at_first
+        is_mapped = not isinstance(self._decode, EnvelopeDecoder)
         is_event = letter.reason.startswith(_LEARNER_FAILED)
-        advice = "" if is_event or self._is_mapped else f". {proposal(letter.payload)}"
+        advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{advice}"

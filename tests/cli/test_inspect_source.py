@@ -87,3 +87,13 @@ def test_a_spreadsheet_of_another_country(command, tmp_path):
     refused = command(*run, *as_it_is, "--separator", ";")
     assert (refused.code, 'set decimal = ","' in refused.err) == (2, True)
     assert 'decimal = ","' in refused.err.rpartition("Save this as")[2]
+
+
+def test_whole_numbers_that_may_be_codes(command, tmp_path):
+    """They are named in a comment of the proposal, which stays valid TOML."""
+    records = [{"line": i % 3, "shop_id": i % 7, "price": i / 2} for i in range(100)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    done = command("inspect-source", "a.jsonl")
+    assert tomllib.loads(done.out)["types"] == {"shop_id": "category"}
+    assert done.out.splitlines()[-1].startswith("# Few different whole numbers")
+    assert '"line" = "category"' in done.out

@@ -341,3 +341,12 @@ def test_a_date_in_another_order():
     """A date with the year at its end is refused with the setting that reads it."""
     with pytest.raises(MalformedError, match=r"got '31\.12\.2026'; set date_order to dmy"):
         decoded({"at": "31.12.2026", "y": 1}, target="y", time_field="at")
+
+
+@pytest.mark.parametrize("code", [8001, 8001.0, "8001"])
+def test_codes_are_one_category(code):
+    """A code is the same category as number and as text; text keeps its leading zeros."""
+    decode = decoder(target="y", types={"zip": "category"})
+    assert decode({"zip": code, "y": 1.0}, None).x == {"zip=8001": 1.0}
+    assert decode({"zip": "01067", "y": 1.0}, None).x == {"zip=01067": 1.0}
+    assert not decode.n_coerced
