@@ -32,11 +32,13 @@ _FOUND = {
 """What settings that are not the usual ones mean."""
 
 _HOW_TO_READ = (
-    *("bootstrap", "kafka_options", "kafka_secrets", "kafka_client"),
-    *("format", "registry", "registry_options", "registry_secrets", "decoder"),
+    *("bootstrap", "kafka_client", "format", "registry", "decoder"),
     *("separator", "decimal", "date_order"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
+
+_HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secrets")
+"""Those that it only names."""
 
 
 def inspect_source(settings: Settings, n_records: int, console: Console, out: Console) -> None:
@@ -102,6 +104,8 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
     }
     _print(out, as_toml({"source": settings.source, **given, **proposed(shown)}), soft_wrap=True)
+    if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
+        _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
     if codes := possible_codes(shown):
         _print(
             out,

@@ -196,7 +196,9 @@ def value_of(record: Record) -> bytes | None:
     payload: Any = record.payload
     if not isinstance(payload, Mapping):
         return payload  # type: ignore[no-any-return]
-    return json.dumps(payload, default=_in_json).encode()
+    # JSON has no NaN; it means a missing value, as null does.
+    fields = {name: None if value != value else value for name, value in payload.items()}
+    return json.dumps(fields, default=_in_json).encode()
 
 
 def _in_json(value: Any) -> Any:

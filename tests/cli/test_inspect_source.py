@@ -97,3 +97,13 @@ def test_whole_numbers_that_may_be_codes(command, tmp_path):
     assert tomllib.loads(done.out)["types"] == {"shop_id": "category"}
     assert done.out.splitlines()[-1].startswith("# Few different whole numbers")
     assert '"line" = "category"' in done.out
+
+
+def test_the_proposal_has_no_password(command, tmp_path):
+    """Options that may hold a password are named in the proposal, not shown."""
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "price": 2}\n{"a": 2, "price": 3}\n')
+    options = '{"sasl_plain_password": "geheim"}'
+    done = command("inspect-source", "a.jsonl", "--kafka-options", options)
+    assert "# Add kafka_options: they may hold passwords" in done.out
+    assert "geheim" not in done.out + done.err
+    assert tomllib.loads(done.out)["target"] == "price"

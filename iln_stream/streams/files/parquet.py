@@ -122,6 +122,6 @@ def _values(column: Any) -> list[Any]:
         unit = _PER_SECOND[kind.unit]
         whole = column.cast(pa.int64()).to_pylist()
         return [None if value is None else value / unit for value in whole]
-    if pa.types.is_floating(kind):  # null becomes NaN, and both mean a missing value
+    if pa.types.is_floating(kind) and not column.null_count:
         return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
     return column.to_pylist(maps_as_pydicts="strict")  # type: ignore[no-any-return]
