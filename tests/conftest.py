@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
+from support.schema_registry import SchemaRegistry
 
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     """The broker that all tests share; whoever asks for it without a Kafka at hand fails."""
     with KafkaBroker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
+    """The schema registry that the tests share; a test that stops it starts it again."""
+    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as running:
         yield running
 
 

@@ -18,7 +18,7 @@ FOR_ALL = {"errors", "imports"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {
-    "confluent_kafka": {"streams"},
+    "confluent_kafka": {"mapping", "streams"},
     "fastapi": {"api"},
     "httpx": {"client"},
     "kafka": {"streams"},
@@ -30,6 +30,7 @@ THIRD_PARTIES = {
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},
+    "pyarrow": {"streams"},
     "pydantic": {"api", "cli", "events", "service", "settings"},
     "pydantic_core": {"mapping"},
     "pydantic_settings": {"api", "settings"},

@@ -7,6 +7,8 @@ from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from iln_stream.events import Inputs, NumbersAsText
+
 ROUTES = frozenset(
     {"/predict", "/events", "/feedback", "/model", "/metrics", "/live", "/ready", "/openapi.json"}
 )
@@ -77,6 +79,12 @@ class ApiMetrics:
         self._groups = Histogram(
             "iln_api_group_size", "Events appended together.", buckets=GROUPS, registry=registry
         )
+        self._numbers_as_text = Counter(
+            "iln_api_numbers_as_categories",
+            "Inputs that are numbers as text, and so are taken as categories.",
+            registry=registry,
+        )
+        self._texts = NumbersAsText()
         self._backlog = Gauge(
             "iln_api_backlog",
             "Records between the learner's published position and the end of the log.",
@@ -93,6 +101,11 @@ class ApiMetrics:
         count, duration = kept
         count.inc()
         duration.observe(seconds)
+
+    def got(self, events: Iterable[Inputs]) -> None:
+        """Count inputs of events that are numbers as text; warn once of each name."""
+        if n := sum(map(self._texts.watch, events)):
+            self._numbers_as_text.inc(n)
 
     def refused(self, reason: str) -> None:
         """Count a request that was not carried out."""

@@ -41,6 +41,7 @@ class Routes(NamedTuple):
             events = [event.x for event in message.events]
         else:
             events = [message.x]
+        self.metrics.got(events)
         name, predictor = self.models.chosen(message.model)
         predictions = await predictor.predict(events)
         self.metrics.predicted(len(predictions))
@@ -56,6 +57,8 @@ class Routes(NamedTuple):
             records = [_event_record(e, f"events.{i}.") for i, e in enumerate(message.events)]
         else:
             records = [_event_record(message)]
+        events = message.events if isinstance(message, EventBatch) else (message,)
+        self.metrics.got(each.x for each in events)
         return await self._append(records)
 
     async def feedback(self, request: Request) -> Response:

@@ -226,7 +226,9 @@ def replay(
     settings: Settings,
     source: Annotated[
         str,
-        typer.Argument(help="`river:NAME`, `synthetic:NAME`, a `.csv` or a `.jsonl` file, or `-`."),
+        typer.Argument(
+            help="`river:NAME`, `synthetic:NAME`, a `.csv`, `.parquet` or `.jsonl` file, or `-`."
+        ),
     ],
     rate: Annotated[
         float | None,

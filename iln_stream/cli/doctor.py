@@ -90,6 +90,13 @@ def _extras(settings: Settings) -> Iterator[Finding]:
         "iln-stream[confluent]",
         essential=source_stream(settings).needs_broker and settings.kafka_client == "confluent",
     )
+    yield _package(
+        "fastavro",
+        "reading topics with a schema registry (--format avro or json-schema)",
+        "iln-stream[registry]",
+        essential=settings.format != "json",
+    )
+    yield _package("pyarrow", "reading Parquet files", "iln-stream[parquet]")
     for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
         yield _package(
             name,

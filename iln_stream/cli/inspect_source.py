@@ -13,14 +13,32 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError
-from iln_stream.mapping import parse_json, parse_row
+from iln_stream.mapping import Notation
 from iln_stream.mapping.flatten import flatten
-from iln_stream.mapping.inspection import Field, inspect_fields, proposed
-from iln_stream.service import Settings, source_stream
+from iln_stream.mapping.guessed_notation import guessed_notation
+from iln_stream.mapping.inspection import Field, inspect_fields, possible_codes, proposed
+from iln_stream.service import Settings, parser_of, source_stream
 from iln_stream.streams import Record, Scheme, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 30
+
+_FOUND = {
+    "separator": {";": "cells separated by ;", "tab": "cells separated by tabs",
+                  "|": "cells separated by |"},
+    "decimal": {",": "numbers with a decimal comma"},
+    "date_order": {"dmy": "dates with the day first", "mdy": "dates with the month first"},
+}  # fmt: skip
+"""What settings that are not the usual ones mean."""
+
+_HOW_TO_READ = (
+    *("bootstrap", "kafka_client", "format", "registry", "decoder"),
+    *("separator", "decimal", "date_order"),
+)
+"""Settings that the proposal repeats if they were given: without them a run could not read."""
+
+_HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secrets")
+"""Those that it only names."""
 
 
 def inspect_source(settings: Settings, n_records: int, console: Console, out: Console) -> None:
@@ -45,10 +63,12 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     """
     stream = source_stream(settings)
     stream.check()
+    settings = _noted(settings, {"separator": stream.separator() or ","}, console)
+    stream = source_stream(settings)
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
     stream.wait()
-    parse = parse_row if stream.form == "rows" else parse_json
+    parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, first_reason = 0, ""
     for record in islice(_records(stream), n_records):
@@ -71,14 +91,41 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         )
         console.print(_table(inspect_fields([fields["x"] for fields in found], target="")))
         return
-    shown = inspect_fields(found, settings.target)
+    settings = _noted(settings, guessed_notation(map(flatten, found))._asdict(), console)
+    notation = Notation(settings.decimal, settings.date_order)
+    shown = inspect_fields(found, settings.target, notation)
     console.print(_table(shown))
     console.print(
         "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:",
         soft_wrap=True,
     )
     console.print()
-    _print(out, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
+    given = {
+        name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
+    }
+    _print(out, as_toml({"source": settings.source, **given, **proposed(shown)}), soft_wrap=True)
+    if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
+        _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
+    if codes := possible_codes(shown):
+        _print(
+            out,
+            "# Few different whole numbers: counts, or codes? If they are codes, add to types: "
+            + ", ".join(f'{_toml(name)} = "category"' for name in codes),
+            soft_wrap=True,
+        )
+
+
+def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> Settings:
+    """Return settings with what was guessed, unless it was given; say what is not usual."""
+    given, usual = settings.model_fields_set, Settings.model_fields
+    unusual = {
+        name: value
+        for name, value in guessed.items()
+        if name not in given and value != usual[name].default
+    }
+    for name, value in unusual.items():
+        _print(console, f"It has {_FOUND[name][value]}.")
+    return settings.model_copy(update=unusual)
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
@@ -93,7 +140,7 @@ def as_toml(settings: Mapping[str, Any]) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
+        return f"{{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)  # texts and lists are written alike
 
 

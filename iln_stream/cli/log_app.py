@@ -85,14 +85,14 @@ def tail_topic(
 
 
 @log_app.command("import")
-@partial(with_settings, only=(*CONNECTION, "start", "limit", "seed", *LOGGING))
+@partial(with_settings, only=(*CONNECTION, "start", "limit", "seed", "separator", *LOGGING))
 def import_stream(
     settings: Settings,
     source: Annotated[
         str,
         typer.Argument(
-            help="`kafka:TOPIC`, `sqlite:PATH#TOPIC`, a `.jsonl` or `.csv` file, `-`, `river:NAME` "
-            "or `synthetic:NAME`."
+            help="`kafka:TOPIC`, `sqlite:PATH#TOPIC`, a `.jsonl`, `.csv` or `.parquet` file, `-`, "
+            "`river:NAME` or `synthetic:NAME`."
         ),
     ],
     address: Topic,

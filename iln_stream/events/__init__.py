@@ -11,6 +11,7 @@ from iln_stream.events.decode import (
 from iln_stream.events.event import ClassEvent, ClassLabel, Event, Inputs, Label
 from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
 from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
+from iln_stream.events.numbers_as_text import NumbersAsText
 from iln_stream.events.one_hot import one_hot
 from iln_stream.events.proposal import proposal
 
@@ -25,6 +26,7 @@ __all__ = [
     "Inputs",
     "Label",
     "MalformedError",
+    "NumbersAsText",
     "Prediction",
     "PredictionEncoder",
     "decode",

@@ -1,11 +1,13 @@
 """What the loop gets from a record: an example to predict, to learn, or both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from iln_stream.events.decode import decode
 from iln_stream.events.event import Event, Label
+from iln_stream.events.numbers_as_text import NumbersAsText
 from iln_stream.events.one_hot import one_hot
+from iln_stream.reporting import MetricSpec
 
 
 class Example(NamedTuple):
@@ -48,6 +50,8 @@ class Decoder(Protocol):
 class EnvelopeDecoder:
     """Decodes events of the form `{"x": {...}, "y": ..., "id": ..., "timestamp": ...}`.
 
+    Texts that look like numbers are categories, as all texts are; they are counted and warned of.
+
     Parameters
     ----------
     event_type, label_type
@@ -64,6 +68,8 @@ class EnvelopeDecoder:
     def __init__(self, event_type: type[Event] = Event, label_type: type[Label] = Label) -> None:
         self._event_type = event_type
         self._label_type = label_type
+        self._numbers_as_text = NumbersAsText()
+        self.n_numbers_as_text = 0
 
     def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
         """Decode an event, or the label of an earlier one."""
@@ -72,4 +78,17 @@ class EnvelopeDecoder:
             return Example(None, event.y, event.id, written)
         moment = event.timestamp
         time = written if moment is None else moment.timestamp()
+        if str in map(type, event.x.values()):
+            self.n_numbers_as_text += self._numbers_as_text.watch(event.x)
         return Example(one_hot(event.x), event.y, event.id, time)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the count of numbers that came as text."""
+        return (
+            MetricSpec(
+                "iln_numbers_as_categories_total",
+                "counter",
+                "Inputs of events that are numbers as text, and so are taken as categories.",
+                lambda: self.n_numbers_as_text,
+            ),
+        )

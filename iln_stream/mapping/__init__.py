@@ -2,9 +2,9 @@
 
 from iln_stream.mapping.decoder import MappedDecoder
 from iln_stream.mapping.field_mapping import FieldMapping
-from iln_stream.mapping.parsing import parse_json, parse_row
+from iln_stream.mapping.parsing import parse_json, parse_row, parse_table_row
 from iln_stream.mapping.time_features import TIME_FEATURES, TimeFeatures
-from iln_stream.mapping.values import FIELD_TYPES, NULLS
+from iln_stream.mapping.values import FIELD_TYPES, NULLS, Notation
 
 __all__ = [
     "FIELD_TYPES",
@@ -12,7 +12,9 @@ __all__ = [
     "TIME_FEATURES",
     "FieldMapping",
     "MappedDecoder",
+    "Notation",
     "TimeFeatures",
     "parse_json",
     "parse_row",
+    "parse_table_row",
 ]

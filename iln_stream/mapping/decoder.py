@@ -81,10 +81,11 @@ class MappedDecoder:
     ) -> None:
         self.mapping = mapping
         self._parse = parse
-        self._label = _number_label if labels == "number" else self._class_label
+        self._label = self._number_label if labels == "number" else self._class_label
         self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
         self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
+        self._notation = mapping.notation
         self._nulls = frozenset(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
         self._time_names = {
@@ -237,7 +238,7 @@ class MappedDecoder:
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
         if value is INDICATOR:  # types are about the texts
             return 1.0
-        found = as_input(name, value, kind)
+        found = as_input(name, value, kind, self._notation)
         if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
             self._coerced(name, value)
         return found
@@ -258,7 +259,7 @@ class MappedDecoder:
         value = fields[name]
         if self._is_missing(value):
             return written
-        found = as_input(name, value, "time")
+        found = as_input(name, value, "time", self._notation)
         assert isinstance(found, float)
         return found
 
@@ -270,6 +271,13 @@ class MappedDecoder:
             return value
         return None if self._is_missing(value) else self._label(name, value)
 
+    def _number_label(self, name: str, value: Any) -> float:
+        if isinstance(value, bool):
+            raise MalformedError(
+                f"{name}: expected a number, got {value!r}; a learner of classes takes booleans"
+            )
+        return float(as_input(name, value, "number", self._notation))
+
     def _class_label(self, name: str, value: Any) -> float | bool | str:
         """Return a class. Different texts are different classes, unless a type says otherwise."""
         kind = self._class_type
@@ -279,21 +287,13 @@ class MappedDecoder:
             return value
         if kind == "auto" and isinstance(value, int) and abs(value) >= _MOST_EXACT:
             return str(value)
-        found = as_input(name, value, kind)
+        found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
 
 
 def _all_floats(x: Fields) -> bool:
     """Return whether all values are finite floats; False, too, if their sum overflows."""
     return {float}.issuperset(map(type, x.values())) and isfinite(sum(x.values()))
-
-
-def _number_label(name: str, value: Any) -> float:
-    if isinstance(value, bool):
-        raise MalformedError(
-            f"{name}: expected a number, got {value!r}; a learner of classes takes booleans"
-        )
-    return float(as_input(name, value, "number"))
 
 
 def _class_of_cell(text: str) -> float | bool | str:

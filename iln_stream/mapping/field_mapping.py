@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from iln_stream.mapping.time_features import TIME_FEATURES
-from iln_stream.mapping.values import FIELD_TYPES, NULLS, FieldType
+from iln_stream.mapping.values import FIELD_TYPES, NULLS, USUAL, FieldType, Notation
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class FieldMapping:
         Texts that mean a missing value, as null does.
     time_features
         Inputs made of the event's time, among `TIME_FEATURES`.
+    notation
+        How texts write numbers and dates.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class FieldMapping:
     types: Mapping[str, FieldType] = field(default_factory=dict)
     null_values: Sequence[str] = NULLS
     time_features: Sequence[str] = ()
+    notation: Notation = USUAL
 
     def __post_init__(self) -> None:
         roles = [name for name in (self.target, self.id_field, self.time_field) if name]

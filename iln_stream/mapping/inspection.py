@@ -1,5 +1,6 @@
 """Guessing the mapping of records from the first of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -7,13 +8,18 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.mapping.flatten import INDICATOR, flatten
-from iln_stream.mapping.times import posix_seconds
-from iln_stream.mapping.values import NULLS, FieldType, is_boolean, is_number
+from iln_stream.mapping.times import DateOrder, posix_seconds
+from iln_stream.mapping.values import NULLS, USUAL, FieldType, Notation, is_boolean, is_number
 
 Role = Literal["label", "input", "id", "time", "ignored"]
 
 _LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
+_CODES = re.compile(
+    r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$",
+)
+"""Names of whole numbers that are categories. A field with a new value in each record is an id."""
+
 _MOST_DISTINCT = 10_000
 _FEW = 20
 """Records from which a field with a new value each time is an id or free text."""
@@ -31,7 +37,7 @@ class Field(NamedTuple):
         Its dotted path.
     kinds
         How many values are of each kind: `number`, `boolean`, `text`, `number as text`, `boolean
-        as text`, `list`.
+        as text`, `bytes`, `list`.
     n_missing
         Records in which it is absent, null, or a text that means a missing value.
     n_distinct
@@ -44,6 +50,8 @@ class Field(NamedTuple):
         What its values should be taken as.
     why
         Why it is ignored, or why its type is not what it looks like; empty otherwise.
+    maybe_code
+        Whether it has few different whole numbers, which may be counts, or codes of categories.
 
     """
 
@@ -56,9 +64,12 @@ class Field(NamedTuple):
     role: Role
     type: FieldType
     why: str = ""
+    maybe_code: bool = False
 
 
-def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = None) -> list[Field]:
+def inspect_fields(
+    records: Iterable[Mapping[str, Any]], target: str | None = None, notation: Notation = USUAL
+) -> list[Field]:
     """Return what records show of their fields, with a guess of each field's role and type.
 
     Parameters
@@ -67,6 +78,8 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
         Fields of some records, in order; a thousand are plenty.
     target
         The field of the label, if it is known.
+    notation
+        How texts write numbers and dates.
 
     Examples
     --------
@@ -83,8 +96,9 @@ def inspect_fields(records: Iterable[Mapping[str, Any]], target: str | None = No
             # An indicator is a boolean to people.
             values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
-    found = [_field(name, seen, n) for name, seen in values.items()]
-    found = _with_one(found, "time", [each.name for each in found if _is_time(each, values)])
+    found = [_field(name, seen, n, notation) for name, seen in values.items()]
+    times = [each.name for each in found if _is_time(each, values, notation.date_order)]
+    found = _with_one(found, "time", times)
     found = _with_one(found, "id", [each.name for each in found if _is_id(each, n)])
     return _with_one(found, "label", [target] if target else _possible_labels(found))
 
@@ -105,15 +119,42 @@ def proposed(fields: Sequence[Field]) -> dict[str, Any]:
     return settings
 
 
-def _field(name: str, seen: Sequence[Any], n: int) -> Field:
+def possible_codes(fields: Sequence[Field]) -> list[str]:
+    """Return the names of inputs with few different whole numbers, which may be codes."""
+    return [each.name for each in fields if each.maybe_code and each.role == "input"]
+
+
+def _field(name: str, seen: Sequence[Any], n: int, notation: Notation) -> Field:
     present = [value for value in seen if not _is_missing(value)]
-    kinds = Counter(map(_kind, present))
+    found = [_kind(value, notation) for value in present]
+    kinds = Counter(found)
     distinct = Counter(str(value) for value in present[:_MOST_DISTINCT])
-    numbers = [_as_number(value) for value in present if _kind(value) in _NUMERIC]
+    numbers = [
+        _as_number(value, notation)
+        for value, kind in zip(present, found, strict=True)
+        if kind in _NUMERIC
+    ]
     finite = [number for number in numbers if number is not None]
     low, high = (min(finite), max(finite)) if finite else _extremes(distinct)
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct))
-    return Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
+    maybe_code = False
+    if role == "input" and set(kinds) <= _NUMERIC and all(map(_is_whole, numbers)):
+        if kind != "category" and _named_as_code(name) and len(distinct) > 1:
+            kind, why = "category", "a code by its name"
+        elif kind != "category":
+            maybe_code = 2 < len(distinct) <= min(_FEW, len(present) / 10)
+    return Field(
+        name, kinds, n - len(present), len(distinct), low, high, role, kind, why, maybe_code
+    )
+
+
+def _is_whole(number: float | None) -> bool:
+    return number is None or number.is_integer()
+
+
+def _named_as_code(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return _CODES.search(last) is not None
 
 
 def _guess(
@@ -122,6 +163,8 @@ def _guess(
     n = len(present)
     if not n or kinds["list"]:
         return "ignored", "auto", "no values" if not n else "a list or an object"
+    if kinds["bytes"]:
+        return "ignored", "auto", "bytes"
     if n_distinct == 1 and n >= _FEW and not n_missing:
         return "ignored", "auto", "always the same"
     if kinds["number as text"] and set(kinds) <= _NUMERIC:
@@ -137,16 +180,16 @@ def _guess(
     return "input", "auto", ""
 
 
-def _is_time(each: Field, values: Mapping[str, Sequence[Any]]) -> bool:
+def _is_time(each: Field, values: Mapping[str, Sequence[Any]], order: DateOrder) -> bool:
     """Whether the values are times that mostly grow, or times with a usual name."""
-    if each.kinds.get("boolean") or each.kinds.get("list"):
+    if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
         return False
     times = []
     for value in values[each.name]:
         if _is_missing(value):
             continue
         try:
-            times.append(posix_seconds(value))
+            times.append(posix_seconds(value, order))
         except (ValueError, TypeError, OverflowError):
             return False
     if not times or not all(_OLDEST <= time <= _LATEST for time in times):
@@ -189,16 +232,16 @@ def _with_one(found: Sequence[Field], role: Role, names: Sequence[str]) -> list[
 _NUMERIC = {"number", "number as text"}
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Any, notation: Notation) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):
         return "number"
     if isinstance(value, str):
-        if is_number(value):
+        if is_number(value, notation):
             return "number as text"
         return "boolean as text" if is_boolean(value) else "text"
-    return "list"
+    return "bytes" if isinstance(value, bytes) else "list"
 
 
 def _is_missing(value: Any) -> bool:
@@ -207,9 +250,10 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value
 
 
-def _as_number(value: Any) -> float | None:
+def _as_number(value: Any, notation: Notation) -> float | None:
+    number: Any = notation.number(value) if isinstance(value, str) else value
     try:
-        number = float(value)
+        number = float(number)
     except OverflowError:  # an integer beyond a double
         return None
     return number if isfinite(number) else None

@@ -7,6 +7,7 @@ from pydantic_core import from_json
 
 from iln_stream.events import MalformedError
 from iln_stream.events.decode import check_size, require_distinct_keys
+from iln_stream.mapping.plain import plain
 
 _NESTED = frozenset((dict, list))
 
@@ -49,6 +50,12 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     if any(isinstance(value, list) for value in payload.values()):
         raise MalformedError("row: it has more cells than the header has columns")
     return payload
+
+
+def parse_table_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the values of a table's row by column: numbers, texts, lists and dictionaries."""
+    assert isinstance(payload, Mapping)
+    return plain(payload)  # type: ignore[no-any-return]
 
 
 def _n_keys(value: Any) -> int:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from typing import Literal
 
 _YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
 """Their first moments in POSIX seconds."""
@@ -18,7 +19,13 @@ _FORMATS = ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y%m%d%H%M%S")
 """Forms beside ISO 8601. Day and month in another order are ambiguous, so they are refused."""
 
 
-def posix_seconds(value: float | str) -> float:
+DateOrder = Literal["ymd", "dmy", "mdy"]
+"""Order of year, month and day in dates that are not ISO 8601."""
+
+_ORDERED = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ,]+(.+))?")
+
+
+def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
     """Return the time that a value states, in POSIX seconds.
 
     Parameters
@@ -29,6 +36,8 @@ def posix_seconds(value: float | str) -> float:
         `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
         instead of hyphens; or text of 8 or 14 digits, `20260131`, `20260131120000`. A time without
         an offset is in UTC.
+    order
+        `dmy` also takes `31.12.2026` and `31/12/2026 14:30`, `mdy` `12/31/2026`.
 
     Raises
     ------
@@ -44,10 +53,23 @@ def posix_seconds(value: float | str) -> float:
     True
 
     """
-    seconds = _from_text(value.strip()) if isinstance(value, str) else _from_number(value)
+    if isinstance(value, str):
+        seconds = _from_text(value.strip() if order == "ymd" else _as_iso(value.strip(), order))
+    else:
+        seconds = _from_number(value)
     if not _YEAR_1 <= seconds < _YEAR_10000:
         raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
     return seconds
+
+
+def _as_iso(text: str, order: DateOrder) -> str:
+    """Return a date with the year at its end in ISO 8601; any other text as it is."""
+    if (found := _ORDERED.fullmatch(text)) is None:
+        return text
+    first, _, second, year, clock = found.groups()
+    day, month = (first, second) if order == "dmy" else (second, first)
+    hour = f"T{clock.zfill(5) if clock.find(':') == 1 else clock}" if clock else ""
+    return f"{year}-{month:0>2}-{day:0>2}{hour}"
 
 
 def _from_text(text: str) -> float:

@@ -2,10 +2,10 @@
 
 import re
 from math import isfinite
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from iln_stream.events import MalformedError
-from iln_stream.mapping.times import posix_seconds
+from iln_stream.mapping.times import DateOrder, posix_seconds
 
 FieldType = Literal["auto", "number", "category", "boolean", "time"]
 """`auto` takes text that is a number as a number, `true` and `false` as booleans, and other text as
@@ -17,6 +17,8 @@ NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "
 """Texts that mean a missing value, by default."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_WITH_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+")
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _BOOLEANS = {
     **dict.fromkeys(("true", "True", "TRUE"), 1.0),
@@ -24,9 +26,37 @@ _BOOLEANS = {
 }
 
 
-def is_number(text: str) -> bool:
+class Notation(NamedTuple):
+    """How texts write numbers and dates.
+
+    Parameters
+    ----------
+    decimal
+        `.` or `,`: what stands before the decimals. With `,` dots may separate thousands.
+    date_order
+        Order of year, month and day in dates that are not ISO 8601.
+
+    """
+
+    decimal: str = "."
+    date_order: DateOrder = "ymd"
+
+    def number(self, text: str) -> str | None:
+        """Return a number as Python writes it; None if the text is none."""
+        text = text.strip()
+        if self.decimal == ",":
+            if _WITH_COMMA.fullmatch(text) is None:
+                return None
+            text = text.replace(".", "").replace(",", ".")
+        return text if _NUMBER.fullmatch(text) else None
+
+
+USUAL = Notation()
+
+
+def is_number(text: str, notation: Notation = USUAL) -> bool:
     """Return whether a text is a decimal number, apart from white space around it."""
-    return _NUMBER.fullmatch(text.strip()) is not None
+    return notation.number(text) is not None
 
 
 def is_boolean(text: str) -> bool:
@@ -34,7 +64,7 @@ def is_boolean(text: str) -> bool:
     return text.strip() in _BOOLEANS
 
 
-def as_input(name: str, value: Any, kind: FieldType) -> float | str:
+def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL) -> float | str:
     """Return a value that is not missing as a number, or as a category's text.
 
     Parameters
@@ -45,6 +75,8 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
         A number, a boolean or a text.
     kind
         Type of the field.
+    notation
+        How texts write numbers and dates.
 
     Raises
     ------
@@ -64,20 +96,34 @@ def as_input(name: str, value: Any, kind: FieldType) -> float | str:
         )
     if kind == "category":
         return as_text(value)
+    if isinstance(value, bytes):
+        raise MalformedError(
+            f"{name}: bytes are no input; ignore the field, or give it the type category (types) "
+            "to take different bytes as different categories"
+        )
     if kind == "time":
-        return _time(name, value)
+        return _time(name, value, notation)
     if isinstance(value, str):
         text = value.strip()
         if text in _BOOLEANS and kind != "number":
             return _BOOLEANS[text]
-        if _NUMBER.fullmatch(text) is None:
+        found = notation.number(text)
+        if found is None:
+            if notation.decimal == "." and _COMMA.fullmatch(
+                text
+            ):  # it would silently be a category
+                raise MalformedError(
+                    f"{name}: {_shown(value)} looks like a number with a decimal comma: set "
+                    'decimal = ",", or give the field the type category (types); commas between '
+                    "thousands have to be left out by the sender"
+                )
             if kind == "auto" and _NOT_FINITE.fullmatch(text) is None:
                 return value
             raise MalformedError(_wrong(name, kind, value))
-        value = text
+        value = found
     try:
         number = float(value)
-    except OverflowError:  # an integer beyond a double
+    except (OverflowError, TypeError, ValueError):  # an integer beyond a double, or no number
         raise MalformedError(_wrong(name, kind, value)) from None
     if not isfinite(number) or (kind == "boolean" and number not in (0.0, 1.0)):
         raise MalformedError(_wrong(name, kind, value))
@@ -92,16 +138,23 @@ def as_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, bytes):
+        return value.hex()
     return str(value)
 
 
-def _time(name: str, value: Any) -> float:
+def _time(name: str, value: Any, notation: Notation) -> float:
     if isinstance(value, bool):
         raise MalformedError(_wrong(name, "time", value))
     try:
-        return posix_seconds(value)
+        return posix_seconds(value, notation.date_order)
     except (ValueError, OverflowError) as error:
-        raise MalformedError(f"{name}: {error}, got {_shown(value)}") from None
+        advice = _ORDER if isinstance(value, str) and _YEAR_LAST.match(value.strip()) else ""
+        raise MalformedError(f"{name}: {error}, got {_shown(value)}{advice}") from None
+
+
+_YEAR_LAST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{4}")
+_ORDER = "; set date_order to dmy (day first) or mdy (month first)"
 
 
 def _wrong(name: str, kind: FieldType, value: Any) -> str:

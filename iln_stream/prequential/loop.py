@@ -155,6 +155,8 @@ class PrequentialLoop:
                 step = self._step(record)
             except MalformedError as error:
                 self._send_dead_letter(record, str(error))
+            except SourceError:
+                raise  # the record may be good, but can't be read now
             except Exception as error:
                 # A learner may raise any error; the event must not be lost.
                 self._learner_failed(record, error)
@@ -294,8 +296,9 @@ class PrequentialLoop:
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
         letter, n = self._first_failed, self._n_failed_at_first
+        is_mapped = not isinstance(self._decode, EnvelopeDecoder)
         is_event = letter.reason.startswith(_LEARNER_FAILED)
-        advice = "" if is_event else f". {proposal(letter.payload)}"
+        advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
         return NothingLearnedError(
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{advice}"

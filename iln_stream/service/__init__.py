@@ -39,7 +39,7 @@ from iln_stream.service.addresses import (
     source_stream,
     stream_options,
 )
-from iln_stream.service.decoding import build_decoder
+from iln_stream.service.decoding import build_decoder, parser_of
 from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient
 from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
@@ -56,6 +56,7 @@ __all__ = [
     "build_learner",
     "dead_letters_address",
     "output_stream",
+    "parser_of",
     "pool",
     "predict",
     "rebuild",

@@ -4,8 +4,18 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping import (
+    FieldMapping,
+    MappedDecoder,
+    Notation,
+    parse_json,
+    parse_row,
+    parse_table_row,
+)
+from iln_stream.mapping.decoder import Parse
+from iln_stream.mapping.own_format import OwnFormat
 from iln_stream.prequential import Task
+from iln_stream.service.plugins import DECODERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
 
@@ -21,6 +31,12 @@ FIELDS = (
 )
 """The settings that say which fields records have."""
 
+NOTATION = ("decimal", "date_order")
+"""The settings that say how texts write numbers and dates."""
+
+REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.password")
+"""Options of a registry's client whose value may be in a file."""
+
 
 def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
@@ -31,20 +47,29 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
         When the settings contradict each other or the stream.
 
     """
-    given = [name for name in FIELDS if name in settings.model_fields_set]
+    given = [name for name in (*FIELDS, *NOTATION) if name in settings.model_fields_set]
+    _check_format(settings, stream)
+    own = settings.decoder or (settings.format if settings.format != "json" else None)
+    if own and not given:
+        raise SettingsError(
+            f"target: name the field of the label: records in {own} are read as they are. "
+            "`iln-stream inspect-source` shows their fields"
+        )
     if stream.form == "examples":
         if given:
             raise SettingsError(f"{given[0]}: {stream.address} has its own inputs and label")
         return None
     if not given and stream.form == "json":
         return None
-    if stream.form == "rows" and settings.target is None:
+    if stream.form in ("rows", "table") and settings.target is None:
         raise SettingsError(
             f"target: say which column of {stream.address} is the label; it has "
             f"{', '.join(stream.columns() or ())}"
         )
     try:
-        mapping = FieldMapping(**{name: getattr(settings, name) for name in FIELDS})
+        notation = Notation(settings.decimal, settings.date_order)
+        chosen = {name: getattr(settings, name) for name in FIELDS}
+        mapping = FieldMapping(**chosen, notation=notation)
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
@@ -60,22 +85,108 @@ def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecod
         return None
     return MappedDecoder(
         mapping,
-        parse_row if stream.form == "rows" else parse_json,
+        parser_of(settings, stream),
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
     )
 
 
+def parser_of(settings: Settings, stream: Scheme) -> Parse:
+    """Return the function that makes fields of a stream's payloads; it connects to the registry.
+
+    Raises
+    ------
+    SettingsError
+        When the format does not fit the stream, or needs packages that are not installed.
+    SourceError
+        When the registry gives no answer.
+
+    """
+    _check_format(settings, stream)
+    if stream.form == "rows":
+        return parse_row
+    if stream.form == "table":
+        return parse_table_row
+    if settings.decoder is not None:
+        return OwnFormat(settings.decoder, _imported(settings.decoder))
+    if settings.format == "json":
+        return parse_json
+    return _with_registry(settings)
+
+
+def _imported(name: str) -> Any:
+    """Return the user's function; a class is called to make one."""
+    found = load_plugin("decoder", name, DECODERS)
+    found = found() if isinstance(found, type) else found
+    if not callable(found):
+        raise SettingsError(
+            f"decoder = {name!r} is no function of a record's bytes, but {type(found).__name__}"
+        )
+    return found
+
+
+def _with_registry(settings: Settings) -> Parse:
+    from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
+
+    try:
+        from iln_stream.mapping.registry import RegistryParser
+    except ImportError as error:
+        raise SettingsError(
+            f"format = {settings.format!r} needs packages ({error}): pip install "
+            "'iln-stream[registry]'"
+        ) from error
+    assert settings.registry is not None
+    assert settings.format != "json"
+    secrets = read_secrets(
+        settings.registry_secrets, "registry_secrets", REGISTRY_SECRETS, "registry_options"
+    )
+    warn_of_readable(settings.registry_secrets, "registry_secrets")
+    options = {**settings.registry_options, **secrets, "url": settings.registry}
+    return RegistryParser(settings.format, options, settings.broker_wait)
+
+
 def described(settings: Settings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
-    if not any(name in settings.model_fields_set for name in FIELDS):
+    if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
         return None
     chosen = {name: getattr(settings, name) for name in FIELDS}
+    chosen |= {
+        name: getattr(settings, name)
+        for name in ("format", "decoder", *NOTATION)
+        if getattr(settings, name) != Settings.model_fields[name].default
+    }
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
 
 
+def _check_format(settings: Settings, stream: Scheme) -> None:
+    """Refuse a format that does not fit the stream or the other settings."""
+    if settings.decoder is not None:
+        if settings.format != "json":
+            raise SettingsError("decoder: it reads records instead of format; unset one of them")
+        if stream.form != "json":
+            raise SettingsError(f"decoder: {stream.address} has no bytes to decode; unset it")
+    if settings.format == "json":
+        unused = [
+            name
+            for name in ("registry", "registry_options", "registry_secrets")
+            if getattr(settings, name)
+        ]
+        if unused:
+            raise SettingsError(f"{unused[0]}: set format, too, to avro or json-schema")
+        return
+    if not stream.is_log:
+        raise SettingsError(
+            f"format = {settings.format!r} is for records of a log, such as kafka:TOPIC; unset it "
+            f"for {stream.address}"
+        )
+    if settings.registry is None:
+        raise SettingsError(
+            f"registry: give the registry's address, as format is {settings.format}"
+        )
+
+
 def _check_column(setting: str, name: str | None, columns: Sequence[str], address: str) -> None:
-    if name is None or name in columns:
+    if name is None or name.startswith(tuple(f"{each}." for each in columns)) or name in columns:
         return
     close = get_close_matches(name, columns, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""

@@ -1,4 +1,4 @@
-"""Loads users' learners, listeners and features by import path or entry point."""
+"""Loads users' learners, listeners, features and decoders by import path or entry point."""
 
 from collections.abc import Collection, Sequence
 from importlib.metadata import entry_points
@@ -11,7 +11,9 @@ from iln_stream.service.settings import Settings, SettingsError
 LEARNERS = "iln_stream.learners"
 LISTENERS = "iln_stream.listeners"
 FEATURES = "iln_stream.features"
-"""Groups of entry points by which other packages add learners, listeners and feature families."""
+DECODERS = "iln_stream.decoders"
+"""Groups of entry points by which other packages add learners, listeners, feature families and
+decoders."""
 
 
 def build_listeners(settings: Settings, given: Sequence[Listener] = ()) -> list[Listener]:

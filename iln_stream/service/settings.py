@@ -24,14 +24,14 @@ class Settings(CommandSettings):
     """Settings of the learner. Flags override variables, which override the TOML file."""
 
     other_tables = ("api",)  # of `iln-stream serve`
-    secret = ("kafka_options", "kafka_secrets")
+    secret = ("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets")
 
     source: str = Field(
         default="kafka",
         description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
         "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
-        "`.jsonl` or `.csv` file; `-` for JSON lines on standard input; `river:NAME` or "
-        "`synthetic:NAME` for a River dataset; or `package.module:attribute` for your own source.",
+        "`.jsonl`, `.csv` or `.parquet` file; `-` for JSON lines on standard input; `river:NAME` "
+        "or `synthetic:NAME` for a River dataset; or `package.module:attribute` of a source.",
     )
     bootstrap: str = Field(
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
@@ -60,6 +60,45 @@ class Settings(CommandSettings):
         default=None,
         ge=1,
         description="Stop after this many events; not for a log.",
+    )
+    format: Literal["json", "avro", "json-schema"] = Field(
+        default="json",
+        description="How records of a log are written: `json`, or by a schema registry's "
+        "serialiser: `avro` or `json-schema` (needs the extra `iln-stream[registry]`).",
+    )
+    registry: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^@]+$",
+        description="Address of the schema registry, such as `http://127.0.0.1:8081`.",
+    )
+    registry_options: JsonObject = Field(
+        default_factory=dict,
+        description="Options of the registry's client, by confluent-kafka's names "
+        "(`ssl.ca.location`, ...).",
+    )
+    registry_secrets: JsonPaths = Field(
+        default_factory=dict,
+        description="Files with secrets of the registry's client: for each option "
+        "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
+        "path of a file that contains its value.",
+    )
+    decoder: str | None = Field(
+        default=None,
+        description="Your own format: `package.module:attribute` of a function that gets a "
+        "record's bytes and returns its fields as a mapping.",
+    )
+    separator: Literal[",", ";", "tab", "|"] = Field(
+        default=",", description="What separates the cells of a CSV file."
+    )
+    decimal: Literal[".", ","] = Field(
+        default=".",
+        description="What stands before the decimals of numbers that come as text: with `,`, dots "
+        "may separate thousands.",
+    )
+    date_order: Literal["ymd", "dmy", "mdy"] = Field(
+        default="ymd",
+        description="Order of year, month and day in dates: with `dmy`, `31.12.2026` and "
+        "`31/12/2026` are times, too; with `mdy`, `12/31/2026`.",
     )
     target: str | None = Field(
         default=None,
@@ -250,7 +289,13 @@ class Settings(CommandSettings):
         return moment
 
     _parse_json = field_validator(
-        "kafka_options", "kafka_secrets", "learner_options", "types", mode="before"
+        "kafka_options",
+        "kafka_secrets",
+        "learner_options",
+        "registry_options",
+        "registry_secrets",
+        "types",
+        mode="before",
     )(json_object)
     _split = field_validator("features", "ignore", "time_features", "null_values", mode="before")(
         text_list

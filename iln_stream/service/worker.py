@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from rich.console import Console
 
+from iln_stream.events import EnvelopeDecoder
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
@@ -75,8 +76,8 @@ class Worker:
             model = settings.model or f"{self.source.stream}/{settings.learner}"
             self.watched = metrics.watch(self.learner, self.source, model, task)
             decoder = build_decoder(settings, stream, task)
-            if decoder is not None:
-                metrics.export(self.watched.labels, decoder.metrics())
+            events = EnvelopeDecoder(task.event_type, task.label_type)
+            metrics.export(self.watched.labels, (decoder or events).metrics())
             state = LoopState(settings, self.learner, self.watched, decoder)
             if state.pending is not None:
                 metrics.export(self.watched.labels, state.pending.metrics())
@@ -104,7 +105,7 @@ class Worker:
                 task=task,
                 pending=state.pending,
                 checkpoint=self._checkpoint,
-                decoder=decoder,
+                decoder=decoder or events,
                 never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from decimal import Decimal
 from heapq import merge
 from itertools import chain
 from typing import Any, Literal, cast
@@ -193,7 +194,18 @@ def _stored(records: Sequence[Record]) -> list[Record]:
 def value_of(record: Record) -> bytes | None:
     """Return a record's value: JSON text, if it has fields."""
     payload: Any = record.payload
-    return json.dumps(payload).encode() if isinstance(payload, Mapping) else payload
+    if not isinstance(payload, Mapping):
+        return payload  # type: ignore[no-any-return]
+    # JSON has no NaN; it means a missing value, as null does.
+    fields = {name: None if value != value else value for name, value in payload.items()}
+    return json.dumps(fields, default=_in_json).encode()
+
+
+def _in_json(value: Any) -> Any:
+    """Return a table's value of a type that JSON does not have."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.hex() if isinstance(value, bytes) else str(value)  # a date or time
 
 
 def export_records(

@@ -9,7 +9,7 @@ from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.sink import Sink, TransactionalSink
 
-Form = Literal["json", "rows", "examples"]
+Form = Literal["json", "rows", "table", "examples"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class StreamOptions:
         Maximum number of events from a source that is not a log.
     seed
         Seed of synthetic streams.
+    separator
+        What separates the cells of a CSV file: `,`, `;`, `tab` or `|`.
 
     """
 
@@ -37,6 +39,7 @@ class StreamOptions:
     stop_at_end: bool = False
     limit: int | None = None
     seed: int = 1
+    separator: str = ","
 
 
 class Scheme:
@@ -59,8 +62,8 @@ class Scheme:
     """Whether it needs the brokers in `bootstrap`."""
 
     form: Form = "json"
-    """What payloads are: JSON text; rows, mappings of texts by column; or examples, mappings of
-    the form `{"x": {...}, "y": ...}`."""
+    """What payloads are: JSON text; rows, mappings of texts by column; a table, mappings of values
+    of any type by column; or examples, mappings of the form `{"x": {...}, "y": ...}`."""
 
     needs_start = False
     """Whether the user has to set `start`."""
@@ -95,6 +98,10 @@ class Scheme:
 
     def columns(self) -> Sequence[str] | None:
         """Return the names of the fields that every record has; None: they may differ."""
+        return None
+
+    def separator(self) -> str | None:
+        """Return what seems to separate the cells of a CSV file; None: unknown, or no such file."""
         return None
 
     def wait(self) -> None:

@@ -190,6 +190,14 @@ MIXTURE = (
         CountsPerSecond,
         (Query(rate("iln_values_coerced_total"), f"{LEARNER} {{{{type}}}}"),),
     ),
+    Graph(
+        "Numbers taken as categories",
+        "Inputs per second that are numbers as text. In events a text is a category, one for each "
+        "number. Empty for records read as they are.\n\nHealthy: 0, or codes such as postcodes. "
+        "Above: the sender should leave out the quotes; the log has a warning for each name.",
+        CountsPerSecond,
+        (Query(rate("iln_numbers_as_categories_total")),),
+    ),
 )
 
 LABELS = (
@@ -509,6 +517,14 @@ API = (
                 "per group",
             ),
         ),
+    ),
+    Graph(
+        "Numbers taken as categories by the API",
+        "Inputs per second, to predict or to append, that are numbers as text.\n\nHealthy: 0, or "
+        "codes such as postcodes. Above: the client should leave out the quotes; the API's log has "
+        "a warning for each name.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_numbers_as_categories_total"), "numbers"),),
     ),
     Graph(
         "Backlog",

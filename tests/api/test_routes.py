@@ -9,6 +9,7 @@ from river import linear_model, preprocessing
 from support.running_api import example, publish
 
 from iln_stream import InfiniteLayerClassifier
+from iln_stream.errors import IlnWarning
 from iln_stream.events import ClassEvent, Event, Label, decode
 
 
@@ -287,3 +288,13 @@ def wait_for_reason(api, words):
         time.sleep(0.05)
     assert found.status_code == 503
     return "\n".join(found.json()["reasons"])
+
+
+def test_numbers_as_text_are_counted(api):
+    """Numbers in quotes are categories; the metric counts them in predictions and events."""
+    name = ("iln_api_numbers_as_categories_total",)
+    before = api.metrics()[name]
+    with pytest.warns(IlnWarning, match=r"^x\.q: the text '21\.5' is taken as a category"):
+        api.post("/predict", {"events": [{"x": {"q": "21.5", "b": "clear"}}, {"x": {"q": "3"}}]})
+    api.post("/events", {"x": {"q": "21.5", "b": 2.0}})
+    assert api.metrics()[name] == before + 3

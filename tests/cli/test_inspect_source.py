@@ -1,7 +1,11 @@
 """`iln-stream inspect-source`: the fields of a source, and settings that learn them."""
 
+import datetime as dt
 import json
 import tomllib
+
+import pyarrow as pa
+from pyarrow import parquet
 
 
 def test_names_are_printed_as_they_are(command, tmp_path):
@@ -26,3 +30,80 @@ def test_a_record_whose_fields_hide_one_another(command, tmp_path):
     assert done.code == 0, done.err
     assert "1 records can't be read; the first: offset 0: a.b: two fields" in done.err
     assert 'target = "price"' in done.out
+
+
+def test_a_parquet_file(command, tmp_path):
+    """The proposal for a Parquet file learns it."""
+    hours = [dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(hours=i) for i in range(60)]
+    table = pa.table(
+        {
+            "at": hours,
+            "shop": [{"zip": f"0{i % 7}067"} for i in range(60)],
+            "sky": pa.array([["clear", "rain"][i % 2] for i in range(60)]).dictionary_encode(),
+            "photo": [b"\x00"] * 60,
+            "price": [i % 7 / 2 for i in range(60)],
+        }
+    )
+    parquet.write_table(table, tmp_path / "a.parquet")
+    done = command("inspect-source", "a.parquet")
+    assert done.code == 0, done.err
+    assert tomllib.loads(done.out) == {
+        "source": "a.parquet", "target": "price", "time_field": "at", "ignore": ["photo"],
+        "time_features": ["hour", "weekday"], "types": {"shop.zip": "category"},
+    }  # fmt: skip
+    (tmp_path / "learn.toml").write_text(done.out)
+    ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    assert ran.code == 0
+    assert "60 events, 0 dead letters" in ran.err
+    refused = command("run", "--source", "a.parquet", "--target", "shop.zap")
+    assert "no column 'shop.zap'" in refused.err
+    assert "did you mean shop.zip?" in refused.err
+
+
+def test_a_spreadsheet_of_another_country(command, tmp_path):
+    """What is unusual is named; its settings are proposed and read the file; run without fails."""
+    lines = [
+        f'{i % 28 + 1:02d}.01.2026;"{i % 7},5";"{("klar", "Regen; stark")[i % 2]}";{i % 9},50'
+        for i in range(60)
+    ]
+    text = "\ufeff" + "\r\n".join(["Datum;Außen Temp;Wetter;Preis (EUR)", *lines]) + "\r\n"
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    done = command("inspect-source", "a.csv")
+    assert done.code == 0, done.err
+    for found in ("cells separated by ;", "a decimal comma", "the day first"):
+        assert f"It has {found}" in done.err or f"with {found}" in done.err
+    assert '"Außen Temp" = "number"' in done.out
+    settings = tomllib.loads(done.out)
+    assert (settings["separator"], settings["decimal"], settings["date_order"]) == (";", ",", "dmy")
+    assert (settings["target"], settings["time_field"]) == ("Preis (EUR)", "Datum")
+    (tmp_path / "learn.toml").write_text(done.out)
+    run = ("run", "--metrics-port", "0", "--learner", "pool")
+    ran = command(*run, "--config", "learn.toml")
+    assert ran.code == 0
+    assert "60 events, 0 dead letters" in ran.err
+    as_it_is = ("--source", "a.csv", "--target", "Preis (EUR)")
+    refused = command(*run, *as_it_is)
+    assert (refused.code, "set separator = ';'" in refused.err) == (2, True)
+    refused = command(*run, *as_it_is, "--separator", ";")
+    assert (refused.code, 'set decimal = ","' in refused.err) == (2, True)
+    assert 'decimal = ","' in refused.err.rpartition("Save this as")[2]
+
+
+def test_whole_numbers_that_may_be_codes(command, tmp_path):
+    """They are named in a comment of the proposal, which stays valid TOML."""
+    records = [{"line": i % 3, "shop_id": i % 7, "price": i / 2} for i in range(100)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    done = command("inspect-source", "a.jsonl")
+    assert tomllib.loads(done.out)["types"] == {"shop_id": "category"}
+    assert done.out.splitlines()[-1].startswith("# Few different whole numbers")
+    assert '"line" = "category"' in done.out
+
+
+def test_the_proposal_has_no_password(command, tmp_path):
+    """Options that may hold a password are named in the proposal, not shown."""
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "price": 2}\n{"a": 2, "price": 3}\n')
+    options = '{"sasl_plain_password": "geheim"}'
+    done = command("inspect-source", "a.jsonl", "--kafka-options", options)
+    assert "# Add kafka_options: they may hold passwords" in done.out
+    assert "geheim" not in done.out + done.err
+    assert tomllib.loads(done.out)["target"] == "price"

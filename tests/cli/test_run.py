@@ -339,3 +339,13 @@ def test_who_does_not_wait(tmp_path, wrong):
     done = iln(*wrong, *options, cwd=tmp_path, timeout=30)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("error: ") or "window" in done.stderr
+
+
+def test_numbers_as_text_in_events(run, tmp_path, caplog):
+    """Numbers in quotes are categories in events: the run says so, once for each name."""
+    events = [{"x": {"temp": f"{i}.5", "sky": "clear"}, "y": i} for i in range(5)]
+    (tmp_path / "events.jsonl").write_text("\n".join(map(json.dumps, events)))
+    done = run("--source", "events.jsonl", "--learner", "pool")
+    assert done.code == 0
+    (warning,) = [each for each in caplog.messages if "is taken as a category" in each]
+    assert warning.startswith("x.temp: the text '0.5' is taken as a category")

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
 from iln_stream.events import EnvelopeDecoder, Example, MalformedError
-from iln_stream.mapping import FIELD_TYPES, FieldMapping, MappedDecoder, parse_json, parse_row
+from iln_stream.mapping import (
+    FIELD_TYPES,
+    FieldMapping,
+    MappedDecoder,
+    Notation,
+    parse_json,
+    parse_row,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
@@ -286,3 +293,60 @@ def test_wide_records_do_not_grow_memory(n_records, n_names, length):
     kept = [name for plan in decode._plans for name in plan]
     assert n_names <= len(kept) <= 100_000
     assert sum(map(len, kept)) <= 10_000_000
+
+
+GERMAN = Notation(decimal=",", date_order="dmy")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("21,5", 21.5),
+        ("-1.234.567,25", -1234567.25),
+        ("3", 3.0),
+        ("1.250", 1250.0),
+        ("2,5e3", 2500.0),
+    ],
+)
+def test_decimal_commas(text, number):
+    """With decimal = ',' numbers, labels and times of the country are read."""
+    decode = decoder(typed=False, parse=parse_row, target="y", time_field="at", notation=GERMAN)
+    found = decode({"a": text, "y": text, "at": "02.01.1970"}, None)
+    assert (found.x, found.y, found.time) == ({"a": number}, number, 86400.0)
+
+
+@pytest.mark.parametrize("text", ["21.5", "1.23,4", "1,2,3", ",", ".", ""])
+def test_no_number_with_a_comma(text):
+    """With decimal = ',' a text that is no such number is refused, not read as another one."""
+    decode = decoder(
+        typed=False, parse=parse_row, target="y", types={"a": "number"}, null_values=(),
+        notation=GERMAN,
+    )  # fmt: skip
+    with pytest.raises(MalformedError, match=r"^a: expected a finite number"):
+        decode({"a": text, "y": "1"}, None)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("text", ["21,5", "1.250,00"])
+def test_a_decimal_comma_that_nobody_announced(text, typed):
+    """Such a text is not silently a category: the error names both remedies."""
+    decode = decoder(typed=typed, parse=parse_row, target="y")
+    with pytest.raises(MalformedError, match=r'^a: .*set decimal = ",", or .*type category'):
+        decode({"a": text, "y": 1.0}, None)
+    category = decoder(typed=typed, parse=parse_row, target="y", types={"a": "category"})
+    assert category({"a": text, "y": 1.0}, None).x == {f"a={text}": 1.0}
+
+
+def test_a_date_in_another_order():
+    """A date with the year at its end is refused with the setting that reads it."""
+    with pytest.raises(MalformedError, match=r"got '31\.12\.2026'; set date_order to dmy"):
+        decoded({"at": "31.12.2026", "y": 1}, target="y", time_field="at")
+
+
+@pytest.mark.parametrize("code", [8001, 8001.0, "8001"])
+def test_codes_are_one_category(code):
+    """A code is the same category as number and as text; text keeps its leading zeros."""
+    decode = decoder(target="y", types={"zip": "category"})
+    assert decode({"zip": code, "y": 1.0}, None).x == {"zip=8001": 1.0}
+    assert decode({"zip": "01067", "y": 1.0}, None).x == {"zip=01067": 1.0}
+    assert not decode.n_coerced

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.mapping.inspection import inspect_fields, proposed
+from iln_stream.mapping.inspection import inspect_fields, possible_codes, proposed
 
 
 def orders(n=200):
@@ -107,3 +107,27 @@ def test_times_are_recognised_by_their_values(values, role):
     """A field of growing times is the time, whatever its name; counters and booleans are not."""
     found = inspect_fields([{"a": value, "price": 1.5 + i} for i, value in enumerate(values)])
     assert found[0].role == role
+
+
+def test_codes_by_their_names():
+    """Whole numbers with a code's name are proposed as categories; measurements are not."""
+    records = [
+        {"shop": {"zip": 10115 + i % 5}, "machine_id": i % 30, "errorCode": i % 4, "id": i,
+         "humid": i % 40, "code": i / 3, "y": i / 2}
+        for i in range(100)
+    ]  # fmt: skip
+    settings = proposed(inspect_fields(records, target="y"))
+    codes = dict.fromkeys(("shop.zip", "machine_id", "errorCode"), "category")
+    assert settings["types"] == codes
+    assert settings["id_field"] == "id"
+
+
+def test_possible_codes():
+    """Few different whole numbers may be codes; many, two, fractions and texts are no question."""
+    records = [
+        {"line": i % 3 + 1, "text": str(i % 4), "humid": i % 40, "on": i % 2, "part": i % 4 / 2,
+         "label": i % 5}
+        for i in range(200)
+    ]  # fmt: skip
+    assert possible_codes(inspect_fields(records, target="label")) == ["line", "text"]
+    assert possible_codes(inspect_fields(records[:20], target="label")) == []

@@ -62,3 +62,35 @@ def test_dates():
     """A date is its midnight in UTC."""
     assert posix_seconds("1970-01-02") == posix_seconds("19700102") == 86400.0
     assert posix_seconds("1970/01/02") == 86400.0
+
+
+@given(moments)
+def test_dates_with_the_year_last(moment):
+    """With an order, dates with dots, slashes and hyphens are the moments that they state."""
+    moment = moment.replace(second=0)
+    seconds = moment.timestamp()
+    for order, form in (
+        ("dmy", "%d.%m.%Y %H:%M"),
+        ("dmy", "%d/%m/%YT%H:%M"),
+        ("mdy", "%m/%d/%Y, %H:%M"),
+    ):
+        assert posix_seconds(moment.strftime(form), order) == seconds
+    day = moment.replace(hour=0, minute=0)
+    assert posix_seconds(f"{day.day}-{day.month}-{day.year}", "dmy") == day.timestamp()
+    assert posix_seconds(moment.isoformat(), "dmy") == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [("31.12.2026", "ymd"), ("12/31/2026", "dmy"), ("31.12.26", "dmy"), ("31.12/2026", "dmy"),
+     ("1.1.2026 noon", "dmy")],
+)  # fmt: skip
+def test_dates_in_another_order(text, order):
+    """A date that does not fit the order is refused instead of read as another day."""
+    with pytest.raises(ValueError, match="expected a time"):
+        posix_seconds(text, order)
+
+
+def test_hours_of_one_digit():
+    """Clock times without a leading zero are read."""
+    assert posix_seconds("1.2.1970 9:05", "dmy") == 31 * 86400 + 9 * 3600 + 300

@@ -1,7 +1,10 @@
 """`build_decoder`: from settings to a decoder."""
 
+import sys
+
 import pytest
 
+from iln_stream.events import MalformedError
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Classification, Regression
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
@@ -64,3 +67,71 @@ def test_configuration_has_the_mapping():
     found = described(Settings(source="kafka:events", target="y", ignore="a,b"))
     assert found is not None
     assert (found["target"], found["ignore"]) == ("y", ["a", "b"])
+
+
+@pytest.fixture
+def proto(tmp_path, monkeypatch):
+    """A module of the current folder with protocol buffers: a class, functions, and a constant."""
+    (tmp_path / "proto14.py").write_text(
+        "from google.protobuf import descriptor_pb2, descriptor_pool, message_factory\n"
+        "from google.protobuf.json_format import MessageToDict\n"
+        "file = descriptor_pb2.FileDescriptorProto(name='order.proto', syntax='proto3')\n"
+        "message = file.message_type.add(name='Order')\n"
+        "message.field.add(name='temp', number=1, type=1, label=1)\n"
+        "message.field.add(name='price', number=2, type=1, label=1)\n"
+        "pool = descriptor_pool.DescriptorPool()\n"
+        "pool.Add(file)\n"
+        "Order = message_factory.GetMessageClass(pool.FindMessageTypeByName('Order'))\n"
+        "def order(payload):\n"
+        "    return MessageToDict(Order.FromString(payload), preserving_proto_field_name=True)\n"
+        "class Orders:\n"
+        "    def __call__(self, payload):\n"
+        "        return order(payload)\n"
+        "number = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "proto14", raising=False)
+
+
+@pytest.mark.parametrize("name", ["order", "Orders"])
+def test_protocol_buffers(proto, name):
+    """A function or a class by import path reads records, here protocol buffers."""
+    decode = built(source="kafka:events", decoder=f"proto14:{name}", target="price")
+    import proto14
+
+    payload = proto14.Order(temp=21.5, price=12.5).SerializeToString()
+    found = decode(payload, None)
+    assert (found.x, found.y) == ({"temp": 21.5}, 12.5)
+    with pytest.raises(MalformedError, match=r"decoder = proto14:.* failed: DecodeError"):
+        decode(b"{}", None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"decoder": "nowhere:f"}, r"^decoder = 'nowhere:f': No module named 'nowhere'"),
+        ({"decoder": "order"}, r"^decoder = 'order': give package.module:attribute"),
+        ({"decoder": "proto14:number"}, r"^decoder = 'proto14:number' is no function .* int"),
+        ({"decoder": "proto14:order", "format": "avro"}, r"^decoder: .*instead of format"),
+        ({"decoder": "proto14:order", "source": "t.csv"}, r"^decoder: t.csv has no bytes"),
+    ],
+)
+def test_decoders_that_do_not_fit(proto, given, message):
+    """An import path that leads nowhere, or to no function, is an error that names the setting."""
+    with pytest.raises(SettingsError, match=message):
+        built(**{"source": "kafka:events", "target": "price", **given})
+
+
+def test_a_decoder_without_a_field(proto):
+    """Without a setting of fields the decoder's records can't be learned: the error says so."""
+    with pytest.raises(SettingsError, match=r"^target: .*records in proto14:order"):
+        built(source="kafka:events", decoder="proto14:order")
+
+
+def test_configuration_has_the_format():
+    """A snapshot's configuration has the format or decoder, only if it is not the usual one."""
+    usual = described(Settings(source="kafka:events", target="y"))
+    own = described(Settings(source="kafka:events", target="y", decoder="a:b"))
+    assert own == {**usual, "decoder": "a:b"}
+    assert "format" not in usual

@@ -15,6 +15,7 @@ from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
+from iln_stream.events import EnvelopeDecoder
 from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
@@ -95,7 +96,8 @@ def _loop(
     folder: Path,
 ) -> PrequentialLoop:
     learner = build_learner(Settings(**chosen))
-    decoder, of_fields = None, {}
+    decoder: MappedDecoder | EnvelopeDecoder = EnvelopeDecoder()
+    of_fields: dict[str, Any] = {"code": "7"}
     if chosen is HEALTHY:
         decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
         of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
@@ -114,8 +116,7 @@ def _loop(
         publisher = Publisher(folder / "healthy.model", learner)
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
-    if decoder is not None:
-        metrics.export(watched.labels, decoder.metrics())
+    metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder
     )

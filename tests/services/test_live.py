@@ -37,6 +37,7 @@ OF_SOME = {
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **{key: {"classifier"} for key in ("iln_windowed_roc_auc", "iln_windowed_pr_auc")},
     **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
+    "iln_numbers_as_categories_total": {"shrinking"},
     **{key: {"healthy"} for key in ("iln_values_missing_total", "iln_values_coerced_total")},
     **dict.fromkeys(
         (
@@ -58,6 +59,7 @@ TYPES = {
     "iln_expert_weight": "gauge",
     "iln_input_relevance": "gauge",
     "iln_inputs_overflowed_total": "counter",
+    "iln_numbers_as_categories_total": "counter",
     "iln_parts_reset_total": "counter",
     "iln_pending_events": "gauge",
     "iln_pending_expired_total": "counter",
@@ -158,6 +160,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnDeadLetters", "model", REGRESSORS),
         ("IlnInputsIgnored", "model", set()),
         ("IlnTextsTakenAsNumbers", "model", {"healthy"}),
+        ("IlnNumbersTakenAsCategories", "model", {"shrinking"}),
         ("IlnPartsReset", "model", set()),
         ("IlnPublishingFails", "model", set()),
         ("IlnPublishedVersionOld", "model", set()),

@@ -26,6 +26,7 @@ TYPES = {
     "iln_api_model_failures_total": "counter",
     "iln_api_model_load_seconds": "gauge",
     "iln_api_model_version": "gauge",
+    "iln_api_numbers_as_categories_total": "counter",
     "iln_api_predictions_total": "counter",
     "iln_api_queue_length": "gauge",
     "iln_api_refusals_total": "counter",

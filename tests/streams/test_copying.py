@@ -2,8 +2,11 @@
 
 import datetime as dt
 import json
+from decimal import Decimal
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from support.embedded_log import append, read
 
 from iln_stream.errors import SinkError, SourceError
@@ -278,3 +281,25 @@ def test_a_source_that_does_not_exist(tmp_path):
             stream_at(str(tmp_path / "absent.jsonl"), StreamOptions()), at(tmp_path / "a.db")
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parquet_file(tmp_path):
+    """Rows of a table become JSON that a log keeps, with null for NaN, and dates as text."""
+    table = pa.table(
+        {
+            "x": [1.5, float("nan"), None],
+            "n": [1, None, 3],
+            "price": pa.array([Decimal("2.50")] * 3, pa.decimal128(8, 2)),
+            "day": [dt.date(2026, 1, 31)] * 3,
+            "hash": [b"\x01\xff"] * 3,
+        }
+    )
+    parquet.write_table(table, tmp_path / "a.parquet")
+    source = stream_at(str(tmp_path / "a.parquet"), StreamOptions())
+    import_records(source, at(tmp_path / "a.db"))
+    same = {"price": 2.5, "day": "2026-01-31", "hash": "01ff"}
+    assert [json.loads(r.payload, parse_constant=pytest.fail) for r in read(tmp_path / "a.db")] == [
+        {"x": 1.5, "n": 1, **same},
+        {"x": None, "n": None, **same},
+        {"x": None, "n": 3, **same},
+    ]

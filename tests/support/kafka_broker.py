@@ -259,12 +259,17 @@ def _answering_nodes(bootstrap: str) -> set[int]:
         return set()
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on and that no outgoing connection is given."""
+    return next(filter(_is_free, random.SystemRandom().sample(_PORTS, k=200)))
+
+
 def _free_ports(wanted: int | None) -> tuple[int, int]:
     """Return a port for the broker, by default a free one, and one for its controller."""
     candidates = random.SystemRandom().sample(_PORTS, k=200)
-    free_port, controller_port, *_ = filter(_is_free, candidates)
+    own, controller_port, *_ = filter(_is_free, candidates)
     if wanted is None:
-        return free_port, controller_port
+        return own, controller_port
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", wanted), timeout=2):
         raise KafkaBrokerError(f"Something listens on 127.0.0.1:{wanted} already; use --port.")
     return wanted, controller_port

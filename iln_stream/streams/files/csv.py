@@ -10,8 +10,12 @@ from typing import Any, TextIO
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
 from iln_stream.streams.files.opening import open_binary
+from iln_stream.streams.files.separators import SEPARATORS, guessed_separator
 
 _BATCH = 500
+
+_FIRST_LINES = 50
+"""Lines from which the separator is guessed."""
 
 BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
@@ -24,13 +28,16 @@ class CsvSource:
     ----------
     file
         Path of a UTF-8 file whose first row has the column names; `.gz` is decompressed.
+    separator
+        Name of the separator, among `SEPARATORS`.
     limit
         Maximum number of rows.
 
     Raises
     ------
     SourceError
-        When the file can't be read, is not CSV, or has two columns with one name.
+        When the file can't be read, is not CSV, seems to have another separator, or has two
+        columns with one name.
 
     """
 
@@ -38,11 +45,11 @@ class CsvSource:
     connected = True
     lag = None
 
-    def __init__(self, file: Path | str, limit: int | None = None) -> None:
+    def __init__(self, file: Path | str, limit: int | None = None, separator: str = ",") -> None:
         path = Path(file)
-        columns_of(path)
+        columns = columns_of(path, separator)
         self.stream = path.name
-        self._rows = islice(_rows(path), limit)
+        self._rows = islice(_rows(path, columns, SEPARATORS[separator]), limit)
         self._offset = 0
         self.exhausted = False
 
@@ -61,36 +68,59 @@ class CsvSource:
         self._rows = iter(())  # type: ignore[assignment]
 
 
-def columns_of(path: Path) -> list[str]:
-    """Return the column names of a CSV file.
+def columns_of(path: Path, separator: str = ",") -> list[str]:
+    """Return the column names of a CSV file, without spaces around them.
 
     Raises
     ------
     SourceError
-        When the file can't be read, is not CSV, or has two columns with one name.
+        When the file can't be read, is not CSV, seems to have another separator, or has two
+        columns with one name.
 
     """
+    lines = _first_lines(path)
+    guessed = guessed_separator(lines, separator)
+    if guessed not in (separator, None):
+        raise SourceError(
+            f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}: set "
+            f"separator = {guessed!r}"
+        )
     try:
-        with _opened(path) as opened:
-            header = next(csv.reader(opened), [])
-    except (OSError, EOFError) as error:
-        raise SourceError(f"can't read {path}: {_why(error)}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+        header = next(csv.reader(lines, delimiter=SEPARATORS[separator]), [])
+    except csv.Error as error:
         raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
+    header = [name.strip() for name in header]
     if twice := sorted(name for name in set(header) if header.count(name) > 1):
         raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
     return header
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def separator_of(path: Path) -> str | None:
+    """Return the separator that a CSV file seems to have; None: a file of one column."""
+    return guessed_separator(_first_lines(path))
+
+
+def _first_lines(path: Path) -> list[str]:
+    try:
+        with _opened(path) as opened:
+            return list(islice(opened, _FIRST_LINES))
+    except (OSError, EOFError) as error:
+        raise SourceError(f"can't read {path}: {_why(error)}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}{_CONVERT}") from error
+
+
+def _rows(path: Path, columns: Sequence[str], separator: str) -> Iterator[dict[str, Any]]:
     with _opened(path) as opened:
         # Cells beyond the header are kept, so that the row becomes a dead letter.
-        rows = csv.DictReader(opened, restkey=BEYOND)
+        rows = csv.DictReader(opened, columns, restkey=BEYOND, delimiter=separator)
         try:
+            next(rows, None)  # the header
             yield from rows
         except (UnicodeDecodeError, csv.Error) as error:
+            advice = _CONVERT if isinstance(error, UnicodeDecodeError) else ""
             raise SourceError(
-                f"{path.name} is not CSV in UTF-8 after line {rows.line_num}: {error}"
+                f"{path.name} is not CSV in UTF-8 after line {rows.line_num}: {error}{advice}"
             ) from error
         except (OSError, EOFError) as error:
             raise SourceError(
@@ -101,6 +131,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def _opened(path: Path) -> TextIO:
     # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
     return io.TextIOWrapper(open_binary(path), newline="", encoding="utf-8-sig")
+
+
+_CONVERT = "; convert it, for instance by `iconv -f WINDOWS-1252 -t UTF-8`"
 
 
 def _why(error: Exception) -> str:

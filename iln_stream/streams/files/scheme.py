@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.base import Source
-from iln_stream.streams.files.csv import CsvSource, columns_of
+from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
 from iln_stream.streams.files.json_lines_sink import JsonLinesSink
 from iln_stream.streams.files.json_lines_source import JsonLinesSource
 from iln_stream.streams.scheme import Form, Scheme
@@ -14,7 +15,7 @@ from iln_stream.streams.sink import Sink
 
 
 class FileScheme(Scheme):
-    """A path: reads `.jsonl` and `.csv` files; appends JSON lines to any file."""
+    """A path: reads `.jsonl`, `.csv` and `.parquet` files; appends JSON lines to any file."""
 
     @property
     def address(self) -> str:
@@ -28,23 +29,34 @@ class FileScheme(Scheme):
 
     @property
     def form(self) -> Form:  # type: ignore[override]
-        """Rows of CSV files, otherwise JSON."""
-        return "rows" if self._is(".csv") else "json"
+        """Rows of CSV files, a table of Parquet files, otherwise JSON."""
+        if self._is(".csv"):
+            return "rows"
+        return "table" if self._is_parquet else "json"
 
     def columns(self) -> Sequence[str] | None:
-        """Return the header of a CSV file."""
-        return columns_of(Path(self.name)) if self._is(".csv") else None
+        """Return the header of a CSV file, or the columns of a Parquet file."""
+        path = Path(self.name)
+        if self._is(".csv"):
+            return columns_of(path, self.options.separator)
+        return _parquet(path).columns_of(path) if self._is_parquet else None
+
+    def separator(self) -> str | None:
+        """Return what seems to separate the cells of a CSV file."""
+        return separator_of(Path(self.name)) if self._is(".csv") else None
 
     def source(self) -> Source:
         """Open the file as its extension tells."""
         path, limit = Path(self.name), self.options.limit
         if self._is(".csv"):
-            return CsvSource(path, limit=limit)
+            return CsvSource(path, limit=limit, separator=self.options.separator)
+        if self._is_parquet:
+            return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
         if self._is(".jsonl"):
             return JsonLinesSource(path, limit=limit)
         raise SourceError(
-            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), -, "
-            "river:NAME, synthetic:NAME, or package.module:attribute of a source"
+            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), a "
+            ".parquet file, -, river:NAME, synthetic:NAME, or package.module:attribute of a source"
         )
 
     def sink(self, partition: int = 0) -> Sink:
@@ -66,8 +78,23 @@ class FileScheme(Scheme):
         """Return a path in the same folder."""
         return f"{self.name}.{suffix}"
 
+    @property
+    def _is_parquet(self) -> bool:
+        return self.name.endswith(".parquet")
+
     def _is(self, extension: str) -> bool:
         return self.name.endswith((extension, f"{extension}.gz"))
+
+
+def _parquet(path: Path) -> ModuleType:
+    """Return the module that reads Parquet files; most runs don't need pyarrow."""
+    try:
+        from iln_stream.streams.files import parquet
+    except ImportError as error:
+        raise SourceError(
+            f"{path.name} needs pyarrow ({error}): pip install 'iln-stream[parquet]'"
+        ) from error
+    return parquet
 
 
 class StandardScheme(Scheme):

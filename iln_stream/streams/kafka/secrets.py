@@ -1,8 +1,8 @@
-"""`kafka_secrets`: options of the client whose values are the contents of files."""
+"""Options of clients whose values are the contents of files, as in `kafka_secrets`."""
 
 import stat
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from iln_stream.errors import IlnWarning, SourceError
@@ -14,7 +14,12 @@ _LARGEST = 64 << 10
 """Bytes; a longer file is not a password, but a mistake."""
 
 
-def read_secrets(files: Mapping[str, str]) -> dict[str, str]:
+def read_secrets(
+    files: Mapping[str, str],
+    setting: str = "kafka_secrets",
+    known: Collection[str] = SECRETS,
+    options: str = "kafka_options",
+) -> dict[str, str]:
     """Return the content of each file, without the newline at its end.
 
     Errors name the option and not the path, which may be the password itself, given by mistake.
@@ -23,6 +28,12 @@ def read_secrets(files: Mapping[str, str]) -> dict[str, str]:
     ----------
     files
         Path of the file, by the option's name.
+    setting
+        Name of the setting that has the files, for errors.
+    known
+        The options whose value may be in a file.
+    options
+        Name of the setting for other options, for errors.
 
     Raises
     ------
@@ -30,21 +41,20 @@ def read_secrets(files: Mapping[str, str]) -> dict[str, str]:
         When an option can't be in a file, or a file is missing, unreadable, empty or too long.
 
     """
-    if unknown := sorted(files.keys() - set(SECRETS)):
+    if unknown := sorted(files.keys() - set(known)):
         raise SourceError(
-            f"kafka_secrets: {', '.join(unknown)} can't be in a file: only "
-            f"{', '.join(SECRETS)} can; set it in kafka_options"
+            f"{setting}: {', '.join(unknown)} can't be in a file: only "
+            f"{', '.join(known)} can; set it in {options}"
         )
-    return {name: _content(name, path) for name, path in files.items()}
+    return {name: _content(f"{setting}: {name}", path) for name, path in files.items()}
 
 
-def warn_of_readable(files: Mapping[str, str]) -> None:
+def warn_of_readable(files: Mapping[str, str], setting: str = "kafka_secrets") -> None:
     """Warn of files that every user of this machine can read."""
     for name, path in files.items():
         if Path(path).stat().st_mode & stat.S_IROTH:
             warnings.warn(
-                f"kafka_secrets: every user of this machine can read the file of {name}: "
-                "chmod o-r it",
+                f"{setting}: every user of this machine can read the file of {name}: chmod o-r it",
                 IlnWarning,
                 stacklevel=3,
             )
@@ -74,4 +84,4 @@ def _content(name: str, path: str) -> str:
 
 
 def _refused(name: str, problem: str) -> SourceError:
-    return SourceError(f"kafka_secrets: {name}: {problem}")
+    return SourceError(f"{name}: {problem}")

@@ -1,6 +1,7 @@
 """`CsvSource`: the rows of a CSV file as records."""
 
 import gzip
+import re
 
 import pytest
 
@@ -62,6 +63,36 @@ def test_byte_order_mark(tmp_path):
     """A byte order mark is not part of the first column's name."""
     (record,) = rows(tmp_path, "\ufeffy,a\n1,2\n")
     assert record.payload == {"y": "1", "a": "2"}
+
+
+def test_spaces_in_the_header(tmp_path):
+    """Spaces around a column's name are left out, those within are kept."""
+    (record,) = rows(tmp_path, "a , the b\n1,2\n")
+    assert record.payload == {"a": "1", "the b": "2"}
+
+
+@pytest.mark.parametrize(("separator", "character"), [(";", ";"), ("tab", "\t"), ("|", "|")])
+def test_separators(tmp_path, separator, character):
+    """With its separator a file is read; without, the error names the setting that reads it."""
+    content = "a,y;b\n1,5;'x,y'\n2,5;z\n".replace("a,y", "a").replace(";", character)
+    found = rows(tmp_path, content, separator=separator)
+    assert [record.payload for record in found] == [
+        {"a": "1,5", "b": "'x,y'"},
+        {"a": "2,5", "b": "z"},
+    ]
+    with pytest.raises(SourceError, match=re.escape(f"set separator = '{separator}'")):
+        rows(tmp_path, content)
+
+
+def test_the_given_separator_comes_first(tmp_path):
+    """Cells that all contain another separator do not change the one that was set."""
+    (record,) = rows(tmp_path, "a;b;c,y\n1;2;3,4\n")
+    assert record.payload == {"a;b;c": "1;2;3", "y": "4"}
+
+
+def test_rows_of_different_lengths(tmp_path):
+    """A file whose rows have different numbers of cells is read as its separator says."""
+    assert len(rows(tmp_path, "a,y\n1\n1,5,2\n")) == 2
 
 
 def test_limit(tmp_path):

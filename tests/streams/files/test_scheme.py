@@ -41,7 +41,8 @@ def test_sibling():
 def test_unknown_extension():
     """A file with another extension can't be read, and the error has the possible sources."""
     with pytest.raises(
-        SourceError, match=r"give kafka, kafka:TOPIC, a \.jsonl or \.csv file \(or \.gz\)"
+        SourceError,
+        match=r"give kafka, .* a \.jsonl or \.csv file \(or \.gz\), a \.parquet",
     ):
         at("e.txt").source()
 

@@ -1,0 +1,62 @@
+"""Guessing how texts write numbers and dates."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from iln_stream.mapping.times import DateOrder
+from iln_stream.mapping.values import NULLS, USUAL, Notation
+
+_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}\b.*")
+_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})$")
+_WITH_COMMA = Notation(decimal=",")
+
+
+def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
+    """Return how the texts of flat records write numbers and dates.
+
+    A decimal comma needs a field in which each text is such a number, and not each may be one with
+    a comma between thousands. The order of day and month needs a field of dates in which one of
+    them is above 12, or dots, which stand after the day.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping.guessed_notation import guessed_notation
+    >>> guessed_notation([{"temp": "21,5", "day": "31.12.2026"}, {"temp": "3", "day": "1.1.2027"}])
+    Notation(decimal=',', date_order='dmy')
+
+    """
+    texts: dict[str, list[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            if isinstance(value, str) and value.strip() not in NULLS:
+                texts.setdefault(name, []).append(value.strip())
+    decimals = [_decimal(values) for values in texts.values()]
+    orders = {_order(values) for values in texts.values()} - {None}
+    return Notation(
+        "," if decimals.count(",") > decimals.count(".") else ".",
+        (orders.pop() if len(orders) == 1 else None) or "ymd",
+    )
+
+
+def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
+    """Return what stands before decimals, if only one of comma and dot can."""
+    if all(map(_WITH_COMMA.number, values)) and any(map(_NO_THOUSANDS.search, values)):
+        return ","
+    if all(map(USUAL.number, values)) and not all(map(_WITH_COMMA.number, values)):
+        return "."
+    return None
+
+
+def _order(values: Sequence[str]) -> DateOrder | None:
+    found = [_DATE.fullmatch(value) for value in values]
+    dates = [each for each in found if each]
+    if len(dates) < len(values):
+        return None
+    days_first = any(int(each[1]) > 12 for each in dates)
+    months_first = any(int(each[3]) > 12 for each in dates)
+    if days_first and months_first:
+        return None
+    if months_first:
+        return "mdy"
+    return "dmy" if days_first or all(each[2] == "." for each in dates) else None

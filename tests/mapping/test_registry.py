@@ -1,0 +1,208 @@
+"""`RegistryParser`: records that serialisers of a real schema registry wrote."""
+
+import datetime as dt
+import json
+import threading
+import time
+import uuid
+from decimal import Decimal
+
+import pytest
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+
+from iln_stream.events import MalformedError
+from iln_stream.mapping import FieldMapping, MappedDecoder
+from iln_stream.mapping.registry import RegistryError, RegistryParser
+
+NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
+FLAT = [{"name": "a", "type": "double"}]
+
+
+def avro_schema(*fields):
+    return json.dumps({"type": "record", "name": "Order", "fields": list(fields)})
+
+
+def written(registry, schema, *records, kind=AvroSerializer):
+    """Return records as a serialiser writes them, which registers the schema."""
+    client = SchemaRegistryClient({"url": registry.url})
+    arguments = (client, schema) if kind is AvroSerializer else (schema, client)
+    serialise = kind(*arguments)
+    context = SerializationContext(f"topic-{uuid.uuid4().hex[:8]}", MessageField.VALUE)
+    return [serialise(record, context) for record in records]
+
+
+def parser(registry, form="avro", patience=20.0):
+    return RegistryParser(form, {"url": registry.url}, patience)
+
+
+def test_types_of_avro(registry):
+    """Each logical type becomes a number, a text or a category; null is missing."""
+    schema = avro_schema(
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "clock", "type": {"type": "int", "logicalType": "time-millis"}},
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 8,
+                                   "scale": 2}},
+        {"name": "key", "type": {"type": "string", "logicalType": "uuid"}},
+        {"name": "sky", "type": {"type": "enum", "name": "Sky", "symbols": ["CLEAR", "RAIN"]}},
+        {"name": "temp", "type": ["null", "double"]},
+        {"name": "sold", "type": ["null", "boolean", "string"]},
+        {"name": "shop", "type": {"type": "record", "name": "Shop", "fields": [
+            {"name": "zip", "type": "string"}, {"name": "size", "type": "int"}]}},
+        {"name": "spot", "type": {"type": "array", "items": "float"}},
+        {"name": "tags", "type": {"type": "array", "items": "string"}},
+        {"name": "stock", "type": {"type": "map", "values": "long"}},
+        {"name": "hash", "type": {"type": "fixed", "name": "Hash", "size": 2}},
+    )  # fmt: skip
+    key = uuid.uuid4()
+    record = {
+        "at": NOON, "day": NOON.date(), "clock": dt.time(1, 0, 2), "price": Decimal("12.50"),
+        "key": key, "sky": "RAIN", "temp": None, "sold": True, "shop": {"zip": "01067", "size": 3},
+        "spot": [1.5, 2.5], "tags": ["new"], "stock": {"a": 7}, "hash": b"\x01\xff",
+    }  # fmt: skip
+    mapping = FieldMapping(
+        target="price", id_field="key", time_field="at", types={"shop.zip": "category"},
+        ignore=("hash",),
+    )  # fmt: skip
+    decode = MappedDecoder(mapping, parser(registry))
+    found = decode(*written(registry, schema, record), None)
+    assert found.y == 12.5
+    assert (found.id, found.time) == (str(key), NOON.timestamp())
+    midnight = NOON.replace(hour=0).timestamp()
+    assert found.x == {
+        "day": midnight, "clock": 3602.0, "sky=RAIN": 1.0, "sold": 1.0, "shop.zip=01067": 1.0,
+        "shop.size": 3.0, "spot.0": 1.5, "spot.1": 2.5, "tags=new": 1.0, "stock.a": 7.0,
+    }  # fmt: skip
+    assert decode.n_missing == 1
+    assert not decode.n_coerced
+
+
+def test_bytes_are_a_category_if_a_type_says_so(registry):
+    """Bytes are refused by name as an input, and a category in hexadecimal on request."""
+    schema = avro_schema({"name": "hash", "type": "bytes"}, *FLAT)
+    (payload,) = written(registry, schema, {"hash": b"\x01\xff", "a": 1.0})
+    parse = parser(registry)
+    with pytest.raises(MalformedError, match=r"^hash: bytes are no input; ignore the field"):
+        MappedDecoder(FieldMapping(target="a"), parse)(payload, None)
+    mapping = FieldMapping(target="a", types={"hash": "category"})
+    assert MappedDecoder(mapping, parse)(payload, None).x == {"hash=01ff": 1.0}
+
+
+def test_versions_of_one_subject(registry):
+    """Records of an older and a newer version are each read with the schema that wrote them."""
+    client = SchemaRegistryClient({"url": registry.url})
+    context = SerializationContext(f"versions-{uuid.uuid4().hex[:8]}", MessageField.VALUE)
+    older = AvroSerializer(client, avro_schema(*FLAT))({"a": 1.0}, context)
+    added = {"name": "b", "type": ["null", "long"], "default": None}
+    newer = AvroSerializer(client, avro_schema(*FLAT, added))({"a": 2.0, "b": 5}, context)
+    assert len(client.get_versions(f"{context.topic}-value")) == 2
+    parse = parser(registry)
+    assert [parse(each) for each in (newer, older, newer)] == [
+        {"a": 2.0, "b": 5},
+        {"a": 1.0},
+        {"a": 2.0, "b": 5},
+    ]
+
+
+def test_a_schema_that_refers_to_another(registry):
+    """Schemas that are registered apart from each other are put together."""
+    client = SchemaRegistryClient({"url": registry.url})
+    subject = f"point-{uuid.uuid4().hex[:8]}"
+    point = json.dumps({"type": "record", "name": "Point", "fields": FLAT})
+    client.register_schema(subject, Schema(point, "AVRO"))
+    whole = avro_schema({"name": "at", "type": "Point"})
+    schema = Schema(whole, "AVRO", [SchemaReference("Point", subject, 1)])
+    (payload,) = written(registry, schema, {"at": {"a": 1.5}})
+    assert parser(registry)(payload) == {"at": {"a": 1.5}}
+
+
+def test_json_schema(registry):
+    """JSON is read as JSON and checked: what does not fit its schema is refused."""
+    schema = json.dumps(
+        {"title": "Order", "type": "object", "properties": {"a": {"type": "number"}}}
+    )
+    (payload,) = written(registry, schema, {"a": 1.5}, kind=JSONSerializer)
+    parse = parser(registry, "json-schema")
+    assert parse(payload) == {"a": 1.5}
+    with pytest.raises(MalformedError, match=r"does not fit its schema: .*is not of type 'number'"):
+        parse(payload[:5] + b'{"a": "x"}')
+    with pytest.raises(MalformedError, match=r"^a: this key occurs more than once"):
+        parse(payload[:5] + b'{"a": 1, "a": 2}')
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda good: b'{"a": 1}', "no serialiser of a schema registry wrote it"),
+        (lambda good: good[:5], "no serialiser of a schema registry wrote it"),
+        (lambda good: b"", "no serialiser of a schema registry wrote it"),
+        (lambda good: None, "has no value"),
+        (lambda good: b"\x00\x00\x0f\x42\x40" + good[5:], "does not know its schema"),
+        (lambda good: good[:8], "does not fit its schema"),
+    ],
+)
+def test_records_that_are_wrong(registry, damage, reason):
+    """A record without a known schema's number, or cut off, is refused with the reason."""
+    (good,) = written(registry, avro_schema(*FLAT), {"a": 1.0})
+    with pytest.raises(MalformedError, match=reason):
+        parser(registry)(damage(good))
+
+
+def test_a_schema_without_fields(registry):
+    """A record that is one text has no fields to learn."""
+    (payload,) = written(registry, json.dumps({"type": "string"}), "text")
+    with pytest.raises(MalformedError, match="its schema has no fields: it is a str"):
+        parser(registry)(payload)
+
+
+def test_a_registry_that_is_down(registry):
+    """A known schema is still read; for another one the registry is asked until patience ends."""
+    known, unknown = (
+        written(registry, avro_schema({"name": name, "type": "double"}), {name: 1.0})[0]
+        for name in (f"k{uuid.uuid4().hex[:8]}", f"u{uuid.uuid4().hex[:8]}")
+    )
+    parse = parser(registry, patience=1.0)
+    first = parse(known)
+    registry.stop()
+    try:
+        assert parse(known) == first
+        with pytest.raises(RegistryError, match=r"^no answer from the registry at http.* for 1 s"):
+            parse(unknown)
+        with pytest.raises(RegistryError, match="no answer"):
+            parser(registry, patience=0.0)
+    finally:
+        registry.start()
+    assert parse(unknown)
+
+
+def test_a_registry_that_comes_back(registry):
+    """A record waits for a registry that is down for a while, and is then read."""
+    name = f"n{uuid.uuid4().hex[:8]}"
+    (payload,) = written(registry, avro_schema({"name": name, "type": "double"}), {name: 1.0})
+    parse = parser(registry, patience=120.0)
+    registry.stop()
+    found = []
+    reading = threading.Thread(target=lambda: found.append(parse(payload)))
+    try:
+        reading.start()
+        time.sleep(1)
+        assert not found
+    finally:
+        registry.start()
+    reading.join(120)
+    assert found == [{name: 1.0}]
+
+
+def test_a_wrong_path(registry):
+    """An address without the path of the registry is an error that says so."""
+    with pytest.raises(RegistryError, match=r"Correct the path .*/apis/ccompat/v7"):
+        RegistryParser("avro", {"url": registry.url.removesuffix("/apis/ccompat/v7")}, 0.0)
+
+
+def test_an_option_that_nobody_knows(registry):
+    """A misspelt option of the client names its setting."""
+    with pytest.raises(RegistryError, match=r"^registry, registry_options: .*ssl\.ca"):
+        RegistryParser("avro", {"url": registry.url, "ssl.ca": "a"}, 0.0)
