@@ -1,5 +1,6 @@
 """Predict, score, learn: one event at a time."""
 
+from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
@@ -10,6 +11,7 @@ from iln_stream.prequential.step import Prediction, Step
 from iln_stream.prequential.task import Classification, Regression, Task
 
 __all__ = [
+    "Baselines",
     "Checkpointing",
     "Classification",
     "ClassificationScores",

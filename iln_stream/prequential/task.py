@@ -5,6 +5,11 @@ from math import isfinite, log
 from typing import Any, Protocol
 
 from iln_stream.events import ClassEvent, ClassLabel, Event, Label, MalformedError
+from iln_stream.prequential.baselines import (
+    Baselines,
+    ClassificationBaselines,
+    RegressionBaselines,
+)
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
 from iln_stream.prequential.step import Prediction
 from iln_stream.reporting import FlagSpec
@@ -35,6 +40,10 @@ class Task(Protocol):
 
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores, over all events and over the last `window` labelled ones."""
+        ...
+
+    def baselines(self, window: int, pending_events: int = 0) -> Baselines:
+        """Return trivial predictors, for events of which so many may wait for a label."""
         ...
 
 
@@ -76,6 +85,10 @@ class Regression:
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores of loss and absolute error."""
         return RegressionScores(window, flags)
+
+    def baselines(self, window: int, pending_events: int = 0) -> RegressionBaselines:
+        """Return the running mean and the last value."""
+        return RegressionBaselines(window, pending_events)
 
 
 class Classification:
@@ -126,3 +139,7 @@ class Classification:
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores of log loss and accuracy."""
         return ClassificationScores(window, flags)
+
+    def baselines(self, window: int, pending_events: int = 0) -> ClassificationBaselines:
+        """Return the classes' frequencies and the majority class."""
+        return ClassificationBaselines(window, self.least)

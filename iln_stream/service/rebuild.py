@@ -111,7 +111,7 @@ def _rebuild_one(
         Warming.of(learner).run()
         task = task_of(learner)
         watched = Metrics(CollectorRegistry(), settings.window).watch(
-            learner, source, "rebuilt", task
+            learner, source, "rebuilt", task, settings.pending_events or 0
         )
         decoder = build_decoder(settings, stream, task)
         state = LoopState(settings, learner, watched, decoder)

@@ -73,7 +73,9 @@ class Worker:
             self.learner = learner or _restored_or_new(settings, reader, recovery)
             task = task_of(self.learner)
             model = settings.model or f"{self.source.stream}/{settings.learner}"
-            self.watched = metrics.watch(self.learner, self.source, model, task)
+            self.watched = metrics.watch(
+                self.learner, self.source, model, task, settings.pending_events or 0
+            )
             decoder = build_decoder(settings, stream, task)
             if decoder is not None:
                 metrics.export(self.watched.labels, decoder.metrics())
