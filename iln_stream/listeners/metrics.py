@@ -52,6 +52,7 @@ class Metrics(Collector):
         model: str,
         task: Task | None = None,
         pending_events: int = 0,
+        levels: Sequence[float] = (),
     ) -> ModelMetrics:
         """Export a learner's metrics, and return the listener that counts them.
 
@@ -67,10 +68,12 @@ class Metrics(Collector):
             Scores the steps; default: regression.
         pending_events
             Number of events that may wait for a label.
+        levels
+            Levels of the intervals that predictions have, if any.
 
         """
         watched = ModelMetrics(
-            learner, source, model, task or Regression(), self._window, pending_events
+            learner, source, model, task or Regression(), self._window, pending_events, levels
         )
         self._models.append(watched)
         self.export(watched.labels, watched.metrics())

@@ -2,12 +2,13 @@
 
 from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing
+from iln_stream.prequential.coverage import Coverage
 from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
-from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.step import Details, Prediction, Step
 from iln_stream.prequential.task import Classification, Regression, Task
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "Checkpointing",
     "Classification",
     "ClassificationScores",
+    "Coverage",
+    "Details",
     "LearnerError",
     "LearnsLate",
     "Listener",

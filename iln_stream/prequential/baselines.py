@@ -6,6 +6,7 @@ from typing import Any
 
 from iln_stream.prequential.scores import Window
 from iln_stream.prequential.step import Step
+from iln_stream.prequential.waiting import Waiting
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -102,8 +103,7 @@ class RegressionBaselines(Baselines):
         self._n_labels = 0
         self._mean = 0.0
         self._last = 0.0
-        self._pending_events = pending_events
-        self._waiting: dict[str, tuple[float, float]] = {}
+        self._waiting: Waiting[tuple[float, float]] = Waiting(pending_events)
 
     def update(self, steps: Sequence[Step]) -> None:
         """Score the labelled ones of these steps."""
@@ -112,13 +112,12 @@ class RegressionBaselines(Baselines):
         last_errors: list[float] = []
         for step in steps:
             if step.loss is None:
-                if self._pending_events and step.event_id is not None:
-                    self._wait(step.event_id, (mean, last))
+                self._waiting.keep(step.event_id, (mean, last))
                 continue
             y = step.y
             predicted = (mean, last)
             if step.late:
-                predicted = self._waiting.pop(step.event_id or "", predicted)
+                predicted = self._waiting.take(step.event_id, predicted)
             mean_errors.append(abs(predicted[0] - y))
             last_errors.append(abs(predicted[1] - y))
             n += 1
@@ -127,13 +126,6 @@ class RegressionBaselines(Baselines):
         self._n_labels, self._mean, self._last = n, mean, last
         self.by_name["running_mean"].add(mean_errors)
         self.by_name["last_value"].add(last_errors)
-
-    def _wait(self, event_id: str, predicted: tuple[float, float]) -> None:
-        """Keep the predictions of an event, as `PendingEvents` keeps the event."""
-        self._waiting.pop(event_id, None)
-        self._waiting[event_id] = predicted
-        if len(self._waiting) > self._pending_events:
-            del self._waiting[next(iter(self._waiting))]
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
@@ -160,23 +152,19 @@ class RegressionBaselines(Baselines):
 
     def state(self) -> StateDict:
         """Return the scores, and what predicts, as plain values."""
-        waiting = dict(self._waiting)
         return {
             **super().state(),
             "n_labels": self._n_labels,
             "mean": self._mean,
             "last": self._last,
-            "waiting": {"ids": list(waiting), "predicted": [list(p) for p in waiting.values()]},
+            "waiting": self._waiting.state(list),
         }
 
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`."""
         super().restore(state)
         self._n_labels, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
-        if self._pending_events:
-            waiting = state["waiting"]
-            predicted = ((mean, last) for mean, last in waiting["predicted"])
-            self._waiting = dict(zip(waiting["ids"], predicted, strict=True))
+        self._waiting.restore(state["waiting"], _pair)
 
 
 class ClassificationBaselines(Baselines):
@@ -197,15 +185,16 @@ class ClassificationBaselines(Baselines):
 
     def __init__(self, window: int, least: float) -> None:
         super().__init__(window, "class_frequencies", "majority_class")
-        self._least = least
+        self._loss_of_unseen = -log(least)
         self._counts: dict[Any, int] = {}
         self._majority: list[Any] = []  # empty before the first label
         self._n_labels = 0
 
     def update(self, steps: Sequence[Step]) -> None:
         """Score the labelled ones of these steps."""
-        counts, n, least = self._counts, self._n_labels, self._least
-        majority = self._majority[0] if self._majority else None
+        counts, n, unseen = self._counts, self._n_labels, self._loss_of_unseen
+        majority = self._majority[0] if self._majority else None  # None is no class
+        most = counts.get(majority, 0)
         losses: list[float] = []
         misses: list[float] = []
         for step in steps:
@@ -213,12 +202,12 @@ class ClassificationBaselines(Baselines):
                 continue
             y = step.y
             count = counts.get(y, 0)
-            losses.append(-log(max(count / n, least)) if n else 0.0)
-            misses.append(float(not n or y != majority))
-            counts[y] = count + 1
+            losses.append(log(n / count) if count else unseen if n else 0.0)
+            misses.append(0.0 if y == majority else 1.0)
+            counts[y] = count = count + 1
             n += 1
-            if majority is None or count + 1 > counts[majority]:
-                majority = y
+            if count > most:
+                majority, most = y, count
         self._n_labels = n
         self._majority = [majority] if n else []
         self.by_name["class_frequencies"].add(losses)
@@ -276,6 +265,11 @@ class ClassificationBaselines(Baselines):
         self._counts = dict(zip(state["classes"], state["counts"], strict=True))
         self._n_labels = sum(state["counts"])
         self._majority = list(state["majority"])
+
+
+def _pair(stored: Sequence[float]) -> tuple[float, float]:
+    mean, last = stored
+    return mean, last
 
 
 def _metric(

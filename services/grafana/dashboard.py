@@ -151,6 +151,17 @@ BASELINES = (
             Query(selected("iln_baseline_running_mae"), BASELINE),
         ),
     ),
+    Graph(
+        "Coverage of intervals",
+        "Share of labels that the interval of each level contained, over the last window. Empty "
+        "for a classifier and without intervals.\n\nHealthy: the level, within 5 points. See the "
+        "runbook of IlnCoverageOff.",
+        PercentUnit,
+        (
+            Query(selected("iln_interval_coverage"), f"{LEARNER} {{{{level}}}}"),
+            Query(selected("iln_interval_coverage_error"), f"{LEARNER} {{{{level}}}} off by"),
+        ),
+    ),
 )
 
 CLASS_BASELINES = (

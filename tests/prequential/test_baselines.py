@@ -1,6 +1,5 @@
 """`Baselines`: scored on the learner's labelled events, without looking ahead."""
 
-import json
 import math
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from river import stats
 
 from iln_stream.prequential import Classification, Regression, Step
+from iln_stream.state import from_bytes, to_bytes
 
 LEAST = Classification.least
 CLASSES = st.sampled_from(["a", "b", 3])
@@ -120,12 +120,12 @@ STEPS = [
 @pytest.mark.parametrize("task", [Regression(), Classification()], ids=lambda task: task.name)
 @pytest.mark.parametrize("at", [0, 3, 50, 65])
 def test_a_restored_state_goes_on_bit_for_bit(task, at):
-    """Scores, predictions and waiting events go through JSON, and continue with the same bits."""
+    """Scores, predictions and waiting events go through a file, and continue with the same bits."""
     whole, first, second = (task.baselines(15, 10) for _ in range(3))
     whole.update(STEPS)
     for each in STEPS[:at]:
         first.update([each])
-    second.restore(json.loads(json.dumps(first.state())))
+    second.restore(from_bytes(to_bytes(first.state())))
     second.update(STEPS[at:])
     assert second.state() == whole.state()
     assert read(second) == read(whole)

@@ -15,10 +15,12 @@ from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
+from iln_stream.events import DeadLetter
 from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
     Classification,
+    Details,
     Listener,
     PendingEvents,
     PrequentialLoop,
@@ -30,6 +32,7 @@ from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotF
 from iln_stream.streams.river import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
+LEVEL = 0.9
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
 HEALTHY: dict[str, Any] = {}
@@ -45,6 +48,21 @@ class Breather(Listener):
 
     def on_step(self, step: Step) -> None:
         sleep(0.001)
+
+
+class WithIntervals(Listener):
+    """Passes each step on with an interval, as the loop does with prediction_intervals."""
+
+    def __init__(self, watched: ModelMetrics, learner: Any) -> None:
+        self._watched = watched
+        self._learner = learner
+
+    def on_step(self, step: Step) -> None:
+        interval = self._learner.predict_interval(step.x, LEVEL)
+        self._watched.on_step(step._replace(details=Details((interval,))))
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        self._watched.on_dead_letter(letter)
 
 
 class LearnersAtWork:
@@ -101,7 +119,8 @@ def _loop(
         of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
     source = RiverDatasetSource(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
-    watched = metrics.watch(learner, source, model)
+    levels = [LEVEL] if chosen is HEALTHY else []
+    watched = metrics.watch(learner, source, model, levels=levels)
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False
@@ -111,6 +130,7 @@ def _loop(
     metrics.export(watched.labels, [*checkpoint.metrics(), *pending.metrics()])
     listeners: list[Listener] = [watched, Breather()]
     if chosen is HEALTHY:
+        listeners[0] = WithIntervals(watched, learner)
         publisher = Publisher(folder / "healthy.model", learner)
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)

@@ -39,6 +39,7 @@ OF_SOME = {
     **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
     **{key: {"classifier"} for key in ("iln_baseline_loss", "iln_baseline_running_loss")},
     **{key: {"classifier"} for key in ("iln_baseline_accuracy", "iln_baseline_running_accuracy")},
+    **{key: {"healthy"} for key in ("iln_interval_coverage", "iln_interval_coverage_error")},
     **{key: {"healthy"} for key in ("iln_values_missing_total", "iln_values_coerced_total")},
     **dict.fromkeys(
         (
@@ -67,6 +68,8 @@ TYPES = {
     "iln_expert_weight": "gauge",
     "iln_input_relevance": "gauge",
     "iln_inputs_overflowed_total": "counter",
+    "iln_interval_coverage": "gauge",
+    "iln_interval_coverage_error": "gauge",
     "iln_parts_reset_total": "counter",
     "iln_pending_events": "gauge",
     "iln_pending_expired_total": "counter",
@@ -175,6 +178,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnNoBetterThanTrivial", "model", {"shrinking"}),
         ("IlnErrorDoubled", "model", set()),
         ("IlnDrift", "model", set()),
+        ("IlnCoverageOff", "model", set()),
     ],
 )
 def test_alert_finds_what_is_wrong(
