@@ -6,13 +6,14 @@ from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
-from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.step import Details, Prediction, Step
 from iln_stream.prequential.task import Classification, Regression, Task
 
 __all__ = [
     "Checkpointing",
     "Classification",
     "ClassificationScores",
+    "Details",
     "LearnerError",
     "LearnsLate",
     "Listener",
