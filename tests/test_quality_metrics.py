@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from support.embedded_log import append
+from support.embedded_log import append, values
 
 from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings
@@ -19,6 +19,9 @@ from iln_stream.service import Service, Settings
 WINDOW = 100
 N = 600
 PENDING = 20
+
+SCORES = ("iln_baseline", "iln_running", "iln_windowed", "iln_interval")
+LABELS = {"baseline", "level"}
 
 # Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -62,19 +65,21 @@ def records() -> list[bytes]:
     return found
 
 
-def run(path: Path, n: int) -> LastScrape:
+def run(path: Path, n: int, **more: object) -> LastScrape:
     """Learn the rest of the log, `n` records, and return what /metrics had at its end."""
-    settings = Settings(
-        source=f"sqlite:{path}",
-        snapshots=str(path.parent / "state"),
-        stop_at_end=True,
-        learner="pool",
-        learner_options={"size": 16},
-        model="walk",
-        window=WINDOW,
-        pending_events=PENDING,
-        metrics_port=0,
-    )
+    given: dict[str, object] = {
+        "source": f"sqlite:{path}",
+        "predictions": f"sqlite:{path}#predictions",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner_options": {"profile": "fast"},
+        "prediction_intervals": "0.5,0.9",
+        "model": "walk",
+        "window": WINDOW,
+        "pending_events": PENDING,
+        "metrics_port": 0,
+    }
+    settings = Settings(**{**given, **more})  # type: ignore[arg-type]
     scraper = LastScrape(n)
     scraper.service = Service(settings, listeners=[scraper])
     scraper.service.run()
@@ -85,20 +90,27 @@ def run(path: Path, n: int) -> LastScrape:
 def samples(page: str) -> dict[str, float]:
     """The scores on a page, by name and label."""
     return {
-        f"{sample.name} {sample.labels.get('baseline', '')}".strip(): sample.value
+        " ".join(
+            [sample.name, *(sample.labels[each] for each in LABELS & sample.labels.keys())]
+        ): sample.value
         for family in text_string_to_metric_families(page)
         for sample in family.samples
-        if sample.name.startswith(("iln_baseline", "iln_running", "iln_windowed"))
+        if sample.name.startswith(SCORES)
     }
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> LastScrape:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of the run without a pause."""
+    return tmp_path_factory.mktemp("whole") / "log.db"
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(log: Path) -> LastScrape:
     """A run without a pause over all records."""
-    path = tmp_path_factory.mktemp("whole") / "log.db"
     all_of_them = records()
-    append(path, all_of_them)
-    return run(path, len(all_of_them))
+    append(log, all_of_them)
+    return run(log, len(all_of_them))
 
 
 def test_baselines_are_those_computed_from_the_records(uninterrupted: LastScrape) -> None:
@@ -129,6 +141,44 @@ def test_the_learner_is_scored_on_the_same_events(uninterrupted: LastScrape) -> 
     # On a random walk the last value is far better than the mean.
     assert found["iln_baseline_mae last_value"] < found["iln_baseline_mae running_mean"]
     assert all(math.isfinite(value) for value in found.values())
+
+
+def test_coverage_is_that_of_the_published_intervals(log: Path, uninterrupted: LastScrape) -> None:
+    """The share is counted here from the predictions that were published and the records."""
+    published = {each["id"]: each for each in map(json.loads, values(log, "predictions"))}
+    labelled = [each for each in map(json.loads, records()) if "y" in each][-WINDOW:]
+    found = samples(uninterrupted.page)
+    for level in ("0.5", "0.9"):
+        intervals = [published[each["id"]]["intervals"][level] for each in labelled]
+        hits = [
+            low <= each["y"] <= high for each, (low, high) in zip(labelled, intervals, strict=True)
+        ]
+        assert found[f"iln_interval_coverage {level}"] == fmean(hits)
+        error = found[f"iln_interval_coverage_error {level}"]
+        assert error == pytest.approx(fmean(hits) - float(level))
+
+
+def test_classes_are_compared_with_their_frequencies(tmp_path: Path) -> None:
+    """Log loss and accuracy of the trivial classifiers are counted again from the labels."""
+    labels = ["a"] * 5 + random.Random(1).choices("abc", [6, 3, 1], k=295)  # no majority is shared
+    path = tmp_path / "log.db"
+    append(path, [json.dumps({"x": {"a": 1.0}, "y": y}).encode() for y in labels])
+    scraped = run(
+        path,
+        300,
+        learner="infinite-layer-classifier",
+        learner_options={},
+        prediction_intervals=(),
+        pending_events=None,
+    )
+    shares = [labels[:n].count(labels[n]) / n for n in range(1, 300)]
+    losses = [0.0, *(-math.log(max(share, 1e-15)) for share in shares)]
+    hits = [0.0, *(labels[n] == max("abc", key=labels[:n].count) for n in range(1, 300))]
+    found = samples(scraped.page)
+    assert found["iln_baseline_loss class_frequencies"] == pytest.approx(fmean(losses[-WINDOW:]))
+    assert found["iln_baseline_running_loss class_frequencies"] == pytest.approx(fmean(losses))
+    assert found["iln_baseline_accuracy majority_class"] == pytest.approx(fmean(hits[-WINDOW:]))
+    assert found["iln_baseline_running_accuracy majority_class"] == pytest.approx(fmean(hits))
 
 
 def test_a_restart_goes_on_bit_for_bit(uninterrupted: LastScrape, tmp_path: Path) -> None:

@@ -78,7 +78,19 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         soft_wrap=True,
     )
     console.print()
-    _print(out, as_toml({"source": settings.source, **proposed(shown)}), soft_wrap=True)
+    _print(
+        out,
+        as_toml({"source": settings.source, **proposed(shown), **_learner(shown)}),
+        soft_wrap=True,
+    )
+
+
+def _learner(fields: list[Field]) -> dict[str, str]:
+    """Return the setting that learns classes, if the label is a text or a boolean."""
+    kinds = {kind for each in fields if each.role == "label" for kind in each.kinds}
+    if kinds and kinds <= {"text", "boolean", "boolean as text"}:
+        return {"learner": "infinite-layer-classifier"}
+    return {}
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

@@ -8,11 +8,11 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events import Example, MalformedError, one_hot
+from iln_stream.events import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.time_features import TimeFeatures, names_of
-from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
+from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean, is_number
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -289,9 +289,10 @@ def _all_floats(x: Fields) -> bool:
 
 
 def _number_label(name: str, value: Any) -> float:
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and not is_number(value)):
         raise MalformedError(
-            f"{name}: expected a number, got {value!r}; a learner of classes takes booleans"
+            f"{name}: expected a number, got {value!r:.60}; correct it at the sender, or list the "
+            f"text among null_values; {CLASS_REMEDY}"
         )
     return float(as_input(name, value, "number"))
 

@@ -71,11 +71,11 @@ class Coverage:
         )
 
     def _shares(self) -> Mapping[str, float]:
-        return {_text(level): window.mean for level, window in self._by_level()}
+        return {repr(level): window.mean for level, window in self._by_level()}
 
     def _errors(self) -> Mapping[str, float]:
         return {
-            _text(level): window.mean - level
+            repr(level): window.mean - level
             for level, window in self._by_level()
             if len(window.values()) == self._size
         }
@@ -98,10 +98,6 @@ class Coverage:
             window.extend(saved.get(level, ()))
         if state["levels"] == list(self._levels):
             self._waiting.restore(state["waiting"], _restored)
-
-
-def _text(level: float) -> str:
-    return f"{level:g}"
 
 
 def _stored(intervals: Intervals) -> list[list[float]]:

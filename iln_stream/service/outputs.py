@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from typing import cast
 
+from iln_stream.events import PredictionEncoder
 from iln_stream.listeners import (
     DeadLetterWriter,
     PredictionWriter,
@@ -38,7 +39,7 @@ class Outputs:
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source, reader: str) -> Writers:
+    def writers(self, source: Source, reader: str, encode: PredictionEncoder) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters."""
         writers: Writers = [DeadLetterWriter(self._letters)]
         if self._transactional:
@@ -47,9 +48,9 @@ class Outputs:
             log = cast(Log, source)
             sink = stream.transactional_sink(log, reader)
             self._opened.callback(sink.close)
-            writers.append(TransactionalPredictionWriter(sink, log.stream, log.ends))
+            writers.append(TransactionalPredictionWriter(sink, encode, log.stream, log.ends))
         elif self._predictions is not None:
-            writers.append(PredictionWriter(self._predictions, source.stream))
+            writers.append(PredictionWriter(self._predictions, encode))
         return writers
 
     def close(self) -> None:

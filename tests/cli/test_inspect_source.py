@@ -26,3 +26,13 @@ def test_a_record_whose_fields_hide_one_another(command, tmp_path):
     assert done.code == 0, done.err
     assert "1 records can't be read; the first: offset 0: a.b: two fields" in done.err
     assert 'target = "price"' in done.out
+
+
+def test_a_label_of_classes(command, tmp_path):
+    """If the label is a text or a boolean, the settings name the learner of classes."""
+    for values in (["cat", "dog"], [True, False]):
+        lines = [json.dumps({"a": i, "label": values[i % 2]}) for i in range(40)]
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        settings = tomllib.loads(command("inspect-source", "a.jsonl").out)
+        assert settings["target"] == "label"
+        assert settings["learner"] == "infinite-layer-classifier"

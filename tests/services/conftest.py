@@ -15,12 +15,10 @@ from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
-from iln_stream.events import DeadLetter
 from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
     Classification,
-    Details,
     Listener,
     PendingEvents,
     PrequentialLoop,
@@ -28,14 +26,14 @@ from iln_stream.prequential import (
 )
 from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
+from iln_stream.service.details import build_details
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams.river import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
-LEVEL = 0.9
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
-HEALTHY: dict[str, Any] = {}
+HEALTHY: dict[str, Any] = {"prediction_intervals": "0.9"}
 SHRINKING: dict[str, Any] = {
     "learner": "shrinking-gradient",
     "learner_options": {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50},
@@ -48,21 +46,6 @@ class Breather(Listener):
 
     def on_step(self, step: Step) -> None:
         sleep(0.001)
-
-
-class WithIntervals(Listener):
-    """Passes each step on with an interval, as the loop does with prediction_intervals."""
-
-    def __init__(self, watched: ModelMetrics, learner: Any) -> None:
-        self._watched = watched
-        self._learner = learner
-
-    def on_step(self, step: Step) -> None:
-        interval = self._learner.predict_interval(step.x, LEVEL)
-        self._watched.on_step(step._replace(details=Details((interval,))))
-
-    def on_dead_letter(self, letter: DeadLetter) -> None:
-        self._watched.on_dead_letter(letter)
 
 
 class LearnersAtWork:
@@ -112,15 +95,15 @@ def _loop(
     chosen: dict[str, Any],
     folder: Path,
 ) -> PrequentialLoop:
-    learner = build_learner(Settings(**chosen))
+    settings = Settings(**chosen)
+    learner = build_learner(settings)
     decoder, of_fields = None, {}
     if chosen is HEALTHY:
         decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
         of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
     source = RiverDatasetSource(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
-    levels = [LEVEL] if chosen is HEALTHY else []
-    watched = metrics.watch(learner, source, model, levels=levels)
+    watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False
@@ -130,15 +113,15 @@ def _loop(
     metrics.export(watched.labels, [*checkpoint.metrics(), *pending.metrics()])
     listeners: list[Listener] = [watched, Breather()]
     if chosen is HEALTHY:
-        listeners[0] = WithIntervals(watched, learner)
         publisher = Publisher(folder / "healthy.model", learner)
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
     if decoder is not None:
         metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
-        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder
-    )
+        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder,
+        details=build_details(settings, learner),
+    )  # fmt: skip
 
 
 def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:
