@@ -37,6 +37,7 @@ class Coverage:
         """Add the labelled ones of these steps."""
         if not self._levels:
             return
+        hits: tuple[list[float], ...] = tuple([] for _ in self._levels)
         for step in steps:
             intervals = step.details.intervals
             if step.loss is None:
@@ -44,9 +45,12 @@ class Coverage:
                 continue
             if step.late:
                 intervals = self._waiting.take(step.event_id, ())
+            y = step.y
             # A step without intervals counts for no level.
-            for window, (low, high) in zip(self._windows, intervals, strict=False):
-                window.extend([float(low <= step.y <= high)])
+            for of_level, (low, high) in zip(hits, intervals, strict=False):
+                of_level.append(1.0 if low <= y <= high else 0.0)
+        for window, of_level in zip(self._windows, hits, strict=True):
+            window.extend(of_level)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics; none without levels."""
