@@ -110,6 +110,32 @@ def test_classes_through_kafka(broker: KafkaBroker, start: Start) -> None:
         learner.learn_one(x, label)
 
 
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+@pytest.mark.parametrize("transactional", [False, True])
+def test_predictions_stay_with_their_key(
+    broker: KafkaBroker, start: Start, client: str, transactional: bool
+) -> None:
+    """A prediction has the key of its event and lies in the partition of the same number, so that
+    a consumer of both topics finds them together."""
+    topic = create_topic(broker.bootstrap, partitions=3)
+    keys = [b"a", b"caf\xe9", None]
+    for partition, key in enumerate(keys):
+        records = [(key, event(i % 5, i % 2, id=str(i))) for i in range(20)]
+        produce(broker.bootstrap, topic, records, partition=partition)
+    more = ["--kafka-client", client, "--learner=pool", *["--transactional"] * transactional]
+    finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end", *more)))
+    for partition, key in enumerate(keys):
+        records_of = read_topic(broker.bootstrap, f"{topic}-predictions", partition)
+        found = as_json(records_of)
+        assert [each["offset"] for each in found] == list(range(20))
+        assert {each["partition"] for each in found} == {partition}
+        readable = None if key is None else key.decode(errors="backslashreplace")
+        assert {each["key"] for each in found} == {readable}
+        sent = [str(i).encode() for i in range(20)] if key is None else [key] * 20
+        assert [record.key for record in records_of] == sent
+        assert all(each["time"] is not None for each in found)
+
+
 MALFORMED = {
     "bad JSON": (b'{"x": {"a": 1', "JSON"),
     "NaN": (b'{"x": {"a": NaN}, "y": 1}', "finite"),

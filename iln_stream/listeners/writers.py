@@ -12,16 +12,20 @@ log = logging.getLogger(__name__)
 
 
 class PredictionWriter(Listener):
-    """Writes each prediction to a sink, with the event's key or, if it has none, its id as key."""
+    """Writes each prediction to a sink, with the event's key or, if it has none, its id as key.
+
+    A `PartitionedSink` also gets the event's partition.
+    """
 
     def __init__(self, sink: Sink, encode: PredictionEncoder) -> None:
         self._sink = sink
         self._encode = encode
+        self._write_to = getattr(sink, "write_to", self._write)
 
     def on_step(self, step: Step) -> None:
         """Write the step's prediction, unless its label is late: then it was written before."""
         if not step.late:
-            self._sink.write(_key(step), self._encoded(step))
+            self._write_to(step.partition, _key(step), self._encoded(step))
 
     def on_idle(self) -> None:
         """Send queued predictions; waiting until they are stored would hide an outage."""
@@ -30,6 +34,9 @@ class PredictionWriter(Listener):
     def flush(self) -> None:
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
+
+    def _write(self, partition: int, key: str | None, value: bytes) -> None:
+        self._sink.write(key, value)
 
     def _encoded(self, step: Step) -> bytes:
         return self._encode(

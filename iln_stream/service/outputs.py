@@ -24,10 +24,12 @@ class Outputs:
     settings
         Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
         published (`is_transactional`).
+    n_partitions
+        Number of partitions of the source.
 
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, n_partitions: int = 1) -> None:
         self._settings = settings
         self._predictions: Sink | None = None
         self._transactional = is_transactional(settings)
@@ -35,7 +37,8 @@ class Outputs:
             self._letters = output_stream(settings, dead_letters_address(settings)).sink()
             opened.callback(self._letters.close)
             if settings.predictions is not None and not self._transactional:
-                self._predictions = output_stream(settings, settings.predictions).sink()
+                stream = output_stream(settings, settings.predictions)
+                self._predictions = stream.partitioned_sink(n_partitions)
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 

@@ -54,11 +54,11 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream.check()
     mapping_of(settings, stream)
     stream.wait()
-    if stream.is_log:
-        stream.partitions()  # a wrong address is an error before outputs create anything
+    # A wrong address is an error before outputs create anything.
+    n_partitions = len(stream.partitions()) if stream.is_log else 1
     (reader,) = readers(settings, stream)
     with ExitStack() as opened:
-        outputs = Outputs(settings)
+        outputs = Outputs(settings, n_partitions)
         opened.callback(outputs.close)
         metrics = Metrics(CollectorRegistry(), settings.window)
         worker = Worker(
