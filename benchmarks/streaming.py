@@ -20,7 +20,7 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce
 
 from iln_stream import ShrinkingGradient
-from iln_stream.events import decode, one_hot
+from iln_stream.events import PredictionEncoder, decode, one_hot
 from iln_stream.listeners import Metrics, PredictionWriter
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service import Service, Settings, pool
@@ -112,7 +112,9 @@ class Whole:
 
         saver = Saver(SnapshotFolder(Path(folder)))
         checkpoint = Checkpoint(saver, never, {}, 10**9, 10**9, {0: 0})
-        writers: list[Listener] = [PredictionWriter(Nowhere(), "benchmark")] * predictions
+        writers: list[Listener] = [
+            PredictionWriter(Nowhere(), PredictionEncoder("benchmark", "benchmark/pool", "0" * 16))
+        ] * predictions
         self._loop = PrequentialLoop(
             self._source, learner, [*writers, watched], checkpoint=checkpoint
         )

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +15,7 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 from support.running_command import Command
 
-from iln_stream import InfiniteLayerRegressor
+from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
 
 N_TRUMP = 1001
 A_FEW_AT_A_TIME = '{"max_poll_records": 50, "max_partition_fetch_bytes": 20000}'
@@ -83,6 +84,56 @@ def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start
     assert [each["y"] for each in found] == [y for _, y in datasets.TrumpApproval()]
     assert {(each["stream"], each["partition"]) for each in found} == {(topic, 0)}
     assert [each["y_pred"] for each in found] == learned_offline(datasets.TrumpApproval())
+
+
+def test_classes_through_kafka(broker: KafkaBroker, start: Start) -> None:
+    """A stream of classes is replayed, learned, and predicted with the probabilities of River's own
+    loop, by a run that stops in between and resumes from its snapshot."""
+    topic = unique_topic("phishing")
+    finished(start("replay", "river:Phishing", "--topic", topic, "--bootstrap", broker.bootstrap))
+    arguments = run_of(
+        broker.bootstrap, topic, "--learner=infinite-layer-classifier", "--snapshots=state"
+    )
+    running = start(*arguments)
+    running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
+    assert running.terminate() == 0
+    said = finished(start(*arguments, "--stop-at-end"))
+    assert re.search(r"1250 events, 0 dead letters; log loss 0\.\d+, accuracy 0\.9\d+", said), said
+    found = predictions(broker.bootstrap, topic)
+    assert [each["offset"] for each in found] == list(range(1250))
+    learner = InfiniteLayerClassifier(seed=1)
+    for (x, y), each in zip(datasets.Phishing(), found, strict=True):
+        expected = learner.predict_proba_one(x)
+        assert {of["class"]: of["p"] for of in each["probabilities"]} == expected
+        label = 1 if y else -1  # a River dataset's booleans are replayed as -1 and 1
+        assert each["y"] == label
+        learner.learn_one(x, label)
+
+
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+@pytest.mark.parametrize("transactional", [False, True])
+def test_predictions_stay_with_their_key(
+    broker: KafkaBroker, start: Start, client: str, transactional: bool
+) -> None:
+    """A prediction has the key of its event and lies in the partition of the same number, so that
+    a consumer of both topics finds them together."""
+    topic = create_topic(broker.bootstrap, partitions=3)
+    keys = [b"a", b"caf\xe9", None]
+    for partition, key in enumerate(keys):
+        records = [(key, event(i % 5, i % 2, id=str(i))) for i in range(20)]
+        produce(broker.bootstrap, topic, records, partition=partition)
+    more = ["--kafka-client", client, "--learner=pool", *["--transactional"] * transactional]
+    finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end", *more)))
+    for partition, key in enumerate(keys):
+        records_of = read_topic(broker.bootstrap, f"{topic}-predictions", partition)
+        found = as_json(records_of)
+        assert [each["offset"] for each in found] == list(range(20))
+        assert {each["partition"] for each in found} == {partition}
+        readable = None if key is None else key.decode(errors="backslashreplace")
+        assert {each["key"] for each in found} == {readable}
+        sent = [str(i).encode() for i in range(20)] if key is None else [key] * 20
+        assert [record.key for record in records_of] == sent
+        assert all(each["time"] is not None for each in found)
 
 
 MALFORMED = {

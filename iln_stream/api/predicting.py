@@ -157,9 +157,16 @@ class Predictor:
         return {"y_pred": y_pred, "interval": interval}
 
     def _of_class(self, x: Mapping[str, float]) -> dict[str, Any]:
-        probabilities = {y: _finite(p) for y, p in self._learner.predict_proba_one(x).items()}
+        probabilities = {y: _finite(p) for y, p in self._probabilities(x).items()}
         best = max(probabilities, key=probabilities.__getitem__, default=None)
         return {"y_pred": best, "probabilities": _by_name(probabilities)}
+
+    def _probabilities(self, x: Mapping[str, float]) -> Mapping[Any, float]:
+        try:
+            return self._learner.predict_proba_one(x)  # type: ignore[no-any-return]
+        except NotImplementedError:  # so River says that a classifier has no probabilities
+            y_pred = self._learner.predict_one(x)
+            return {} if y_pred is None else {y_pred: 1.0}
 
 
 def _finite(value: Any) -> float:

@@ -1,6 +1,7 @@
 """`iln-stream inspect`: shows the contents of snapshots."""
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -52,14 +53,22 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         "learner": _learner(snapshot),
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
-        "running MAE": f"{scores['total_absolute_error'] / scores['n_labelled']:.6g}"
-        if scores["n_labelled"]
-        else "none yet",
+        **_running(scores),
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
         "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
     }.items():
         table.add_row(name, str(value))
     return table
+
+
+def _running(scores: dict[str, Any]) -> dict[str, str]:
+    """Return the running score by its name: MAE, or accuracy of a classifier."""
+    n = scores["n_labelled"]
+    if "total_misclassification" in scores:
+        name, value = "running accuracy", 1.0 - scores["total_misclassification"] / max(n, 1)
+    else:
+        name, value = "running MAE", scores["total_absolute_error"] / max(n, 1)
+    return {name: f"{value:.6g}" if n else "none yet"}
 
 
 def _learner(snapshot: Snapshot) -> str:

@@ -103,7 +103,8 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     given = {
         name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
     }
-    _print(out, as_toml({"source": settings.source, **given, **proposed(shown)}), soft_wrap=True)
+    chosen = {"source": settings.source, **given, **proposed(shown), **_learner(shown)}
+    _print(out, as_toml(chosen), soft_wrap=True)
     if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
     if codes := possible_codes(shown):
@@ -126,6 +127,14 @@ def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> 
     for name, value in unusual.items():
         _print(console, f"It has {_FOUND[name][value]}.")
     return settings.model_copy(update=unusual)
+
+
+def _learner(fields: list[Field]) -> dict[str, str]:
+    """Return the setting that learns classes, if the label is a text or a boolean."""
+    kinds = {kind for each in fields if each.role == "label" for kind in each.kinds}
+    if kinds and kinds <= {"text", "boolean", "boolean as text"}:
+        return {"learner": "infinite-layer-classifier"}
+    return {}
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

@@ -18,8 +18,14 @@ from rich.progress import (
 
 from iln_stream.cli.logs import report
 from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import Regression
-from iln_stream.service import Settings, build_decoder, output_stream, source_stream
+from iln_stream.service import (
+    Settings,
+    build_decoder,
+    build_learner,
+    output_stream,
+    source_stream,
+    task_of,
+)
 
 
 def publish(settings: Settings, rate: float | None, console: Console) -> int:
@@ -37,7 +43,7 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
     stream = source_stream(settings)
-    decoder = build_decoder(settings, stream, Regression())
+    decoder = build_decoder(settings, stream, task_of(build_learner(settings)))
     source = stream.source()
     topic = output_stream(settings, settings.topic_address)
     topic.wait()

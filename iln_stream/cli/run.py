@@ -40,7 +40,7 @@ def run_service(settings: Settings, console: Console) -> None:
         report(
             console,
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
-            f"{scores.summary()}",
+            f"{scores.summary()} ({watched.baselines.summary()})",
         )
 
 

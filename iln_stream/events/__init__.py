@@ -1,6 +1,7 @@
 """The messages that the service reads and sends."""
 
 from iln_stream.events.decode import (
+    CLASS_REMEDY,
     MalformedError,
     decode,
     error_details,
@@ -10,12 +11,14 @@ from iln_stream.events.decode import (
 )
 from iln_stream.events.event import ClassEvent, ClassLabel, Event, Inputs, Label
 from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
-from iln_stream.events.messages import DeadLetter, Prediction, PredictionEncoder
+from iln_stream.events.messages import DeadLetter, Prediction, PredictionV1, read_prediction
 from iln_stream.events.numbers_as_text import NumbersAsText
 from iln_stream.events.one_hot import one_hot
+from iln_stream.events.prediction_encoder import PredictionEncoder
 from iln_stream.events.proposal import proposal
 
 __all__ = [
+    "CLASS_REMEDY",
     "ClassEvent",
     "ClassLabel",
     "DeadLetter",
@@ -29,11 +32,13 @@ __all__ = [
     "NumbersAsText",
     "Prediction",
     "PredictionEncoder",
+    "PredictionV1",
     "decode",
     "error_details",
     "one_hot",
     "payload_bytes",
     "proposal",
+    "read_prediction",
     "reason",
     "require_distinct_keys",
 ]

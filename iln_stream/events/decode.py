@@ -19,6 +19,11 @@ MOST_ERRORS = 3000
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A string in JSON."""
 
+_NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*|\s*|(?i:nan|[-+]?inf\w*)")
+"""Text that is meant as a number, or as a missing one."""
+
+CLASS_REMEDY = "if it is a class, set learner = infinite-layer-classifier"
+
 _SPACES = b" \t\n\r"
 """White space in JSON."""
 
@@ -163,6 +168,7 @@ def error_details(error: ValidationError, root: str = "event") -> Sequence[Mappi
 def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int = 5) -> str:
     """Return one line that names each wrong field once; `root` names the whole payload."""
     problems: dict[str, str] = {}
+    remedy: tuple[str, ...] = ()
     for detail in details:
         # Values of x have a union type; pydantic reports an error for each of its members.
         path = detail["loc"]
@@ -175,10 +181,17 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             message = "expected a finite number, boolean, string or null"
         else:
             message = detail["msg"]
+            if path == ("y",) and _is_class(detail["input"]):
+                remedy = (CLASS_REMEDY,)
         problems[field] = f"{field}: {message}, got {_shown(detail['input'])}"
     lines = list(problems.values())
     more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
-    return "; ".join(lines[:most]) + more
+    return "; ".join([*lines[:most], *remedy]) + more
+
+
+def _is_class(y: object) -> bool:
+    """Whether a label that is no number looks like a class."""
+    return isinstance(y, bool) or (isinstance(y, str) and not _NUMBER.fullmatch(y))
 
 
 def _name(part: object) -> str:

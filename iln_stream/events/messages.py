@@ -1,19 +1,38 @@
 """The messages that the service sends: predictions and dead letters."""
 
 import hashlib
-from json.encoder import encode_basestring as quoted
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+)
 
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of the record that a dead letter keeps; a hash covers the whole record."""
 
 _SENT = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+_SENT_IN_PART = ConfigDict(frozen=True)
+"""Of messages with fields that are left out if they do not apply."""
 
 
-class Prediction(BaseModel):
-    """One prediction, made without knowledge of the event's label."""
+Class = Annotated[StrictBool | StrictInt | StrictStr, Field(union_mode="left_to_right")]
+"""A class of a classification: JSON keeps true, 1 and "1" apart."""
+
+Target = Annotated[
+    StrictBool | StrictInt | StrictFloat | StrictStr | None, Field(union_mode="left_to_right")
+]
+"""A number or a class; None: unknown."""
+
+
+class PredictionV1(BaseModel):
+    """A prediction of a number, as releases before version 2 wrote it."""
 
     model_config = _SENT
 
@@ -26,37 +45,89 @@ class Prediction(BaseModel):
     y: float | None = Field(description="The label, if the event has one.")
 
 
-class PredictionEncoder:
-    """Writes the predictions of one stream as JSON.
+class Model(BaseModel):
+    """The model that predicted.
 
-    Written by hand, because pydantic takes 2.4 us for a prediction, where this takes 0.75 us.
+    Its state is that after all records before the event, in the order in which they were learned.
+    So partition and offset of the event name the state, and a prediction that is made again after a
+    crash is the same to the last byte.
+    """
 
-    Parameters
-    ----------
-    stream
-        As in `Prediction`.
+    model_config = _SENT
+
+    name: str = Field(description="The setting `model`; by default stream and learner.")
+    version: str = Field(
+        description="Digest of what determines the learner beside the stream: its name, options "
+        "and seed, the mapping of fields, and the release of iln_stream. Of `iln-stream predict`: "
+        "digest of the learner's state."
+    )
+
+
+class ClassProbability(BaseModel):
+    """The probability of a class."""
+
+    model_config = _SENT
+
+    label: Class = Field(alias="class", description="The class, as its label came.")
+    p: float
+
+
+class Prediction(BaseModel):
+    """One prediction, made without knowledge of the event's label.
+
+    Fields that do not apply, `probabilities` and `intervals`, are left out.
+    """
+
+    model_config = _SENT_IN_PART
+
+    version: Literal[2]
+    stream: str = Field(description="Topic, file or data set that the event came from.")
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+    id: str | None = Field(description="The event's id, if it has one.")
+    time: float | None = Field(
+        description="When the event happened, or else when its record was written: POSIX seconds."
+    )
+    key: str | None = Field(
+        description="The record's key, if it has one; bytes that are not UTF-8 as \\xff."
+    )
+    model: Model
+    y_pred: Target = Field(
+        description="The number in the units of y, or the most probable class; null before any "
+        "class is known."
+    )
+    y: Target = Field(description="The label, if the event has one.")
+    probabilities: tuple[ClassProbability, ...] | None = Field(
+        default=None,
+        description="The probability of each class; only of a classification.",
+    )
+    intervals: dict[str, tuple[float, float]] | None = Field(
+        default=None,
+        description="Where the label lies with the probability that is the key: lower and upper "
+        "bound; only with `prediction_intervals`.",
+    )
+
+
+AnyPrediction = Annotated[Prediction | PredictionV1, Field(discriminator="version")]
+_any_prediction: TypeAdapter[Prediction | PredictionV1] = TypeAdapter(AnyPrediction)
+
+
+def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
+    """Return a prediction of any version.
+
+    Raises
+    ------
+    ValidationError
+        When the text is none.
 
     Examples
     --------
-    >>> encode = PredictionEncoder("iln-events")
-    >>> print(encode(0, 42, "a-17", y_pred=12.5, y=None).decode())
-    {"version":1,"stream":"iln-events","partition":0,"offset":42,"id":"a-17","y_pred":12.5,"y":null}
+    >>> old = '{"version":1,"stream":"s","partition":0,"offset":4,"id":null,"y_pred":12.5,"y":null}'
+    >>> read_prediction(old).y_pred
+    12.5
 
     """
-
-    def __init__(self, stream: str) -> None:
-        self._begin = f'{{"version":1,"stream":{quoted(stream)},"partition":'
-
-    def __call__(
-        self, partition: int, offset: int, event_id: str | None, y_pred: float, y: float | None
-    ) -> bytes:
-        """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
-        name = "null" if event_id is None else quoted(event_id)
-        label = "null" if y is None else repr(y)
-        return (
-            f'{self._begin}{partition},"offset":{offset},"id":{name},"y_pred":{y_pred!r},'
-            f'"y":{label}}}'
-        ).encode()
+    return _any_prediction.validate_json(text)
 
 
 class DeadLetter(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from iln_stream.events.event import Event, Label
-from iln_stream.events.messages import DeadLetter, Prediction
+from iln_stream.events.messages import DeadLetter, Prediction, PredictionV1
 
 FOLDER = Path(__file__).parent / "schemas"
 
@@ -19,7 +19,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "event.v1.json": _schema(Event, "iln_stream event, version 1", read=True),
         "label.v1.json": _schema(Label, "iln_stream label, version 1", read=True),
-        "prediction.v1.json": _schema(Prediction, "iln_stream prediction, version 1"),
+        "prediction.v1.json": _schema(PredictionV1, "iln_stream prediction, version 1"),
+        "prediction.v2.json": _schema(Prediction, "iln_stream prediction, version 2"),
         "dead_letter.v1.json": _schema(DeadLetter, "iln_stream dead letter, version 1"),
     }
 

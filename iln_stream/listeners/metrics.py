@@ -46,7 +46,13 @@ class Metrics(Collector):
         registry.register(self)
 
     def watch(
-        self, learner: Any, source: Source, model: str, task: Task | None = None
+        self,
+        learner: Any,
+        source: Source,
+        model: str,
+        task: Task | None = None,
+        pending_events: int = 0,
+        levels: Sequence[float] = (),
     ) -> ModelMetrics:
         """Export a learner's metrics, and return the listener that counts them.
 
@@ -60,9 +66,15 @@ class Metrics(Collector):
             Value of the label `model`, which identifies the learner.
         task
             Scores the steps; default: regression.
+        pending_events
+            Number of events that may wait for a label.
+        levels
+            Levels of the intervals that predictions have, if any.
 
         """
-        watched = ModelMetrics(learner, source, model, task or Regression(), self._window)
+        watched = ModelMetrics(
+            learner, source, model, task or Regression(), self._window, pending_events, levels
+        )
         self._models.append(watched)
         self.export(watched.labels, watched.metrics())
         return watched

@@ -7,7 +7,7 @@ from time import perf_counter, time
 from typing import Any
 
 from iln_stream.events import DeadLetter
-from iln_stream.prequential import Listener, Scores, Step, Task
+from iln_stream.prequential import Baselines, Coverage, Listener, Scores, Step, Task
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
 from iln_stream.state import StateDict
 from iln_stream.streams import Source
@@ -38,14 +38,29 @@ class ModelMetrics(Listener):
         Scores the steps.
     window
         Number of labelled events in the windowed metrics.
+    pending_events
+        Number of events that may wait for a label.
+    levels
+        Levels of the intervals that predictions have, if any.
 
     """
 
-    def __init__(self, learner: Any, source: Source, model: str, task: Task, window: int) -> None:
+    def __init__(
+        self,
+        learner: Any,
+        source: Source,
+        model: str,
+        task: Task,
+        window: int,
+        pending_events: int = 0,
+        levels: Sequence[float] = (),
+    ) -> None:
         self.n_dead_letters = 0
         self.n_repeats = 0
         reporter = find_reporter(learner)
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
+        self._baselines = task.baselines(window, pending_events)
+        self._coverage = Coverage(levels, window, pending_events)
         self._bucket_counts = [0] * (len(SECONDS) + 1)
         self._total_seconds = 0.0
         self._last_progress = perf_counter()
@@ -82,6 +97,12 @@ class ModelMetrics(Listener):
         return self._scores
 
     @property
+    def baselines(self) -> Baselines:
+        """Scores of trivial predictors on all steps so far."""
+        self._count()
+        return self._baselines
+
+    @property
     def latency(self) -> tuple[list[int], float]:
         """Number of steps per latency bucket (`SECONDS`, then longer), and their total seconds."""
         self._count()
@@ -95,7 +116,13 @@ class ModelMetrics(Listener):
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return all metrics of this learner."""
-        return (*self._own_metrics(), *self._scores.metrics(), *self._reported)
+        return (
+            *self._own_metrics(),
+            *self._scores.metrics(),
+            *self._baselines.metrics(),
+            *self._coverage.metrics(),
+            *self._reported,
+        )
 
     def _own_metrics(self) -> Sequence[MetricSpec]:
         return (
@@ -147,6 +174,8 @@ class ModelMetrics(Listener):
         """Return all counts and scores since the learner was new."""
         return {
             "scores": self.scores.state(),
+            "baselines": self._baselines.state(),
+            "coverage": self._coverage.state(),
             "n_dead_letters": self.n_dead_letters,
             "n_repeats": self.n_repeats,
         }
@@ -154,6 +183,9 @@ class ModelMetrics(Listener):
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
         self.scores.restore(state["scores"])
+        for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
+            if (saved := state.get(name)) is not None:  # older snapshots don't have them
+                part.restore(saved)
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
 
@@ -164,6 +196,8 @@ class ModelMetrics(Listener):
             if not steps:
                 return
             self._scores.update(steps)
+            self._baselines.update(steps)
+            self._coverage.update(steps)
             for step in steps:
                 self._bucket_counts[bisect_left(SECONDS, step.seconds)] += 1
                 self._total_seconds += step.seconds

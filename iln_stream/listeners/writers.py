@@ -12,16 +12,20 @@ log = logging.getLogger(__name__)
 
 
 class PredictionWriter(Listener):
-    """Writes each prediction to a sink, keyed by the event's id."""
+    """Writes each prediction to a sink, with the event's key or, if it has none, its id as key.
 
-    def __init__(self, sink: Sink, stream: str) -> None:
+    A `PartitionedSink` also gets the event's partition.
+    """
+
+    def __init__(self, sink: Sink, encode: PredictionEncoder) -> None:
         self._sink = sink
-        self._encode = PredictionEncoder(stream)
+        self._encode = encode
+        self._write_to = getattr(sink, "write_to", self._write)
 
     def on_step(self, step: Step) -> None:
         """Write the step's prediction, unless its label is late: then it was written before."""
         if not step.late:
-            self._sink.write(step.event_id, self._encoded(step))
+            self._write_to(step.partition, _key(step), self._encoded(step))
 
     def on_idle(self) -> None:
         """Send queued predictions; waiting until they are stored would hide an outage."""
@@ -31,8 +35,14 @@ class PredictionWriter(Listener):
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
 
+    def _write(self, partition: int, key: str | None, value: bytes) -> None:
+        self._sink.write(key, value)
+
     def _encoded(self, step: Step) -> bytes:
-        return self._encode(step.partition, step.offset, step.event_id, step.y_pred, step.y)
+        return self._encode(
+            step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
+            step.details.intervals,
+        )  # fmt: skip
 
 
 class TransactionalPredictionWriter(PredictionWriter):
@@ -42,6 +52,8 @@ class TransactionalPredictionWriter(PredictionWriter):
     ----------
     sink
         Sink of the predictions.
+    encode
+        Writes predictions as bytes.
     stream
         Name of the stream that they are of.
     ends
@@ -55,8 +67,14 @@ class TransactionalPredictionWriter(PredictionWriter):
 
     """
 
-    def __init__(self, sink: TransactionalSink, stream: str, ends: Mapping[int, int]) -> None:
-        super().__init__(sink, stream)
+    def __init__(
+        self,
+        sink: TransactionalSink,
+        encode: PredictionEncoder,
+        stream: str,
+        ends: Mapping[int, int],
+    ) -> None:
+        super().__init__(sink, encode)
         self._transactions = sink
         self._committed = sink.committed()
         for partition, offset in self._committed.items():
@@ -73,9 +91,7 @@ class TransactionalPredictionWriter(PredictionWriter):
     def on_step(self, step: Step) -> None:
         """Publish the step's prediction, unless it is committed or its label is late."""
         if not step.late and step.offset >= self._committed.get(step.partition, 0):
-            self._transactions.publish(
-                step.partition, step.offset, step.event_id, self._encoded(step)
-            )
+            self._transactions.publish(step.partition, step.offset, _key(step), self._encoded(step))
         else:
             self._transactions.flush_if_due()
 
@@ -122,6 +138,10 @@ class DeadLetterWriter(Listener):
     def flush(self) -> None:
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
+
+
+def _key(step: Step) -> str | None:
+    return step.event_id if step.key is None else step.key
 
 
 def _nothing_due() -> None:

@@ -8,11 +8,11 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events import Example, MalformedError, one_hot
+from iln_stream.events import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.time_features import TimeFeatures, names_of
-from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
+from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean, is_number
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -272,9 +272,11 @@ class MappedDecoder:
         return None if self._is_missing(value) else self._label(name, value)
 
     def _number_label(self, name: str, value: Any) -> float:
-        if isinstance(value, bool):
+        is_text = isinstance(value, str) and not is_number(value, self._notation)
+        if isinstance(value, bool) or is_text:
             raise MalformedError(
-                f"{name}: expected a number, got {value!r}; a learner of classes takes booleans"
+                f"{name}: expected a number, got {value!r:.60}; correct it at the sender, or list "
+                f"the text among null_values; {CLASS_REMEDY}"
             )
         return float(as_input(name, value, "number", self._notation))
 

@@ -1,18 +1,23 @@
 """Predict, score, learn: one event at a time."""
 
+from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing
+from iln_stream.prequential.coverage import Coverage
 from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
-from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.step import Details, Prediction, Step
 from iln_stream.prequential.task import Classification, Regression, Task
 
 __all__ = [
+    "Baselines",
     "Checkpointing",
     "Classification",
     "ClassificationScores",
+    "Coverage",
+    "Details",
     "LearnerError",
     "LearnsLate",
     "Listener",

@@ -19,7 +19,7 @@ from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.late import Pending, PendingEvents
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
-from iln_stream.prequential.step import Prediction, Step
+from iln_stream.prequential.step import NO_DETAILS, Details, Prediction, Step
 from iln_stream.prequential.task import Regression, Task
 from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source
@@ -73,6 +73,9 @@ class PrequentialLoop:
         Makes examples of records. None: records are events of the form `{"x": {...}, "y": ...}`.
         If it has a method `accept`, the loop calls it with the time of each event that it learned
         or predicted; not for repeats, late labels and dead letters.
+    details
+        Computes what a prediction has beside its value, such as intervals: called with the inputs
+        of each event after it was predicted and before it is learned. None: nothing.
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
@@ -91,6 +94,7 @@ class PrequentialLoop:
         pending: PendingEvents | None = None,
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
+        details: Callable[[dict[str, float]], Details] | None = None,
         never_learned: bool = False,
     ) -> None:
         self.source = source
@@ -104,6 +108,7 @@ class PrequentialLoop:
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._predict = self.task.predictor(learner)
+        self._details = details or _no_details
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
         self._last_offsets: dict[int, int] = {}
@@ -202,6 +207,7 @@ class PrequentialLoop:
         y = None if example.y is None else self.task.label(example.y)
         started = perf_counter()
         y_pred = self._predict(x)
+        details = self._details(x)
         loss: float | None = None
         flags: tuple[str, ...] = ()
         if y is not None:
@@ -210,7 +216,7 @@ class PrequentialLoop:
         ended = perf_counter()
         return Step(
             record.partition, record.offset, example.id, example.time, x, y, y_pred,
-            loss, flags, False, ended - started, ended,
+            loss, flags, False, ended - started, ended, record.key, details,
         )  # fmt: skip
 
     def _predict_and_keep(self, record: Record, example: Example, pending: PendingEvents) -> Step:
@@ -220,11 +226,12 @@ class PrequentialLoop:
         assert event_id is not None
         started = perf_counter()
         y_pred, token = pending.predict(x, self._predict, self.task.checked)
+        details = self._details(x)
         ended = perf_counter()
         pending.add(event_id, Pending(x, y_pred, time, token))
         return Step(
             record.partition, record.offset, event_id, time, x, None, y_pred,
-            None, (), False, ended - started, ended,
+            None, (), False, ended - started, ended, record.key, details,
         )  # fmt: skip
 
     def _learn_late(self, record: Record, label: Example) -> Step:
@@ -247,7 +254,7 @@ class PrequentialLoop:
         ended = perf_counter()
         return Step(
             record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
-            loss, flags, True, ended - started, ended,
+            loss, flags, True, ended - started, ended, record.key,
         )  # fmt: skip
 
     def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
@@ -307,6 +314,10 @@ class PrequentialLoop:
 
 def _is_repeat(example: Example, recent_ids: RecentIds) -> bool:
     return example.id is not None and recent_ids.is_repeat(example.id, label=example.y is not None)
+
+
+def _no_details(x: dict[str, float]) -> Details:
+    return NO_DETAILS
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:

@@ -7,6 +7,22 @@ Prediction: TypeAlias = float | Mapping[Any, float]
 """A number, or the probability of each class."""
 
 
+class Details(NamedTuple):
+    """What a prediction has beside its value, if the loop is to compute it.
+
+    Parameters
+    ----------
+    intervals
+        Lower and upper bound for each level, in y's units.
+
+    """
+
+    intervals: tuple[tuple[float, float], ...] = ()
+
+
+NO_DETAILS = Details()
+
+
 class Step(NamedTuple):
     """One prequential step: an event was predicted, or its label was learned, or both.
 
@@ -37,6 +53,10 @@ class Step(NamedTuple):
         Time spent predicting and learning.
     ended
         `time.perf_counter` at the end of that.
+    key
+        The record's key, if any.
+    details
+        What the prediction has beside its value.
 
     """
 
@@ -52,3 +72,5 @@ class Step(NamedTuple):
     late: bool = False
     seconds: float = 0.0
     ended: float = 0.0
+    key: str | None = None
+    details: Details = NO_DETAILS

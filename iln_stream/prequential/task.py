@@ -5,9 +5,17 @@ from math import isfinite, log
 from typing import Any, Protocol
 
 from iln_stream.events import ClassEvent, ClassLabel, Event, Label, MalformedError
+from iln_stream.prequential.baselines import (
+    Baselines,
+    ClassificationBaselines,
+    RegressionBaselines,
+)
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
 from iln_stream.prequential.step import Prediction
 from iln_stream.reporting import FlagSpec
+
+_MOST_EXACT = 2.0**53
+"""Integers below it are different doubles."""
 
 
 class Task(Protocol):
@@ -35,6 +43,10 @@ class Task(Protocol):
 
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores, over all events and over the last `window` labelled ones."""
+        ...
+
+    def baselines(self, window: int, pending_events: int = 0) -> Baselines:
+        """Return trivial predictors, for events of which so many may wait for a label."""
         ...
 
 
@@ -77,12 +89,24 @@ class Regression:
         """Return empty scores of loss and absolute error."""
         return RegressionScores(window, flags)
 
+    def baselines(self, window: int, pending_events: int = 0) -> RegressionBaselines:
+        """Return the running mean and the last value."""
+        return RegressionBaselines(window, pending_events)
+
 
 class Classification:
     """Classes, predicted as probabilities by `predict_proba_one`; the loss is the log loss.
 
     A class is a boolean, a string or a whole number. Before the first label no class is known, so
-    the prediction is empty, and its loss is 0.
+    the prediction is empty, and its loss is 0. Of a learner without probabilities, the predicted
+    class has probability 1.
+
+    Parameters
+    ----------
+    only_booleans
+        Whether the learner knows two classes only, false and true (or 0 and 1): another class is
+        refused, because such a learner would learn it as one of the two.
+
     """
 
     name = "classification"
@@ -91,30 +115,52 @@ class Classification:
     least = 1e-15
     """Lower bound of a probability in the log loss."""
 
+    def __init__(self, *, only_booleans: bool = False) -> None:
+        self._only_booleans = only_booleans
+
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Mapping[Any, float]]:
         """Return `predict_proba_one`, with a check that the probabilities are finite."""
         predict_proba_one, checked = learner.predict_proba_one, self.checked
 
         def predict(x: Mapping[Any, float]) -> Mapping[Any, float]:
-            return checked(predict_proba_one(x))
+            try:
+                return checked(predict_proba_one(x))
+            except NotImplementedError:  # so River says that a classifier has no probabilities
+                y_pred = learner.predict_one(x)
+                return {} if y_pred is None else {y_pred: 1.0}
 
         return predict
 
     def checked(self, y_pred: Any) -> Mapping[Any, float]:
         """Return the probabilities; raise ArithmeticError if one is not finite."""
-        y_pred = dict(y_pred)
-        if all(map(isfinite, y_pred.values())):
-            return y_pred  # type: ignore[no-any-return]
-        raise ArithmeticError(f"it predicted {y_pred}")
+        found = {c: float(p) for c, p in y_pred.items()}
+        if all(map(isfinite, found.values())):
+            return found
+        raise ArithmeticError(f"it predicted {found}")
 
     def label(self, y: Any) -> Any:
         """Return the class; a whole number such as 1.0 becomes the integer 1."""
+        if self._only_booleans:
+            return self._boolean(y)
         if isinstance(y, bool | str):
             return y
         if isinstance(y, float) and y.is_integer():
-            return int(y)
+            if abs(y) < _MOST_EXACT:
+                return int(y)
+            raise MalformedError(
+                f"y: the class {y!r} is too large for an exact number; send it as text"
+            )
         raise MalformedError(
-            f"y: expected a class (a boolean, a string or a whole number), got {y!r}"
+            f"y: expected a class (a boolean, a string or a whole number), got {y!r}; to learn "
+            "numbers, set learner = infinite-layer"
+        )
+
+    def _boolean(self, y: Any) -> bool:
+        if y in (0, 1):  # booleans are numbers, too
+            return bool(y)
+        raise MalformedError(
+            f"y: this learner knows two classes, false and true (or 0 and 1), got {y!r}; wrap it "
+            "in river.multiclass.OneVsRestClassifier, or set learner = infinite-layer-classifier"
         )
 
     def loss(self, y_pred: Mapping[Any, float], y: Any) -> float:
@@ -126,3 +172,7 @@ class Classification:
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores of log loss and accuracy."""
         return ClassificationScores(window, flags)
+
+    def baselines(self, window: int, pending_events: int = 0) -> ClassificationBaselines:
+        """Return the classes' frequencies and the majority class."""
+        return ClassificationBaselines(window, self.least)

@@ -25,6 +25,8 @@ Modules, from the whole to its parts:
 - `outputs.py`: opens the sinks of predictions and dead letters;
 - `addresses.py`: the streams that the settings name;
 - `learners.py`: builds the learner that the settings name;
+- `details.py`: computes intervals for predictions;
+- `model_version.py`: the model's name and version in predictions;
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting;
@@ -40,7 +42,7 @@ from iln_stream.service.addresses import (
     stream_options,
 )
 from iln_stream.service.decoding import build_decoder, parser_of
-from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient
+from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient, task_of
 from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
@@ -63,4 +65,5 @@ __all__ = [
     "shrinking_gradient",
     "source_stream",
     "stream_options",
+    "task_of",
 ]

@@ -5,6 +5,7 @@ import warnings
 from iln_stream.errors import IlnWarning
 from iln_stream.service.addresses import check_addresses, output_stream, source_stream
 from iln_stream.service.decoding import mapping_of
+from iln_stream.service.details import build_details
 from iln_stream.service.learners import build_learner
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
@@ -31,7 +32,7 @@ def check_settings(settings: Settings) -> None:
     source.check()
     mapping_of(settings, source)
     _warn_of_ignored(settings, source)
-    build_learner(settings)
+    build_details(settings, build_learner(settings))
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)
         if not (source.is_log and out and out.has_transactions):

@@ -2,11 +2,12 @@
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from river import base
 
 from iln_stream.learners import (
+    InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
     ScaledTarget,
@@ -51,8 +52,11 @@ def reference(seed: int, **options: Any) -> ScaledTarget:
     )
 
 
-NAMED: dict[str, Callable[..., base.Regressor]] = {
+Learner: TypeAlias = base.Regressor | base.Classifier
+
+NAMED: dict[str, Callable[..., Learner]] = {
     "infinite-layer": InfiniteLayerRegressor,
+    "infinite-layer-classifier": InfiniteLayerClassifier,
     "shrinking-gradient": shrinking_gradient,
     "pool": pool,
     "reference": reference,
@@ -60,8 +64,8 @@ NAMED: dict[str, Callable[..., base.Regressor]] = {
 """Built-in learners by name; entry points add others."""
 
 
-def build_learner(settings: Settings, seed: int | None = None) -> base.Regressor:
-    """Return a new regressor as `learner` names it, seeded by `seed` or else by the settings."""
+def build_learner(settings: Settings, seed: int | None = None) -> Learner:
+    """Return a new learner as `learner` names it, seeded by `seed` or else by the settings."""
     seed = settings.seed if seed is None else seed
     try:
         options = _with_features(settings.learner_options)
@@ -94,10 +98,12 @@ def task_of(learner: Any) -> Task:
     """Return the task of a learner: classification or regression."""
     model = learner.learner if isinstance(learner, PredictOnly) else learner
     # River makes a pipeline an instance of its last step's class, so this works for pipelines.
-    return Classification() if isinstance(model, base.Classifier) else Regression()
+    if not isinstance(model, base.Classifier):
+        return Regression()
+    return Classification(only_booleans=not model._multiclass)
 
 
-def _load_learner(path: str, options: dict[str, Any]) -> base.Regressor:
+def _load_learner(path: str, options: dict[str, Any]) -> Learner:
     found = load_plugin("learner", path, LEARNERS, NAMED)
     if not callable(found) and options:
         raise SettingsError(
@@ -105,8 +111,11 @@ def _load_learner(path: str, options: dict[str, Any]) -> base.Regressor:
         )
     # Copy the object: two partitions must not train the same one.
     model = found(**options) if callable(found) else copy.deepcopy(found)
-    if not isinstance(model, base.Regressor):
-        raise SettingsError(f"learner = {path!r} is not a River regressor: {type(model).__name__}")
+    if not isinstance(model, base.Regressor | base.Classifier):
+        raise SettingsError(
+            f"learner = {path!r} is neither a River regressor nor a River classifier: "
+            f"{type(model).__name__}"
+        )
     return model
 
 

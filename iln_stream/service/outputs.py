@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from typing import cast
 
+from iln_stream.events import PredictionEncoder
 from iln_stream.listeners import (
     DeadLetterWriter,
     PredictionWriter,
@@ -23,10 +24,12 @@ class Outputs:
     settings
         Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
         published (`is_transactional`).
+    n_partitions
+        Number of partitions of the source.
 
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, n_partitions: int = 1) -> None:
         self._settings = settings
         self._predictions: Sink | None = None
         self._transactional = is_transactional(settings)
@@ -34,11 +37,12 @@ class Outputs:
             self._letters = output_stream(settings, dead_letters_address(settings)).sink()
             opened.callback(self._letters.close)
             if settings.predictions is not None and not self._transactional:
-                self._predictions = output_stream(settings, settings.predictions).sink()
+                stream = output_stream(settings, settings.predictions)
+                self._predictions = stream.partitioned_sink(n_partitions)
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source, reader: str) -> Writers:
+    def writers(self, source: Source, reader: str, encode: PredictionEncoder) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters."""
         writers: Writers = [DeadLetterWriter(self._letters)]
         if self._transactional:
@@ -47,9 +51,9 @@ class Outputs:
             log = cast(Log, source)
             sink = stream.transactional_sink(log, reader)
             self._opened.callback(sink.close)
-            writers.append(TransactionalPredictionWriter(sink, log.stream, log.ends))
+            writers.append(TransactionalPredictionWriter(sink, encode, log.stream, log.ends))
         elif self._predictions is not None:
-            writers.append(PredictionWriter(self._predictions, source.stream))
+            writers.append(PredictionWriter(self._predictions, encode))
         return writers
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.service.addresses import check_addresses, source_stream
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.learners import PredictOnly
+from iln_stream.service.model_version import version_of_state
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
@@ -45,6 +46,7 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
         "learner_per": "topic",
         "transactional": False,
         "snapshots": None,
+        "learner": type(learner).__name__,  # part of the model's name
     }
     settings = settings.model_copy(update=changes)
     stream = source_stream(settings)
@@ -52,15 +54,17 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream.check()
     mapping_of(settings, stream)
     stream.wait()
-    if stream.is_log:
-        stream.partitions()  # a wrong address is an error before outputs create anything
+    # A wrong address is an error before outputs create anything.
+    n_partitions = len(stream.partitions()) if stream.is_log else 1
     (reader,) = readers(settings, stream)
     with ExitStack() as opened:
-        outputs = Outputs(settings)
+        outputs = Outputs(settings, n_partitions)
         opened.callback(outputs.close)
         metrics = Metrics(CollectorRegistry(), settings.window)
-        frozen = PredictOnly(learner)
-        worker = Worker(settings, stream, reader, metrics, outputs, console=console, learner=frozen)
+        worker = Worker(
+            settings, stream, reader, metrics, outputs,
+            console=console, learner=PredictOnly(learner), version=version_of_state(learner),
+        )  # fmt: skip
         opened.callback(worker.close)
         warming = Warming.of(learner)
 

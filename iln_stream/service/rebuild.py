@@ -14,6 +14,7 @@ from iln_stream.prequential import PrequentialLoop
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
+from iln_stream.service.details import build_details
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
@@ -111,14 +112,16 @@ def _rebuild_one(
         Warming.of(learner).run()
         task = task_of(learner)
         watched = Metrics(CollectorRegistry(), settings.window).watch(
-            learner, source, "rebuilt", task
-        )
+            learner, source, "rebuilt", task, settings.pending_events or 0,
+            settings.prediction_intervals,
+        )  # fmt: skip
         decoder = build_decoder(settings, stream, task)
         state = LoopState(settings, learner, watched, decoder)
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
         PrequentialLoop(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
             pending=state.pending, checkpoint=checkpoint, decoder=decoder,
+            details=build_details(settings, learner),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

@@ -54,13 +54,13 @@ class Service:
         stream = source_stream(settings)
         stream.wait()
         stream.prepare()
-        if stream.is_log:
-            stream.partitions()  # a wrong address is an error before outputs create anything
+        # A wrong address is an error before outputs create anything.
+        n_partitions = len(stream.partitions()) if stream.is_log else 1
         with ExitStack() as opened:
             metrics = Metrics(self.registry, settings.window)
             own = build_listeners(settings, listeners)
             parts = readers(settings, stream)
-            outputs = Outputs(settings)
+            outputs = Outputs(settings, n_partitions)
             opened.callback(outputs.close)
             for reader in parts:
                 drawn_on = None if self.workers else console

@@ -11,6 +11,7 @@ from iln_stream.settings import (
     CommandSettings,
     JsonObject,
     JsonPaths,
+    NumberList,
     SettingsError,
     TextList,
     json_object,
@@ -201,8 +202,9 @@ class Settings(CommandSettings):
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
         "the paper's algorithm; `pool`: the same steps on a fixed pool of features, fast, without "
-        "Theorem 1; or `package.module:attribute` of a River regressor or pipeline, or of a "
-        "function that returns one.",
+        "Theorem 1; `infinite-layer-classifier`: the most accurate if the label is a class; or "
+        "`package.module:attribute` of a River regressor, classifier or pipeline, or of a function "
+        "that returns one.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
@@ -224,6 +226,11 @@ class Settings(CommandSettings):
         default=None,
         description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
         "standard output, or `package.module:attribute` for your own sink.",
+    )
+    prediction_intervals: NumberList = Field(
+        default=(),
+        description="Levels of intervals that predictions carry, comma-separated: with `0.9`, each "
+        "has one that contains the label in 90 % of the cases. Unset: none.",
     )
     transactional: bool | None = Field(
         default=None,
@@ -288,6 +295,15 @@ class Settings(CommandSettings):
             )
         return moment
 
+    @field_validator("prediction_intervals")
+    @classmethod
+    def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
+        if wrong := [level for level in levels if not 0.0 < level < 1.0]:
+            raise ValueError(f"a level lies between 0 and 1, not {wrong[0]:g}")
+        if len(set(levels)) < len(levels):
+            raise ValueError("a level is given twice")
+        return levels
+
     _parse_json = field_validator(
         "kafka_options",
         "kafka_secrets",
@@ -297,6 +313,6 @@ class Settings(CommandSettings):
         "types",
         mode="before",
     )(json_object)
-    _split = field_validator("features", "ignore", "time_features", "null_values", mode="before")(
-        text_list
-    )
+    _split = field_validator(
+        "features", "ignore", "time_features", "null_values", "prediction_intervals", mode="before"
+    )(text_list)

@@ -7,13 +7,15 @@ from typing import Any, cast
 
 from rich.console import Console
 
-from iln_stream.events import EnvelopeDecoder
+from iln_stream.events import EnvelopeDecoder, PredictionEncoder
 from iln_stream.listeners import ConnectionLog, Metrics, Progress
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
 from iln_stream.service.decoding import build_decoder
+from iln_stream.service.details import build_details
 from iln_stream.service.learners import PredictOnly, build_learner, task_of
 from iln_stream.service.loop_state import LoopState
+from iln_stream.service.model_version import model_name, version_of_settings
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.published import build_publisher
 from iln_stream.service.readers import Reader
@@ -46,6 +48,8 @@ class Worker:
         Draws progress if it is a terminal; None: no progress.
     learner
         A loaded learner that learns nothing more; None: restored from snapshots, or new.
+    version
+        Its version, as predictions carry it; None: that of the settings.
 
     """
 
@@ -59,6 +63,7 @@ class Worker:
         listeners: Sequence[Listener] = (),
         console: Console | None = None,
         learner: PredictOnly | None = None,
+        version: str | None = None,
     ) -> None:
         self.reader = reader
         self._checkpoint: Checkpoint | None = None
@@ -73,15 +78,19 @@ class Worker:
             opened.callback(self.source.close)
             self.learner = learner or _restored_or_new(settings, reader, recovery)
             task = task_of(self.learner)
-            model = settings.model or f"{self.source.stream}/{settings.learner}"
-            self.watched = metrics.watch(self.learner, self.source, model, task)
+            model = model_name(settings, self.source.stream)
+            pending, levels = settings.pending_events or 0, settings.prediction_intervals
+            self.watched = metrics.watch(self.learner, self.source, model, task, pending, levels)
             decoder = build_decoder(settings, stream, task)
             events = EnvelopeDecoder(task.event_type, task.label_type)
             metrics.export(self.watched.labels, (decoder or events).metrics())
             state = LoopState(settings, self.learner, self.watched, decoder)
             if state.pending is not None:
                 metrics.export(self.watched.labels, state.pending.metrics())
-            writers = outputs.writers(self.source, reader.name)
+            if version is None:
+                version = version_of_settings(settings, reader.seed)
+            encode = PredictionEncoder(self.source.stream, model, version, levels)
+            writers = outputs.writers(self.source, reader.name, encode)
             if recovery is not None:
                 flushes = [each.flush for each in writers]
                 self._checkpoint = self._resume(recovery, state, flushes)
@@ -106,6 +115,7 @@ class Worker:
                 pending=state.pending,
                 checkpoint=self._checkpoint,
                 decoder=decoder or events,
+                details=build_details(settings, self.learner),
                 never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)

@@ -41,8 +41,12 @@ TextList = Annotated[tuple[str, ...], NoDecode]
 """A list of texts in TOML; in a flag or a variable, comma-separated text for `text_list`."""
 
 
+NumberList = Annotated[tuple[float, ...], NoDecode]
+"""A list of numbers in TOML; in a flag or a variable, comma-separated text for `text_list`."""
+
+
 def text_list(value: object) -> object:
-    """Return the parts of comma-separated text; validates a `TextList` before its type."""
+    """Return the parts of comma-separated text; validates a list before its type."""
     return tuple(value.split(",")) if isinstance(value, str) else value
 
 
@@ -50,7 +54,7 @@ def default_text(default: object) -> str:
     """Return a setting's default as it would be written in a flag."""
     if isinstance(default, bool):
         return str(default).lower()
-    return ",".join(default) if isinstance(default, tuple) else str(default)
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 def json_object(value: object) -> object:

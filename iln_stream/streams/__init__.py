@@ -7,7 +7,7 @@ from iln_stream.streams.journal import Journal, Run, after, read_journal
 from iln_stream.streams.scheme import Scheme, StreamOptions
 from iln_stream.streams.selection import Selection
 from iln_stream.streams.sequencer import Sequencer
-from iln_stream.streams.sink import Sink, TransactionalSink
+from iln_stream.streams.sink import PartitionedSink, Sink, TransactionalSink
 
 __all__ = [
     "AddressError",
@@ -16,6 +16,7 @@ __all__ = [
     "Journal",
     "Log",
     "NewRecord",
+    "PartitionedSink",
     "Record",
     "Resume",
     "Run",

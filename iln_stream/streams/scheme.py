@@ -133,6 +133,14 @@ class Scheme:
         """Open the stream for writing."""
         raise SinkError(f"{self.address} can't be written to")
 
+    def partitioned_sink(self, n_partitions: int) -> Sink:
+        """Open the stream for messages that go to the partition of the record they came from.
+
+        If it does not exist, it is created with this number of partitions. A stream without
+        partitions opens an ordinary sink.
+        """
+        return self.sink()
+
     def appender(self) -> Appender:
         """Open the stream for appending events; each append says where they are."""
         raise SinkError(f"{self.address} can't be appended to")
@@ -142,7 +150,7 @@ class Scheme:
         raise SinkError(f"{self.address} has no transactions")
 
     def written(self) -> Source:
-        """Open what a sink has written, for reading from the beginning to the current end.
+        """Open what `Sink.write` has written, for reading from beginning to current end.
 
         Raises
         ------

@@ -33,6 +33,17 @@ class Sink(Protocol):
         ...
 
 
+class PartitionedSink(Sink, Protocol):
+    """A sink that stores a message in the partition with the number of its record's."""
+
+    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
+        """Write a message that a record of this partition led to.
+
+        Partition 0 takes it if the sink has no partition of this number.
+        """
+        ...
+
+
 class TransactionalSink(Sink, Protocol):
     """A sink that stores messages and the positions that they come from in one transaction."""
 
@@ -45,5 +56,8 @@ class TransactionalSink(Sink, Protocol):
         ...
 
     def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
-        """Write the message that a record led to; the record's position is stored with it."""
+        """Write the message that a record led to; the record's position is stored with it.
+
+        It goes to the partition of the same number, or to 0 if there is none.
+        """
         ...

@@ -80,8 +80,8 @@ PREDICTIONS = (
     ),
     Graph(
         "Mean absolute error",
-        "Mean of |prediction - y|, in units of the label.\n\nHealthy: below the error of always "
-        "predicting the mean label. Falling while the loss rises: most predictions are closer, a "
+        "Mean of |prediction - y|, in units of the label.\n\nHealthy: below the baselines' (next "
+        "row). Falling while the loss rises: most predictions are closer, a "
         "few are far off.",
         Short,
         (
@@ -95,7 +95,7 @@ CLASSES = (
     Graph(
         "Accuracy",
         "Share of events whose class was predicted as the most probable one.\n\nHealthy: above the "
-        "share of the most frequent class. Empty for a regressor.",
+        "baseline's (next row). Empty for a regressor.",
         PercentUnit,
         (
             Query(selected("iln_running_accuracy"), f"{LEARNER} running"),
@@ -122,6 +122,98 @@ CLASSES = (
         (
             Query(selected("iln_windowed_brier"), f"{LEARNER} Brier"),
             Query(selected("iln_windowed_calibration_error"), f"{LEARNER} calibration"),
+        ),
+    ),
+)
+
+BASELINE = f"{LEARNER} {{{{baseline}}}}"
+
+BASELINES = (
+    Graph(
+        "Windowed error and baselines",
+        "Mean of |prediction - y| over the last window, of the learner and of rules that look at "
+        "no input: always the mean of the labels so far, always the last label. Empty for a "
+        "classifier.\n\nHealthy: below both. Above one of them: see the runbook of "
+        "IlnNoBetterThanTrivial.",
+        Short,
+        (
+            Query(selected("iln_windowed_mae"), f"{LEARNER} learner"),
+            Query(selected("iln_baseline_mae"), BASELINE),
+        ),
+    ),
+    Graph(
+        "Running error and baselines",
+        "The same since the model was created. Empty for a classifier.\n\nHealthy: below both, "
+        "except at the beginning.",
+        Short,
+        (
+            Query(selected("iln_running_mae"), f"{LEARNER} learner"),
+            Query(selected("iln_baseline_running_mae"), BASELINE),
+        ),
+    ),
+    Graph(
+        "Coverage of intervals",
+        "Share of labels that the interval of each level contained, over the last window. Empty "
+        "for a classifier and without intervals.\n\nHealthy: the level, within 5 points. See the "
+        "runbook of IlnCoverageOff.",
+        PercentUnit,
+        (
+            Query(selected("iln_interval_coverage"), f"{LEARNER} {{{{level}}}}"),
+            Query(selected("iln_interval_coverage_error"), f"{LEARNER} {{{{level}}}} off by"),
+        ),
+    ),
+)
+
+CLASS_BASELINES = (
+    Graph(
+        "Windowed log loss and baseline",
+        "Log loss over the last window, of the learner and of predicting each class with its "
+        "frequency so far. Empty for a regressor.\n\nHealthy: below the baseline. Above: see the "
+        "runbook of IlnNoBetterThanTrivial.",
+        Short,
+        (
+            Query(
+                f"{selected('iln_windowed_loss')} and ignoring (baseline) "
+                f"{selected('iln_baseline_loss')}",
+                f"{LEARNER} learner",
+            ),
+            Query(selected("iln_baseline_loss"), BASELINE),
+        ),
+    ),
+    Graph(
+        "Running log loss and baseline",
+        "The same since the model was created. Empty for a regressor.\n\nHealthy: below the "
+        "baseline.",
+        Short,
+        (
+            Query(
+                f"{selected('iln_running_loss')} and ignoring (baseline) "
+                f"{selected('iln_baseline_running_loss')}",
+                f"{LEARNER} learner",
+            ),
+            Query(selected("iln_baseline_running_loss"), BASELINE),
+        ),
+    ),
+    Graph(
+        "Windowed accuracy and baseline",
+        "Accuracy over the last window, of the learner and of always predicting the most frequent "
+        "class so far. Empty for a regressor.\n\nHealthy: above the baseline. Where one class is "
+        "rare both are the same, and probabilities may still be good: look at the log loss and at "
+        "the ranking.",
+        PercentUnit,
+        (
+            Query(selected("iln_windowed_accuracy"), f"{LEARNER} learner"),
+            Query(selected("iln_baseline_accuracy"), BASELINE),
+        ),
+    ),
+    Graph(
+        "Running accuracy and baseline",
+        "The same since the model was created. Empty for a regressor.\n\nHealthy: above the "
+        "baseline, or, where one class is rare, the same.",
+        PercentUnit,
+        (
+            Query(selected("iln_running_accuracy"), f"{LEARNER} learner"),
+            Query(selected("iln_baseline_running_accuracy"), BASELINE),
         ),
     ),
 )
@@ -538,6 +630,7 @@ API = (
 
 ROWS = (
     ("How good are the predictions?", (PREDICTIONS + CLASSES,)),
+    ("Quality against baselines", (BASELINES, CLASS_BASELINES)),
     ("What has the learner learned?", (MIXTURE[:3], MIXTURE[3:])),
     ("Is Algorithm 1 healthy?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
     ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),

@@ -34,6 +34,10 @@ class TestedLog(Protocol):
         """Append records to a partition, and return their offsets."""
         ...
 
+    def keep_one_order(self, predictions: str) -> None:
+        """Create the topic of predictions with one partition, which keeps their common order."""
+        ...
+
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
         """A run's command line; its predictions go to a topic of this name."""
         ...
@@ -60,6 +64,9 @@ class KafkaLog:
         offsets = self._writer.commit(self.name, records, partition=partition)
         self._writer.abort(self.name, records[:7], partition=partition)
         return offsets
+
+    def keep_one_order(self, predictions: str) -> None:
+        create_topic(self._bootstrap, name=f"{self.name}-{predictions}")
 
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
         return arguments(self._bootstrap, self.name, folder, f"{self.name}-{predictions}", *more)
@@ -91,6 +98,9 @@ class EmbeddedLog:
             if topic.topic.name == "events"
         ]
         return range(end - len(records), end)
+
+    def keep_one_order(self, predictions: str) -> None:
+        create_embedded_topic(self._path, predictions)
 
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
         address = f"sqlite:{self._path}"

@@ -88,6 +88,7 @@ def kill_learners(
     draw = random.Random(seed)
     payloads: dict[Position, bytes | None] = {}
     often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    log.keep_one_order("p")
     run = log.arguments(folder / "killed", "p", *often, *more)
     n_behind = 0
     for _ in range(n_kills):

@@ -107,3 +107,13 @@ def test_the_proposal_has_no_password(command, tmp_path):
     assert "# Add kafka_options: they may hold passwords" in done.out
     assert "geheim" not in done.out + done.err
     assert tomllib.loads(done.out)["target"] == "price"
+
+
+def test_a_label_of_classes(command, tmp_path):
+    """If the label is a text or a boolean, the settings name the learner of classes."""
+    for values in (["cat", "dog"], [True, False]):
+        lines = [json.dumps({"a": i, "label": values[i % 2]}) for i in range(40)]
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        settings = tomllib.loads(command("inspect-source", "a.jsonl").out)
+        assert settings["target"] == "label"
+        assert settings["learner"] == "infinite-layer-classifier"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -43,15 +44,22 @@ def test_labelled_or_not(command, tmp_path):
     found = lines((tmp_path / "p.jsonl").read_bytes())
     assert [each["y_pred"] for each in found] == expected(range(60, 100))
     assert [each["id"] for each in found] == [f"e{number}" for number in range(60, 100)]
-    assert found[0] == {
-        "version": 1,
+    assert found[0] | {"model": None} == {
+        "version": 2,
         "stream": "events.jsonl",
         "partition": 0,
         "offset": 0,
         "id": "e60",
+        "time": None,
+        "key": None,
+        "model": None,
         "y_pred": expected([60])[0],
         "y": event(60)[1],
     }
+    (model,) = {tuple(each["model"].items()) for each in found}
+    assert re.fullmatch(
+        r"events.jsonl/InfiniteLayerRegressor [0-9a-f]{16}", " ".join(dict(model).values())
+    )
     assert found[1]["y"] is None
     (letter,) = lines((tmp_path / "dead-letters.jsonl").read_bytes())
     assert (letter["offset"], letter["payload"]) == (20, "nonsense")

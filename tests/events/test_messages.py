@@ -3,13 +3,20 @@
 import hashlib
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from iln_stream.events import DeadLetter, Prediction, PredictionEncoder
-from iln_stream.events.messages import PAYLOAD_LIMIT
+from iln_stream.events import (
+    DeadLetter,
+    Prediction,
+    PredictionEncoder,
+    PredictionV1,
+    read_prediction,
+)
+from iln_stream.events.messages import PAYLOAD_LIMIT, Model
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))
@@ -48,38 +55,96 @@ def test_truncation_within_a_character():
 
 def test_version_is_sent():
     """Every message has the version of its format."""
-    prediction = Prediction(stream="s", partition=0, offset=7, id=None, y_pred=1.5, y=None)
-    assert prediction.model_dump_json() == (
-        '{"version":1,"stream":"s","partition":0,"offset":7,"id":null,"y_pred":1.5,"y":null}'
-    )
+    assert b'"version":2' in encoded(1.5)
     assert '"version":1' in DeadLetter.of("s", 0, 0, b"", "r").model_dump_json()
+
+
+OLD = '{"version":1,"stream":"s","partition":0,"offset":7,"id":null,"y_pred":1.5,"y":null}'
+
+
+def test_both_versions_are_read():
+    """Predictions of older releases stay readable beside the present ones; others are refused."""
+    old, new = read_prediction(OLD), read_prediction(encoded(1.5))
+    assert (type(old), type(new)) == (PredictionV1, Prediction)
+    assert (old.offset, old.y_pred) == (7, 1.5)
+    with pytest.raises(ValidationError, match="version"):
+        read_prediction(OLD.replace('"version":1', '"version":3'))
 
 
 texts = st.text(st.characters(codec="utf-8"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
+classes = st.booleans() | st.integers(-(2**53), 2**53) | texts
+probabilities = st.dictionaries(classes, st.floats(0, 1), max_size=4)
+MODEL = Model(name='m"ü', version="5f3a")
 
 
-@given(texts, st.none() | texts, finite, st.none() | finite)
-def test_encoder_writes_predictions(stream, event_id, y_pred, y):
+def encoded(y_pred, y=None, *, key=None, intervals=(), levels=()):
+    encode = PredictionEncoder("s", MODEL.name, MODEL.version, levels)
+    return encode(3, 2**62, "e", 60.0, key, y_pred, y, intervals)
+
+
+def expected(y_pred, y=None, **more):
+    given = {"partition": 3, "offset": 2**62, "id": "e", "time": 60.0, "key": None, "y": y, **more}
+    return Prediction(version=2, stream="s", model=MODEL, y_pred=y_pred, **given)
+
+
+@given(texts, st.none() | texts, st.none() | texts, st.none() | finite, finite, st.none() | finite)
+def test_encoder_writes_predictions(stream, event_id, key, time, y_pred, y):
     """Readers get every prediction to the last bit, whatever its names and numbers."""
-    text = PredictionEncoder(stream)(3, 2**62, event_id, y_pred, y)
-    assert Prediction.model_validate_json(text) == Prediction(
-        stream=stream, partition=3, offset=2**62, id=event_id, y_pred=y_pred, y=y
-    )
+    text = PredictionEncoder(stream, "m", "v")(3, 2**62, event_id, time, key, y_pred, y)
+    assert read_prediction(text) == Prediction(
+        version=2, stream=stream, partition=3, offset=2**62, id=event_id, time=time, key=key,
+        model=Model(name="m", version="v"), y_pred=y_pred, y=y,
+    )  # fmt: skip
     assert json.loads(text)["y_pred"] == y_pred  # with another parser, too
 
 
-@given(texts, st.none() | texts, st.none() | st.integers(-999, 999))
-def test_encoder_writes_what_pydantic_writes(stream, event_id, y):
+@given(probabilities, st.none() | classes)
+def test_encoder_writes_classes(y_pred, y):
+    """Classes keep their type: true, 1 and "1" are three classes to a reader."""
+    found = json.loads(encoded(y_pred, y))
+    assert [(type(each["class"]), each["class"], each["p"]) for each in found["probabilities"]] == [
+        (type(c), c, p) for c, p in y_pred.items()
+    ]
+    assert (type(found["y"]), found["y"]) == (type(y), y)
+    best = max(y_pred, key=y_pred.get, default=None)
+    assert (type(found["y_pred"]), found["y_pred"]) == (type(best), best)
+
+
+@given(probabilities, st.none() | classes)
+def test_encoder_writes_what_pydantic_writes(y_pred, y):
     """The encoder and pydantic write the same bytes: fields, order and escapes."""
-    prediction = Prediction(stream=stream, partition=3, offset=5, id=event_id, y_pred=0.125, y=y)
-    encode = PredictionEncoder(stream)
-    assert encode(3, 5, event_id, 0.125, prediction.y) == prediction.model_dump_json().encode()
+    best = max(y_pred, key=y_pred.get, default=None)
+    found = [{"class": c, "p": p} for c, p in y_pred.items()]
+    of_class = expected(best, y, probabilities=found)
+    assert read_prediction(encoded(y_pred, y)) == of_class
+    in_full = of_class.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    # Python writes 1e-07 where pydantic writes 1e-7.
+    if not any("e" in repr(p) for p in y_pred.values()):
+        assert encoded(y_pred, y) == in_full
 
 
-@pytest.mark.parametrize("wrong", [{"offset": -1}, {"partition": -1}, {"version": 2}])
+def test_intervals():
+    """Each level has its interval, by the level's shortest text."""
+    text = encoded(1.0, levels=(0.9, 0.5), intervals=((-1.5, 2.0), (0.5, 1.25)))
+    intervals = {"0.9": (-1.5, 2.0), "0.5": (0.5, 1.25)}
+    assert read_prediction(text) == expected(1.0, intervals=intervals)
+
+
+def test_a_key_of_other_bytes():
+    """A key whose bytes are not UTF-8 is escaped; a JSON text can't have them."""
+    key = b"caf\xe9-\xc3\xa9".decode(errors="surrogateescape")
+    assert read_prediction(encoded(1.0, key=key)).key == "caf\\xe9-é"
+
+
+def test_classes_of_numpy():
+    """A learner's NumPy scalars are written as the numbers and booleans that they are."""
+    found = read_prediction(encoded({np.bool_(True): 0.75, np.int64(3): 0.25}))
+    assert [each.label for each in found.probabilities] == [True, 3]
+
+
+@pytest.mark.parametrize("wrong", [{"offset": -1}, {"partition": -1}, {"version": 1}])
 def test_impossible_places(wrong):
     """Negative positions and unknown versions are refused."""
-    right = {"stream": "s", "partition": 0, "offset": 0, "id": None, "y_pred": 0.0, "y": None}
     with pytest.raises(ValidationError, match=next(iter(wrong))):
-        Prediction(**{**right, **wrong})
+        Prediction.model_validate(json.loads(encoded(0.0)) | wrong)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.events import DeadLetter, Event, Prediction
+from iln_stream.events import DeadLetter, Event, Prediction, PredictionV1
 from iln_stream.events.schemas import FOLDER, as_text, schemas
 
 
@@ -21,11 +21,16 @@ def test_no_stray_schema():
 
 @pytest.mark.parametrize(
     ("name", "model"),
-    [("event", Event), ("prediction", Prediction), ("dead_letter", DeadLetter)],
+    [
+        ("event.v1", Event),
+        ("prediction.v1", PredictionV1),
+        ("prediction.v2", Prediction),
+        ("dead_letter.v1", DeadLetter),
+    ],
 )
 def test_schema_names_every_field(name, model):
     """The schema documents every field of a message."""
-    assert set(schemas()[f"{name}.v1.json"]["properties"]) == set(model.model_fields)
+    assert set(schemas()[f"{name}.json"]["properties"]) == set(model.model_fields)
 
 
 @pytest.mark.parametrize("name", ["prediction", "dead_letter"])
@@ -33,6 +38,13 @@ def test_sent_fields_are_required(name):
     """Readers can rely on every field of a sent message, including the version."""
     schema = schemas()[f"{name}.v1.json"]
     assert schema["required"] == list(schema["properties"])
+
+
+def test_fields_of_some_predictions_are_not_required():
+    """A prediction has the fields of its task; the others are always there."""
+    schema = schemas()["prediction.v2.json"]
+    optional = {"probabilities", "intervals"}
+    assert set(schema["required"]) == set(schema["properties"]) - optional
 
 
 def test_event_schema_is_as_strict_as_decode():

@@ -3,7 +3,8 @@
 import pytest
 
 from iln_stream.errors import SinkError
-from iln_stream.events import DeadLetter, Prediction
+from iln_stream.events import DeadLetter, Prediction, PredictionEncoder, read_prediction
+from iln_stream.events.messages import Model
 from iln_stream.listeners import DeadLetterWriter, PredictionWriter
 from iln_stream.prequential import Step
 
@@ -27,29 +28,36 @@ class ListSink:
         self.sent = []
 
 
-def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1):
-    return Step(2, offset, event_id, None, {}, y, y_pred, 0.0)
+ENCODE = PredictionEncoder("s", "m", "v")
+
+
+def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1, key=None):
+    return Step(2, offset, event_id, 60.0, {}, y, y_pred, 0.0, key=key)
 
 
 LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")
 
 
-@pytest.mark.parametrize(("event_id", "y"), [("e-7", 1.25), (None, None)])
-def test_prediction(event_id, y):
-    """A prediction carries its event's position, id and exact value, keyed by the id."""
+@pytest.mark.parametrize(
+    ("event_id", "key", "y"), [("e-7", None, 1.25), (None, None, None), ("e-7", "k", 1.25)]
+)
+def test_prediction(event_id, key, y):
+    """A prediction carries its event's position, id, time, key and exact value; its record has the
+    event's key, or the id of an event without one."""
     sink = ListSink()
-    PredictionWriter(sink, "s").on_step(step(event_id=event_id, y=y))
-    ((key, value),) = sink.waiting
-    assert key == event_id
-    assert Prediction.model_validate_json(value) == Prediction(
-        stream="s", partition=2, offset=7, id=event_id, y_pred=0.1, y=y
-    )
+    PredictionWriter(sink, ENCODE).on_step(step(event_id=event_id, key=key, y=y))
+    ((sent_key, value),) = sink.waiting
+    assert sent_key == (key or event_id)
+    assert read_prediction(value) == Prediction(
+        version=2, stream="s", partition=2, offset=7, id=event_id, time=60.0, key=key,
+        model=Model(name="m", version="v"), y_pred=0.1, y=y,
+    )  # fmt: skip
 
 
 def test_messages_wait_for_a_pause():
     """A pause in the stream sends queued messages, without waiting for their storage."""
     predictions, letters = ListSink(), ListSink()
-    writers = PredictionWriter(predictions, "s"), DeadLetterWriter(letters)
+    writers = PredictionWriter(predictions, ENCODE), DeadLetterWriter(letters)
     for writer in writers:
         writer.on_step(step(0))
         writer.on_dead_letter(LETTER)
@@ -63,7 +71,7 @@ def test_messages_wait_for_a_pause():
 def test_dead_letters_are_no_predictions():
     """Each writer sends only its own kind of message."""
     predictions, letters = ListSink(), ListSink()
-    PredictionWriter(predictions, "s").on_dead_letter(LETTER)
+    PredictionWriter(predictions, ENCODE).on_dead_letter(LETTER)
     DeadLetterWriter(letters).on_step(step())
     assert predictions.waiting == letters.waiting == letters.stored == []
 
@@ -86,6 +94,6 @@ def test_sink_that_fails():
             raise SinkError("disk full")
 
     with pytest.raises(SinkError, match="disk full"):
-        PredictionWriter(Full(), "s").on_step(step())
+        PredictionWriter(Full(), ENCODE).on_step(step())
     with pytest.raises(SinkError, match="disk full"):
         DeadLetterWriter(Full()).on_dead_letter(LETTER)

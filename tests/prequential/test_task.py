@@ -2,8 +2,9 @@
 
 import math
 
+import numpy as np
 import pytest
-from river import dummy, naive_bayes
+from river import base, dummy, naive_bayes
 from support.list_source import ListSource
 
 from iln_stream import InfiniteLayerClassifier
@@ -47,6 +48,53 @@ def test_invalid_classes(given):
     """A fraction, infinity or None is not a class."""
     with pytest.raises(MalformedError, match="y: expected a class"):
         Classification().label(given)
+
+
+def test_a_number_is_no_class():
+    """A label that is not whole names the learner of numbers; a huge one would be rounded."""
+    with pytest.raises(
+        MalformedError, match=r"got 0\.5; to learn numbers, set learner = infinite-l"
+    ):
+        Classification().label(0.5)
+    with pytest.raises(MalformedError, match="too large for an exact number; send it as text"):
+        Classification().label(2.0**53)
+
+
+@pytest.mark.parametrize(("given", "label"), [(True, True), (0.0, False), (1.0, True)])
+def test_two_classes(given, label):
+    """A learner of false and true gets booleans, whatever the sender's form of them."""
+    assert Classification(only_booleans=True).label(given) is label
+
+
+@pytest.mark.parametrize("given", ["yes", 2.0, None])
+def test_a_third_class(given):
+    """Such a learner would take another class for one of the two, so it is refused."""
+    with pytest.raises(MalformedError, match=r"false and true \(or 0 and 1\), got .*OneVsRest"):
+        Classification(only_booleans=True).label(given)
+
+
+class Certain(base.Classifier):
+    """Predicts the last class; it has no probabilities, as some classifiers of River."""
+
+    last = None
+
+    def learn_one(self, x, y):
+        self.last = y
+
+    def predict_one(self, x):
+        return self.last
+
+
+def test_a_classifier_without_probabilities():
+    """The predicted class has probability 1; before the first label the prediction is empty."""
+    heard = run(Certain(), *[b'{"x": {"a": 1}, "y": "o"}'] * 2, task=Classification())
+    assert [step.y_pred for step in heard.steps] == [{}, {"o": 1.0}]
+
+
+def test_probabilities_are_floats():
+    """NumPy scalars become floats, which every listener can write."""
+    found = Classification().checked({"a": np.float64(0.25), "b": np.float32(0.75)})
+    assert set(map(type, found.values())) == {float}
 
 
 @pytest.mark.parametrize("given", ["1", True, None])
@@ -95,7 +143,10 @@ def test_classifiers_run_in_the_loop(learner):
 def test_a_class_is_no_number_for_a_regressor():
     """In a regression a string as label makes a dead letter."""
     heard = run(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
-    assert heard.letters[0].reason == "y: Input should be a valid number, got 'a'"
+    assert heard.letters[0].reason == (
+        "y: Input should be a valid number, got 'a'; if it is a class, set learner = "
+        "infinite-layer-classifier"
+    )
 
 
 def test_class_scores_state():

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, read, values
 from support.running_command import Command
 from support.saved_state import saved
 
@@ -125,14 +125,19 @@ def test_a_run_waits_for_its_first_event(path: Path) -> None:
 
 
 def test_learners_of_several_partitions_share_a_file(path: Path) -> None:
-    """Learners of one partition each publish to one topic at the same time, each record once."""
+    """Learners of one partition each publish to one topic at the same time, each record once, with
+    the partition and the key of the event."""
     create_topic(path, "events", n_partitions=3)
     append(path, [NewRecord(event(number), key=str(number)) for number in range(3_000)])
     Service(settings(path, learner_per="partition")).run()
     Service(settings(path, learner_per="partition")).run()
-    found = [json.loads(value) for value in values(path, "predictions")]
-    assert sorted(int(each["id"]) for each in found) == list(range(3_000))
-    assert len({(each["partition"], each["offset"]) for each in found}) == 3_000
+    n_found = 0
+    for partition in range(3):
+        for record in read(path, "predictions", partition):
+            found = json.loads(record.payload)  # type: ignore[arg-type]
+            assert (found["partition"], found["key"], found["id"]) == (partition, *[record.key] * 2)
+            n_found += 1
+    assert n_found == 3_000
 
 
 def test_an_older_process_can_not_publish(path: Path) -> None:

@@ -4,9 +4,15 @@ import os
 import sys
 
 import pytest
-from river import linear_model, preprocessing
+from river import base, linear_model, multiclass, naive_bayes, preprocessing
 
-from iln_stream.learners import InfiniteLayerRegressor, ScaledTarget, find_shrinking_gradient
+from iln_stream.events import MalformedError
+from iln_stream.learners import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    ScaledTarget,
+    find_shrinking_gradient,
+)
 from iln_stream.prequential import Classification, Regression
 from iln_stream.service import BOUNDED, Settings, SettingsError, build_learner
 from iln_stream.service.learners import task_of
@@ -77,6 +83,7 @@ def make(l2=0.0):
 
 model = make()
 number = 5
+classes = preprocessing.StandardScaler() | linear_model.LogisticRegression()
 """
 
 
@@ -115,13 +122,16 @@ def test_options_of_an_object(module_here):
     [
         (
             "shrinking",
-            "give infinite-layer, pool, reference, shrinking-gradient or package.module:attr",
+            "give infinite-layer, infinite-layer-classifier, pool, reference, shrinking-gradient",
         ),
-        ("river.linear_model", "give infinite-layer, pool, reference, shrinking-gradient"),
+        ("river.linear_model", "give infinite-layer, infinite-layer-classifier, pool"),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),
-        ("users_own_models:number", "is not a River regressor: int"),
-        ("river.preprocessing:StandardScaler", "is not a River regressor: StandardScaler"),
+        ("users_own_models:number", "is neither a River regressor nor a River classifier: int"),
+        (
+            "river.preprocessing:StandardScaler",
+            "is neither a River regressor nor a River classifier: StandardScaler",
+        ),
         ("", "give infinite-layer"),
     ],
 )
@@ -131,14 +141,14 @@ def test_wrong_learner(learner, said, module_here):
         build_learner(settings(learner=learner))
 
 
-def test_a_classifier_is_no_learner_here(tmp_path, monkeypatch):
-    """A classifier is rejected as learner of a regression."""
-    (tmp_path / "classes.py").write_text(
-        "from river import linear_model\nmodel = linear_model.LogisticRegression()\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SettingsError, match="is not a River regressor: LogisticRegression"):
-        build_learner(settings(learner="classes:model"))
+def test_classifiers(module_here):
+    """Our classifier has a name, and River's are named by import path, also as pipelines."""
+    named = build_learner(settings(learner="infinite-layer-classifier", seed=7))
+    assert isinstance(named, InfiniteLayerClassifier)
+    assert named.seed == 7
+    by_path = build_learner(settings(learner="river.naive_bayes:GaussianNB"))
+    assert isinstance(by_path, naive_bayes.GaussianNB)
+    assert isinstance(build_learner(settings(learner="users_own_models:classes")), base.Classifier)
 
 
 def test_task():
@@ -146,3 +156,11 @@ def test_task():
     classifier = preprocessing.StandardScaler() | linear_model.LogisticRegression()
     assert isinstance(task_of(classifier), Classification)
     assert isinstance(task_of(linear_model.LinearRegression()), Regression)
+
+
+def test_tasks_know_how_many_classes():
+    """A classifier of two classes refuses a third, a classifier of many takes it."""
+    two = linear_model.LogisticRegression()
+    with pytest.raises(MalformedError, match="this learner knows two classes"):
+        task_of(preprocessing.StandardScaler() | two).label("cat")
+    assert task_of(multiclass.OneVsRestClassifier(two)).label("cat") == "cat"

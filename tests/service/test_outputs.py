@@ -5,13 +5,14 @@ from support.kafka_topics import create_topic, produce
 from support.list_source import ListSource
 
 from iln_stream.errors import SinkError
-from iln_stream.events import DeadLetter
+from iln_stream.events import DeadLetter, PredictionEncoder
 from iln_stream.listeners import DeadLetterWriter, PredictionWriter, TransactionalPredictionWriter
 from iln_stream.prequential import Step
 from iln_stream.service import Settings, source_stream
 from iln_stream.service.outputs import Outputs
 
 STEP = Step(2, 7, "e", None, {}, 1.0, 0.5, 0.1)
+ENCODE = PredictionEncoder("s", "m", "v")
 LETTER = DeadLetter.of("s", 2, 9, b"?", "malformed")
 
 
@@ -22,7 +23,7 @@ def kinds(writers):
 def test_dead_letters_only(tmp_path):
     """Without `predictions` a run writes dead letters only."""
     outputs = Outputs(Settings(source="e.jsonl"))
-    (writer,) = outputs.writers(ListSource([]), "0")
+    (writer,) = outputs.writers(ListSource([]), "0", ENCODE)
     writer.on_dead_letter(LETTER)
     writer.on_step(STEP)
     outputs.close()
@@ -34,7 +35,7 @@ def test_readers_share_the_sinks(tmp_path):
     """The predictions of all learners reach one file."""
     outputs = Outputs(Settings(source="e.jsonl", predictions="p.jsonl"))
     for reader in "01":
-        writers = outputs.writers(ListSource([]), reader)
+        writers = outputs.writers(ListSource([]), reader, ENCODE)
         assert kinds(writers) == [DeadLetterWriter, PredictionWriter]
         writers[1].on_step(STEP)
     outputs.close()
@@ -44,7 +45,7 @@ def test_readers_share_the_sinks(tmp_path):
 def test_all_sinks_are_closed():
     """A sink that fails to flush does not keep the others from closing, and its error is raised."""
     outputs = Outputs(Settings(source="e.jsonl", predictions="/dev/full", dead_letters="d.jsonl"))
-    letters, predictions = outputs.writers(ListSource([]), "0")
+    letters, predictions = outputs.writers(ListSource([]), "0", ENCODE)
     predictions.on_step(STEP)
     with pytest.raises(SinkError, match="can't write /dev/full"):
         outputs.close()
@@ -65,7 +66,7 @@ def test_transactional(broker, topic):
     for offset in (0, 1):
         outputs = Outputs(settings)
         source = source_stream(settings).log(0, "earliest")
-        writers = outputs.writers(source, "0")
+        writers = outputs.writers(source, "0", ENCODE)
         assert kinds(writers) == [DeadLetterWriter, TransactionalPredictionWriter]
         writers[1].on_step(Step(0, offset, None, None, {}, 1.0, 0.5, 0.1))
         outputs.close()

@@ -27,13 +27,14 @@ from iln_stream.prequential import (
 )
 from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
+from iln_stream.service.details import build_details
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams.river import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
-HEALTHY: dict[str, Any] = {}
+HEALTHY: dict[str, Any] = {"prediction_intervals": "0.9"}
 SHRINKING: dict[str, Any] = {
     "learner": "shrinking-gradient",
     "learner_options": {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50},
@@ -95,7 +96,8 @@ def _loop(
     chosen: dict[str, Any],
     folder: Path,
 ) -> PrequentialLoop:
-    learner = build_learner(Settings(**chosen))
+    settings = Settings(**chosen)
+    learner = build_learner(settings)
     decoder: MappedDecoder | EnvelopeDecoder = EnvelopeDecoder()
     of_fields: dict[str, Any] = {"code": "7"}
     if chosen is HEALTHY:
@@ -103,7 +105,7 @@ def _loop(
         of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
     source = RiverDatasetSource(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
-    watched = metrics.watch(learner, source, model)
+    watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False
@@ -118,8 +120,9 @@ def _loop(
         listeners.append(publisher)
     metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
-        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder
-    )
+        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder,
+        details=build_details(settings, learner),
+    )  # fmt: skip
 
 
 def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:

@@ -38,12 +38,16 @@ OF_SOME = {
     **{key: {"classifier"} for key in ("iln_windowed_roc_auc", "iln_windowed_pr_auc")},
     **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
     "iln_numbers_as_categories_total": {"shrinking"},
+    **{key: {"classifier"} for key in ("iln_baseline_loss", "iln_baseline_running_loss")},
+    **{key: {"classifier"} for key in ("iln_baseline_accuracy", "iln_baseline_running_accuracy")},
+    **{key: {"healthy"} for key in ("iln_interval_coverage", "iln_interval_coverage_error")},
     **{key: {"healthy"} for key in ("iln_values_missing_total", "iln_values_coerced_total")},
     **dict.fromkeys(
         (
             *("iln_alpha_l1", "iln_draws", "iln_draws_capped_total", "iln_estimate_variance"),
             *("iln_shrink_frequency", "iln_shrinks_total", "iln_support_points"),
             *("iln_running_mae", "iln_windowed_mae"),
+            *("iln_baseline_mae", "iln_baseline_running_mae"),
             *("iln_pending_events", "iln_pending_expired_total"),
             *("iln_snapshot_duration_seconds", "iln_snapshot_lag", "iln_snapshot_offset"),
             *("iln_snapshot_last_success_timestamp_seconds", "iln_snapshot_size_bytes"),
@@ -55,11 +59,19 @@ OF_SOME = {
 """Which of the three export what not all of them do."""
 
 TYPES = {
+    "iln_baseline_accuracy": "gauge",
+    "iln_baseline_loss": "gauge",
+    "iln_baseline_mae": "gauge",
+    "iln_baseline_running_accuracy": "gauge",
+    "iln_baseline_running_loss": "gauge",
+    "iln_baseline_running_mae": "gauge",
     "iln_drift": "gauge",
     "iln_expert_weight": "gauge",
     "iln_input_relevance": "gauge",
     "iln_inputs_overflowed_total": "counter",
     "iln_numbers_as_categories_total": "counter",
+    "iln_interval_coverage": "gauge",
+    "iln_interval_coverage_error": "gauge",
     "iln_parts_reset_total": "counter",
     "iln_pending_events": "gauge",
     "iln_pending_expired_total": "counter",
@@ -166,6 +178,10 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnPublishedVersionOld", "model", set()),
         ("IlnEventsExpire", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
+        ("IlnNoBetterThanTrivial", "model", {"shrinking"}),
+        ("IlnErrorDoubled", "model", set()),
+        ("IlnDrift", "model", set()),
+        ("IlnCoverageOff", "model", set()),
     ],
 )
 def test_alert_finds_what_is_wrong(

@@ -1,3 +1,4 @@
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from support.prometheus_server import promtool
 
 SERVICES = Path(__file__).parents[2] / "services"
 PROMETHEUS = SERVICES / "prometheus"
+RUNBOOKS = SERVICES.parent / "docs" / "runbooks.md"
 
 
 def test_prometheus_accepts_the_configuration_wherever_it_is_mounted(tmp_path: Path) -> None:
@@ -45,6 +47,18 @@ def test_every_alert_says_what_to_do() -> None:
         problem, _, remedy = alert["annotations"]["summary"].partition(": ")
         assert problem, alert["alert"]
         assert remedy.endswith("."), alert["alert"]
+
+
+def test_every_alert_has_a_runbook() -> None:
+    """Each alert links to a section of its own, with what it means, how to check, what to do."""
+    document = RUNBOOKS.read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (Iln\w+)\n(.*?)(?=^## |\Z)", document, re.M | re.S))
+    assert list(sections) == [alert["alert"] for alert in alerts()]
+    for alert in alerts():
+        link = f"docs/runbooks.md#{alert['alert'].lower()}"
+        assert alert["annotations"]["runbook"] == link
+        parts = re.findall(r"^- \*\*([\w ]+)\*\*: \S", sections[alert["alert"]], re.M)
+        assert parts == ["Meaning", "Check", "Do"], alert["alert"]
 
 
 def test_grafana_knows_the_scrape_interval() -> None:

@@ -46,17 +46,17 @@ def produce(
         producer.close(timeout=_DEADLINE_SECONDS)
 
 
-def read_topic(bootstrap: str, topic: str) -> list[ConsumerRecord]:
-    """Return all records in partition 0 of a topic, as a consumer reads them."""
-    partition = TopicPartition(topic, 0)
+def read_topic(bootstrap: str, topic: str, partition: int = 0) -> list[ConsumerRecord]:
+    """Return all records in a partition of a topic, as a consumer reads them."""
+    here = TopicPartition(topic, partition)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, isolation_level="read_committed")
     found: list[ConsumerRecord] = []
     try:
-        consumer.assign([partition])
-        consumer.seek(partition, 0)
-        end = consumer.end_offsets([partition])[partition]
-        while consumer.position(partition) < end:
-            found += consumer.poll(timeout_ms=200).get(partition, ())
+        consumer.assign([here])
+        consumer.seek(here, 0)
+        end = consumer.end_offsets([here])[here]
+        while consumer.position(here) < end:
+            found += consumer.poll(timeout_ms=200).get(here, ())
     finally:
         consumer.close()
     return found

@@ -84,6 +84,15 @@ class KafkaScheme(Scheme):
             options=self._client_options(),
         )
 
+    def partitioned_sink(self, n_partitions: int) -> Sink:
+        """Open all partitions of the topic for writing; create it with so many if necessary."""
+        return KafkaSink(
+            self.name,
+            bootstrap=self.options.bootstrap,
+            n_partitions=n_partitions,
+            options=self._client_options(),
+        )
+
     def appender(self) -> Appender:
         """Open the topic for appending events; create it if necessary."""
         return KafkaAppender(
@@ -99,6 +108,7 @@ class KafkaScheme(Scheme):
             reader,
             source.topic_id,
             bootstrap=self.options.bootstrap,
+            n_partitions=source.n_partitions,
             options=self._client_options(),
         )
 

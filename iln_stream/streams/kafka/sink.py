@@ -1,5 +1,6 @@
 """Messages to a Kafka topic."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,8 @@ from kafka.errors import KafkaError, TopicAlreadyExistsError
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
+
+log = logging.getLogger(__name__)
 
 _DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
 
@@ -25,7 +28,7 @@ _GRACE_SECONDS = 5.0
 
 
 class KafkaSink:
-    """Appends messages to one partition of a topic, in order, each exactly once.
+    """Appends messages to partitions of a topic, in order, each exactly once.
 
     The producer sends in the background; if the brokers refuse a message, the next `write` or
     `flush` raises an error. The producer is idempotent: its retries neither repeat nor reorder.
@@ -33,11 +36,14 @@ class KafkaSink:
     Parameters
     ----------
     topic
-        Name of the topic; if it does not exist, it is created with a single partition.
+        Name of the topic; created if it does not exist.
     bootstrap
         Brokers, "host:port", comma-separated.
     partition
-        Number of the partition.
+        Number of the partition to which `write` appends.
+    n_partitions
+        Number of partitions with which the topic is created. From 2 on, `write_to` appends to each
+        partition that the topic has.
     options
         Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`.
 
@@ -54,6 +60,7 @@ class KafkaSink:
         *,
         bootstrap: str,
         partition: int = 0,
+        n_partitions: int = 1,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._topic = topic
@@ -63,12 +70,28 @@ class KafkaSink:
         delivery_ms = options.get(
             "delivery_timeout_ms", KafkaProducer.DEFAULT_CONFIG["delivery_timeout_ms"]
         )
-        create_topic(topic, bootstrap, given)
+        create_topic(topic, bootstrap, given, n_partitions)
         with connecting(bootstrap, options, SinkError):
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
             self._producer = KafkaProducer(
                 bootstrap_servers=bootstrap.split(","), **known_to(KafkaProducer, options)
             )
+            self._n_partitions = (
+                1 if n_partitions == 1 else len(self._producer.partitions_for(topic))
+            )
+        if self._n_partitions < n_partitions:
+            log.info(
+                "topic %s has %d partitions and the source has %d: partition 0 takes the messages "
+                "of the others",
+                topic, self._n_partitions, n_partitions,
+            )  # fmt: skip
+
+    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
+        """Queue one message for the partition of this number, or else for partition 0."""
+        self._send(key, value, partition=self._target(partition))
+
+    def _target(self, partition: int) -> int:
+        return partition if partition < self._n_partitions else 0
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message."""
@@ -80,6 +103,7 @@ class KafkaSink:
         value: bytes,
         timestamp: float | None = None,
         headers: Sequence[tuple[str, bytes]] = (),
+        partition: int | None = None,
     ) -> None:
         self._raise_if_failed()
         try:
@@ -89,7 +113,7 @@ class KafkaSink:
                 value=value,
                 timestamp_ms=None if timestamp is None else round(timestamp * 1000),
                 headers=list(headers),
-                partition=self._partition,
+                partition=self._partition if partition is None else partition,
             ).add_errback(self._remember)
         except KafkaError as error:
             with suppress(SinkError):

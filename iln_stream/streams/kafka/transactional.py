@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from time import monotonic
 from typing import Any
 
@@ -47,7 +47,7 @@ class TransactionalSink(KafkaSink):
         Name of the reader of these partitions, such as `0` or `all`; unique for the source.
     topic_id
         Id of the source's topic.
-    bootstrap, options
+    bootstrap, n_partitions, options
         As in `KafkaSink`.
 
     Raises
@@ -66,6 +66,7 @@ class TransactionalSink(KafkaSink):
         topic_id: str | None,
         *,
         bootstrap: str,
+        n_partitions: int = 1,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._source = source
@@ -80,7 +81,12 @@ class TransactionalSink(KafkaSink):
         self._read: dict[int, int] = {}  # next offset by partition
         # Short, because the open transaction of a killed process hides later messages.
         ours = {"transactional_id": self._id, "transaction_timeout_ms": 15_000}
-        super().__init__(topic, bootstrap=bootstrap, options={**self._options, **ours})
+        super().__init__(
+            topic,
+            bootstrap=bootstrap,
+            n_partitions=n_partitions,
+            options={**self._options, **ours},
+        )
         try:
             self._attempt(self._producer.init_transactions)
         except SinkError:
@@ -133,7 +139,12 @@ class TransactionalSink(KafkaSink):
                 self._attempt(self._producer.begin_transaction)
                 self._opened_at = monotonic()
             self._n_open += 1
-            self._send(key, value, headers=[(_TOPIC_ID, self._topic_id.encode())])
+            self._send(
+                key,
+                value,
+                headers=[(_TOPIC_ID, self._topic_id.encode())],
+                partition=self._target(partition),
+            )
             self._read[partition] = offset + 1
             if self._n_open >= _LARGEST:
                 self.flush()
@@ -186,14 +197,27 @@ class TransactionalSink(KafkaSink):
 
     def _after_last_published(self, consumer: KafkaConsumer) -> dict[int, int]:
         """Return the offsets after those of the last committed messages for our source."""
-        here = TopicPartition(self._topic, 0)
+        found: dict[int, int] = {}
+        ours = {each.partition for each in self._partitions}
+        for target in {self._target(partition) for partition in ours}:
+            here = {partition for partition in ours if self._target(partition) == target}
+            found |= self._last_published(consumer, target, here)
+        # A topic that got more partitions has the older messages in partition 0.
+        return self._last_published(consumer, 0, ours - found.keys()) | found
+
+    def _last_published(
+        self, consumer: KafkaConsumer, target: int, wanted: Set[int]
+    ) -> dict[int, int]:
+        """Return the same for some partitions of the source, from one partition of the messages."""
+        if not wanted:
+            return {}
+        here = TopicPartition(self._topic, target)
         consumer.assign([here])
         first = consumer.beginning_offsets([here])[here]
         end = consumer.end_offsets([here])[here]
         step = 1_000
-        missing = {each.partition for each in self._partitions}
         found: dict[int, int] = {}
-        while end > first and missing - found.keys():
+        while end > first and wanted - found.keys():
             begin = max(first, end - step)
             consumer.seek(here, begin)
             last: dict[int, int] = {}
@@ -204,7 +228,7 @@ class TransactionalSink(KafkaSink):
                         last[sent["partition"]] = sent["offset"] + 1
             found = last | found
             end, step = begin, 2 * step
-        return {partition: found[partition] for partition in missing & found.keys()}
+        return {partition: found[partition] for partition in wanted & found.keys()}
 
     def _is_ours(self, message: Any) -> bool:
         if (_TOPIC_ID, self._topic_id.encode()) not in message.headers:

@@ -17,12 +17,14 @@ class Ends:
     database
         An open file.
     topic
-        Name of the topic; created with one partition if it does not exist.
+        Name of the topic; created if it does not exist.
+    n_partitions
+        Number of partitions with which it is created.
 
     """
 
-    def __init__(self, database: Database, topic: str) -> None:
-        self.topic = find_or_create_topic(database, topic)
+    def __init__(self, database: Database, topic: str, n_partitions: int = 1) -> None:
+        self.topic = find_or_create_topic(database, topic, n_partitions)
         self._database = database
         self._partitions: list[Partition] = []
         self._retention = Retention()

@@ -108,6 +108,11 @@ class SqliteScheme(Scheme):
         self._check_output()
         return SqliteSink(self.path, self.topic, partition)
 
+    def partitioned_sink(self, n_partitions: int) -> Sink:
+        """Open all partitions for writing; create the topic with so many if necessary."""
+        self._check_output()
+        return SqliteSink(self.path, self.topic, n_partitions=n_partitions)
+
     def appender(self) -> Appender:
         """Open the topic for appending; create file and topic if necessary."""
         self._check_output()
@@ -117,7 +122,12 @@ class SqliteScheme(Scheme):
         """Open the topic for writing, in transactions with the positions of `source`."""
         self._check_output()
         return SqliteTransactionalSink(
-            self.path, self.topic, source.stream, source.topic_id, source.partitions
+            self.path,
+            self.topic,
+            source.stream,
+            source.topic_id,
+            source.partitions,
+            source.n_partitions,
         )
 
     def written(self) -> Source:

@@ -21,7 +21,7 @@ _LONGEST = 0.1
 
 
 class SqliteSink:
-    """Appends messages to one partition of a topic, in order, many in a transaction.
+    """Appends messages to partitions of a topic, in order, many in a transaction.
 
     Any thread may use it.
 
@@ -30,9 +30,12 @@ class SqliteSink:
     path
         Path of the file; created if it does not exist.
     topic
-        Name of the topic; created with one partition if it does not exist.
+        Name of the topic; created if it does not exist.
     partition
-        Number of the partition.
+        Number of the partition to which `write` appends.
+    n_partitions
+        Number of partitions with which the topic is created. From 2 on, `write_to` appends to each
+        partition that the topic has.
 
     Raises
     ------
@@ -41,16 +44,17 @@ class SqliteSink:
 
     """
 
-    def __init__(self, path: Path, topic: str, partition: int = 0) -> None:
+    def __init__(self, path: Path, topic: str, partition: int = 0, n_partitions: int = 1) -> None:
         self._database = Database(path, create=True, error=SinkError)
         self._partition = partition
         self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
-        self._waiting: list[Row] = []
+        self._waiting: dict[int, list[Row]] = {}
+        self._n_waiting = 0
         self._n_bytes = 0
         self._last = time.monotonic()  # when messages were stored last
         self._failed: SinkError | None = None
         try:
-            self._ends = Ends(self._database, topic)
+            self._ends = Ends(self._database, topic, n_partitions)
             with self._database.write() as connection:
                 n = len(self._ends.now(connection))
             if partition >= n:
@@ -58,6 +62,7 @@ class SqliteSink:
                     f"topic {topic} of {path} has {n} partitions, and no partition {partition}: "
                     "create one with more, by `iln-stream log create`"
                 )
+            self._n_partitions = 1 if n_partitions == 1 else n
         except SinkError:
             self._database.close()
             raise
@@ -65,7 +70,13 @@ class SqliteSink:
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message; it is stored at once, or a tenth of a second after the last ones."""
         with self._lock:
-            self._queue(key, value, timestamp)
+            self._queue(self._partition, key, value, timestamp)
+            self.flush_if_due()
+
+    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
+        """Queue one message for the partition of this number, or else for partition 0."""
+        with self._lock:
+            self._queue(self._target(partition), key, value)
             self.flush_if_due()
 
     def send_queued(self) -> None:
@@ -75,7 +86,7 @@ class SqliteSink:
     def flush_if_due(self) -> None:
         """Store the messages if there are many, or none were stored for a tenth of a second."""
         if self._waiting and (
-            len(self._waiting) >= _LARGEST
+            self._n_waiting >= _LARGEST
             or self._n_bytes >= _LARGEST_BYTES
             or time.monotonic() - self._last > _LONGEST
         ):
@@ -97,7 +108,7 @@ class SqliteSink:
                 self._failed = error
                 raise
             self._waiting.clear()
-            self._n_bytes = 0
+            self._n_waiting = self._n_bytes = 0
 
     def close(self) -> None:
         """Store all messages, and close the file."""
@@ -107,11 +118,20 @@ class SqliteSink:
             finally:
                 self._database.close()
 
-    def _queue(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+    def _target(self, partition: int) -> int:
+        return partition if partition < self._n_partitions else 0
+
+    def _queue(
+        self, partition: int, key: str | None, value: bytes, timestamp: float | None = None
+    ) -> None:
         now = time.time() if timestamp is None else timestamp
-        self._waiting.append((now, None if key is None else stored_text(key), None, value))
+        row = now, None if key is None else stored_text(key), None, value
+        self._waiting.setdefault(partition, []).append(row)
+        self._n_waiting += 1
         self._n_bytes += len(value or b"")  # copies of logs have records without a value
 
     def _store(self, connection: Connection) -> None:
         """Store the messages, in the open transaction."""
-        self._ends.store(connection, self._ends.now(connection)[self._partition], self._waiting)
+        partitions = self._ends.now(connection)
+        for number, rows in self._waiting.items():
+            self._ends.store(connection, partitions[number], rows)

@@ -18,7 +18,7 @@ class SqliteTransactionalSink(SqliteSink):
 
     Parameters
     ----------
-    path, topic
+    path, topic, n_partitions
         As in `SqliteSink`.
     source
         Name of the log of the records that lead to the messages.
@@ -36,9 +36,15 @@ class SqliteTransactionalSink(SqliteSink):
     """
 
     def __init__(
-        self, path: Path, topic: str, source: str, source_id: str | None, partitions: Sequence[int]
+        self,
+        path: Path,
+        topic: str,
+        source: str,
+        source_id: str | None,
+        partitions: Sequence[int],
+        n_partitions: int = 1,
     ) -> None:
-        super().__init__(path, topic)
+        super().__init__(path, topic, n_partitions=n_partitions)
         # A topic's id is enough, and stays when its file is renamed.
         self._key = self._ends.topic.number, "" if source_id else source, source_id or ""
         self._source = source
@@ -70,7 +76,7 @@ class SqliteTransactionalSink(SqliteSink):
         A flush by another thread stores both the message and the offset, or neither.
         """
         with self._lock:
-            self._queue(key, value)
+            self._queue(self._target(partition), key, value)
             self._read[partition] = offset + 1
             self.flush_if_due()
 

@@ -238,3 +238,17 @@ def test_a_short_outage_loses_and_repeats_nothing(
         sink.write(None, b"%d" % number)
     sink.flush()
     assert values(stoppable.bootstrap, name) == [b"%d" % number for number in range(3_000)]
+
+
+def test_the_partition_of_the_record(broker: KafkaBroker, open_sink: Open) -> None:
+    """A topic is created with the partitions of the source, and each message goes to that of its
+    record; partition 0 takes those of partitions that the topic lacks."""
+    topic = unique_topic()
+    for n, number in ((3, 2), (4, 3)):
+        sink = open_sink(topic, n_partitions=n)
+        sink.write_to(number, "k", b"%d" % number)
+        sink.close()
+    assert n_partitions(broker.bootstrap, topic) == 3
+    (kept,) = read_topic(broker.bootstrap, topic, 2)
+    assert (kept.value, kept.key) == (b"2", b"k")
+    assert values(broker.bootstrap, topic) == [b"3"]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from support.kafka_broker import KafkaBroker
-from support.kafka_topics import create_topic, produce, read_topic
+from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka import TransactionalSink
@@ -268,3 +268,42 @@ def test_one_reader_of_several_partitions(
     following = open_all()
     assert following.committed() == {0: 6, 1: 9}
     following.close()
+
+
+def test_predictions_of_several_partitions(broker: KafkaBroker, source: str) -> None:
+    """Each message goes to the partition of its record, with its key; if the broker deleted the
+    offsets, they are found again in all partitions."""
+    topic = unique_topic()
+
+    def open_all() -> TransactionalSink:
+        return TransactionalSink(
+            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2
+        )
+
+    sink = open_all()
+    for partition in (0, 1):
+        send(sink, source, range(4 + 5 * partition), partition=partition)
+    sink.close()
+    for partition in (0, 1):
+        found = [json.loads(each.value) for each in read_topic(broker.bootstrap, topic, partition)]
+        assert {each["partition"] for each in found} == {partition}
+        assert [each["offset"] for each in found] == list(range(4 + 5 * partition))
+    delete_committed_offsets(broker, source, [0, 1])
+    again = open_all()
+    assert again.committed() == {0: 4, 1: 9}
+    again.close()
+
+
+def test_a_topic_that_got_more_partitions(broker: KafkaBroker, source: str, topic: str) -> None:
+    """Messages of a topic that had one partition are found there, even if it has more now."""
+    before = TransactionalSink(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
+    send(before, source, range(3), partition=1)
+    before.close()
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.create_partitions({topic: 2})
+    delete_committed_offsets(broker, source, [1])
+    after = TransactionalSink(
+        topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2
+    )
+    assert after.committed() == {1: 3}
+    after.close()

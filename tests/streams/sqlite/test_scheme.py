@@ -83,8 +83,12 @@ def test_all_that_it_opens(path: Path) -> None:
             publisher.publish(1, 0, None, b"p")
         with closing(predictions.transactional_sink(log, "0")) as publisher:
             assert publisher.committed() == {1: 1}
+        with closing(predictions.log(1, None)) as published:
+            assert [record.payload for record in published.poll(1.0)] == [b"p"]
+        with closing(predictions.partitioned_sink(2)) as sink:
+            sink.write_to(0, None, b"q")  # type: ignore[attr-defined]
         with closing(predictions.written()) as written:
-            assert [record.payload for record in written.poll(1.0)] == [b"p"]
+            assert [record.payload for record in written.poll(1.0)] == [b"q"]
             assert written.exhausted
     assert list(stream.partitions()) == [0, 1]
 

@@ -51,6 +51,16 @@ def test_a_partition(path: Path) -> None:
         SqliteSink(path, "out", partition=2)
 
 
+def test_the_partition_of_the_record(path: Path) -> None:
+    """A topic is created with the partitions of the source, and each message goes to that of its
+    record; partition 0 takes those of partitions that the topic lacks."""
+    with closing(SqliteSink(path, "out", n_partitions=2)) as sink:
+        for partition in (1, 0, 1, 2):
+            sink.write_to(partition, "k", b"%d" % partition)
+    assert values(path, "out") == [b"0", b"2"]
+    assert [(r.payload, r.key) for r in read(path, "out", partition=1)] == [(b"1", "k")] * 2
+
+
 def test_threads_share_a_sink(path: Path) -> None:
     """Several learners and their snapshots' threads write and flush; each message is stored once,
     and those of a thread in its order."""

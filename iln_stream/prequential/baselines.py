@@ -1,0 +1,281 @@
+"""Trivial predictors that look at no input, scored on the same labelled events as the learner."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from typing import Any
+
+from iln_stream.prequential.scores import Window
+from iln_stream.prequential.step import Step
+from iln_stream.prequential.waiting import Waiting
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+
+class Baseline:
+    """Errors of one trivial predictor: their mean over all events, and over the last `window`.
+
+    One thread at a time may add errors; any thread may read the means.
+    """
+
+    def __init__(self, window: int) -> None:
+        self._total = (0, 0.0)
+        self._window = Window(window)
+
+    def add(self, errors: Sequence[float]) -> None:
+        """Add errors; one call with many has the same result as many calls."""
+        n, total = self._total
+        for error in errors:
+            total += error
+        self._total = (n + len(errors), total)
+        self._window.extend(errors)
+
+    @property
+    def running(self) -> float:
+        """Mean error since the model was created; nan before the first."""
+        n, total = self._total
+        return total / n if n else float("nan")
+
+    @property
+    def windowed(self) -> float:
+        """Mean error over the last window; nan before the first."""
+        return self._window.mean
+
+    def state(self) -> StateDict:
+        """Return the errors as plain values."""
+        n, total = self._total
+        return {"n": n, "total": total, "window": self._window.values()}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; its window may be longer or shorter."""
+        self._total = (state["n"], state["total"])
+        self._window.extend(state["window"])
+
+
+class Baselines:
+    """Scores trivial predictors prequentially: each predicts an event from the labels before it.
+
+    After an upgrade from a release without baselines they begin with the next event, and cover
+    fewer events than the learner's scores until the window is full.
+    """
+
+    def __init__(self, window: int, *names: str) -> None:
+        self.by_name = {name: Baseline(window) for name in names}
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        raise NotImplementedError
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return the running score of one baseline as text."""
+        raise NotImplementedError
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts, as plain values."""
+        return {name: baseline.state() for name, baseline in self.by_name.items()}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        for name, baseline in self.by_name.items():
+            baseline.restore(state[name])
+
+
+class RegressionBaselines(Baselines):
+    """Absolute errors of the mean of all labels so far, and of the last label.
+
+    Both predict 0 before the first label.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+    pending_events
+        Events that may wait for a label. Like the learner, a baseline predicts an event when it
+        comes, not when its label comes.
+
+    """
+
+    def __init__(self, window: int, pending_events: int = 0) -> None:
+        super().__init__(window, "running_mean", "last_value")
+        self._n_labels = 0
+        self._mean = 0.0
+        self._last = 0.0
+        self._waiting: Waiting[tuple[float, float]] = Waiting(pending_events)
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        n, mean, last = self._n_labels, self._mean, self._last
+        mean_errors: list[float] = []
+        last_errors: list[float] = []
+        for step in steps:
+            if step.loss is None:
+                self._waiting.keep(step.event_id, (mean, last))
+                continue
+            y = step.y
+            predicted = (mean, last)
+            if step.late:
+                predicted = self._waiting.take(step.event_id, predicted)
+            mean_errors.append(abs(predicted[0] - y))
+            last_errors.append(abs(predicted[1] - y))
+            n += 1
+            mean += y / n - mean / n  # y - mean might overflow
+            last = y
+        self._n_labels, self._mean, self._last = n, mean, last
+        self.by_name["running_mean"].add(mean_errors)
+        self.by_name["last_value"].add(last_errors)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            _metric(
+                "iln_baseline_mae",
+                "Like iln_windowed_mae, of always predicting the mean of the labels so far "
+                "(running_mean) or the last label (last_value).",
+                self.by_name,
+                lambda baseline: baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_mae",
+                "Like iln_running_mae, of always predicting the mean of the labels so far "
+                "(running_mean) or the last label (last_value).",
+                self.by_name,
+                lambda baseline: baseline.running,
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return the running MAE of the running mean."""
+        return f"running mean {self.by_name['running_mean'].running:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts, as plain values."""
+        return {
+            **super().state(),
+            "n_labels": self._n_labels,
+            "mean": self._mean,
+            "last": self._last,
+            "waiting": self._waiting.state(list),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        super().restore(state)
+        self._n_labels, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
+        self._waiting.restore(state["waiting"], _pair)
+
+
+class ClassificationBaselines(Baselines):
+    """Log loss of the classes' frequencies so far, and misclassification by the majority class.
+
+    Before the first label no class is known: its log loss is 0, and it is misclassified, as for the
+    learner. A label that comes late is scored by the frequencies at that time: they hardly change
+    while an event waits, and a copy for each waiting event would be large.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+    least
+        Lower bound of a probability in the log loss.
+
+    """
+
+    def __init__(self, window: int, least: float) -> None:
+        super().__init__(window, "class_frequencies", "majority_class")
+        self._loss_of_unseen = -log(least)
+        self._counts: dict[Any, int] = {}
+        self._majority: list[Any] = []  # empty before the first label
+        self._n_labels = 0
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        counts, n, unseen = self._counts, self._n_labels, self._loss_of_unseen
+        majority = self._majority[0] if self._majority else None  # None is no class
+        most = counts.get(majority, 0)
+        losses: list[float] = []
+        misses: list[float] = []
+        for step in steps:
+            if step.loss is None:
+                continue
+            y = step.y
+            count = counts.get(y, 0)
+            losses.append(log(n / count) if count else unseen if n else 0.0)
+            misses.append(0.0 if y == majority else 1.0)
+            counts[y] = count = count + 1
+            n += 1
+            if count > most:
+                majority, most = y, count
+        self._n_labels = n
+        self._majority = [majority] if n else []
+        self.by_name["class_frequencies"].add(losses)
+        self.by_name["majority_class"].add(misses)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        frequencies, majority = ({name: self.by_name[name]} for name in self.by_name)
+        loss = "of predicting each class with its frequency so far."
+        accuracy = "of always predicting the most frequent class so far."
+        return (
+            _metric(
+                "iln_baseline_loss",
+                f"Like iln_windowed_loss, {loss}",
+                frequencies,
+                lambda baseline: baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_loss",
+                f"Like iln_running_loss, {loss}",
+                frequencies,
+                lambda baseline: baseline.running,
+            ),
+            _metric(
+                "iln_baseline_accuracy",
+                f"Like iln_windowed_accuracy, {accuracy}",
+                majority,
+                lambda baseline: 1.0 - baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_accuracy",
+                f"Like iln_running_accuracy, {accuracy}",
+                majority,
+                lambda baseline: 1.0 - baseline.running,
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return the running accuracy of the majority class."""
+        return f"majority class {1.0 - self.by_name['majority_class'].running:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts, as plain values."""
+        counts = dict(self._counts)
+        return {
+            **super().state(),
+            "classes": list(counts),
+            "counts": list(counts.values()),
+            "majority": list(self._majority),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        super().restore(state)
+        self._counts = dict(zip(state["classes"], state["counts"], strict=True))
+        self._n_labels = sum(state["counts"])
+        self._majority = list(state["majority"])
+
+
+def _pair(stored: Sequence[float]) -> tuple[float, float]:
+    mean, last = stored
+    return mean, last
+
+
+def _metric(
+    name: str, text: str, baselines: Mapping[str, Baseline], read: Callable[[Baseline], float]
+) -> MetricSpec:
+    def read_all() -> Mapping[str, float]:
+        return {baseline: read(scored) for baseline, scored in baselines.items()}
+
+    return MetricSpec(name, "gauge", text, read_all, "baseline")

@@ -1,0 +1,156 @@
+"""`Baselines`: scored on the learner's labelled events, without looking ahead."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import stats
+
+from iln_stream.prequential import Classification, Regression, Step
+from iln_stream.state import from_bytes, to_bytes
+
+LEAST = Classification.least
+CLASSES = st.sampled_from(["a", "b", 3])
+
+
+def step(y, event_id=None, late=False):
+    return Step(0, 0, event_id, None, {}, y, 0.0, None if y is None else 0.5, late=late)
+
+
+def windowed(baselines):
+    return {name: each.windowed for name, each in baselines.by_name.items()}
+
+
+def running(baselines):
+    return {name: each.running for name, each in baselines.by_name.items()}
+
+
+def read(baselines):
+    return {(m.name, by): v for m in baselines.metrics() for by, v in m.read().items()}
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.none(), max_size=60), st.integers(1, 10))
+def test_regression_is_rivers_own_mean_and_the_label_before(labels, window):
+    """Each error is that of River's running mean, and of the label before; 0 at first."""
+    mean, last = stats.Mean(), 0.0
+    errors = {"running_mean": [], "last_value": []}
+    for y in labels:
+        if y is not None:
+            errors["running_mean"].append(abs(mean.get() - y))
+            errors["last_value"].append(abs(last - y))
+            mean.update(y)
+            last = y
+    baselines = Regression().baselines(window)
+    baselines.update([step(y) for y in labels])
+    for name, found in errors.items():
+        if not found:
+            assert math.isnan(windowed(baselines)[name])
+            continue
+        recent = found[-window:]
+        close = {"rel": 1e-9, "abs": 1e-6}
+        assert windowed(baselines)[name] == pytest.approx(sum(recent) / len(recent), **close)
+        assert running(baselines)[name] == pytest.approx(sum(found) / len(found), **close)
+
+
+@given(st.lists(CLASSES | st.none(), max_size=60), st.integers(1, 10))
+def test_classification_is_the_log_loss_of_the_classes_frequencies(labels, window):
+    """Frequencies are counted again from all labels before each event; 0 before the first."""
+    known = [y for y in labels if y is not None]
+    losses = [0.0] * bool(known)
+    losses += [-math.log(max(known[:n].count(known[n]) / n, LEAST)) for n in range(1, len(known))]
+    baselines = Classification().baselines(window)
+    baselines.update([step(y) for y in labels])
+    if not losses:
+        assert math.isnan(windowed(baselines)["class_frequencies"])
+        return
+    recent = losses[-window:]
+    assert windowed(baselines)["class_frequencies"] == pytest.approx(sum(recent) / len(recent))
+    assert running(baselines)["class_frequencies"] == pytest.approx(sum(losses) / len(losses))
+
+
+def test_majority_class():
+    """The majority changes when another class has more labels, not when it has as many."""
+    baselines = Classification().baselines(10)
+    baselines.update([step(y) for y in ["a", "a", "b", "b", "b", "b"]])
+    # No class; a, a, a, a predicted; then b.
+    assert running(baselines)["majority_class"] == pytest.approx(4 / 6)
+    assert read(baselines)[("iln_baseline_running_accuracy", "majority_class")] == pytest.approx(
+        2 / 6
+    )
+
+
+def test_a_late_label_is_compared_with_what_was_known_at_the_prediction():
+    """A label that came between an event and its own label does not help a baseline."""
+    baselines = Regression().baselines(10, pending_events=2)
+    baselines.update([step(4.0), step(None, "a"), step(10.0), step(6.0, "a", late=True)])
+    # 4 at 0, 0; 10 at 4, 4; then 6 at 4, 4, although 7 is the mean now and 10 the last label.
+    assert running(baselines) == {
+        "running_mean": pytest.approx((4 + 6 + 2) / 3),
+        "last_value": pytest.approx((4 + 6 + 2) / 3),
+    }
+
+
+def test_waiting_predictions_are_bounded():
+    """As many predictions wait as events may wait; the oldest expires, a repeat is the newest."""
+    baselines = Regression().baselines(10, pending_events=2)
+    baselines.update([step(None, each) for each in ("a", "b", "a", "c")])
+    assert baselines.state()["waiting"]["ids"] == ["a", "c"]
+    without = Regression().baselines(10)
+    without.update([step(None, each) for each in "abc"])
+    assert without.state()["waiting"]["ids"] == []
+
+
+def test_huge_labels_leave_the_mean_finite():
+    """Labels of opposite sign near the largest float must not make the mean infinite for ever."""
+    baselines = Regression().baselines(2)
+    baselines.update([step(y) for y in (1.7e308, -1.7e308, 1.7e308, -1.7e308)])
+    baselines.update([step(1.0)] * 2)
+    assert math.isfinite(windowed(baselines)["running_mean"])
+
+
+STEPS = [
+    *(step(float(n % 7), str(n)) for n in range(40)),
+    *(step(None, str(n)) for n in range(40, 60)),
+    *(step(float(n % 5), str(n), late=True) for n in range(45, 60, 2)),
+    *(step(float(n % 3)) for n in range(30)),
+]
+
+
+@pytest.mark.parametrize("task", [Regression(), Classification()], ids=lambda task: task.name)
+@pytest.mark.parametrize("at", [0, 3, 50, 65])
+def test_a_restored_state_goes_on_bit_for_bit(task, at):
+    """Scores, predictions and waiting events go through a file, and continue with the same bits."""
+    whole, first, second = (task.baselines(15, 10) for _ in range(3))
+    whole.update(STEPS)
+    for each in STEPS[:at]:
+        first.update([each])
+    second.restore(from_bytes(to_bytes(first.state())))
+    second.update(STEPS[at:])
+    assert second.state() == whole.state()
+    assert read(second) == read(whole)
+
+
+def test_names_of_the_metrics():
+    """Each task exports its baselines beside its own scores, with the label `baseline`."""
+    names = {
+        task.name: {(m.name, m.label) for m in task.baselines(5).metrics()}
+        for task in (Regression(), Classification())
+    }
+    of = "iln_baseline_"
+    assert names == {
+        "regression": {(f"{of}mae", "baseline"), (f"{of}running_mae", "baseline")},
+        "classification": {
+            (f"{of}{name}", "baseline")
+            for name in ("loss", "running_loss", "accuracy", "running_accuracy")
+        },
+    }
+
+
+def test_summaries():
+    """The summary is the running score of one baseline."""
+    regression, classification = Regression().baselines(5), Classification().baselines(5)
+    regression.update([step(1.0), step(3.0)])
+    classification.update([step("a"), step("a")])
+    assert regression.summary() == "running mean 1.5"
+    assert classification.summary() == "majority class 0.5"

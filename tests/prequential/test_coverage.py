@@ -1,0 +1,100 @@
+"""`Coverage`: counts how often published intervals contain the label."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.prequential import Coverage, Details, Step
+from iln_stream.state import from_bytes, to_bytes
+
+LEVELS = (0.5, 0.9)
+
+
+def step(y, *intervals, event_id=None, late=False):
+    loss = None if y is None else 0.5
+    return Step(0, 0, event_id, None, {}, y, 0.0, loss, late=late, details=Details(intervals))
+
+
+def read(coverage):
+    return {(m.name, level): v for m in coverage.metrics() for level, v in m.read().items()}
+
+
+numbers = st.floats(-5, 5)
+
+
+@given(st.lists(st.tuples(numbers, numbers, st.floats(0, 3)), max_size=40), st.integers(1, 10))
+def test_shares_of_the_last_window(rows, window):
+    """The share is counted again from the last labels; an interval contains its ends."""
+    coverage = Coverage(LEVELS, window)
+    coverage.update(
+        [step(y, (low, low + width), (low - 1.0, low + width + 1.0)) for y, low, width in rows]
+    )
+    recent = rows[-window:]
+    found = read(coverage)
+    if recent:
+        inner = sum(low <= y <= low + width for y, low, width in recent) / len(recent)
+        outer = sum(low - 1.0 <= y <= low + width + 1.0 for y, low, width in recent) / len(recent)
+        assert found["iln_interval_coverage", "0.5"] == pytest.approx(inner)
+        assert found["iln_interval_coverage", "0.9"] == pytest.approx(outer)
+    of_errors = [key for key in found if key[0] == "iln_interval_coverage_error"]
+    assert len(of_errors) == (2 if len(rows) >= window else 0)
+    if of_errors:
+        assert found["iln_interval_coverage_error", "0.9"] == pytest.approx(outer - 0.9)
+
+
+def test_a_late_label_is_compared_with_the_interval_that_was_published():
+    """The step of a late label has no interval of its own."""
+    coverage = Coverage((0.9,), 2, pending_events=5)
+    coverage.update(
+        [
+            step(None, (0.0, 1.0), event_id="a"),
+            step(None, (0.0, 1.0), event_id="b"),
+            step(5.0, event_id="a", late=True),
+            step(1.0, event_id="b", late=True),
+        ]
+    )
+    assert read(coverage)["iln_interval_coverage", "0.9"] == 0.5
+
+
+def test_steps_without_intervals_do_not_count():
+    """Events predicted before intervals were asked for, and no labels, leave the share as it is."""
+    coverage = Coverage((0.9,), 10, pending_events=5)
+    coverage.update([step(1.0), step(None, (0.0, 2.0)), step(1.0, event_id="unknown", late=True)])
+    coverage.update([step(1.0, (0.0, 2.0))])
+    assert read(coverage) == {("iln_interval_coverage", "0.9"): 1.0}
+
+
+def test_no_metrics_without_levels():
+    """Without levels nothing is exported."""
+    coverage = Coverage((), 10)
+    coverage.update([step(1.0)])
+    assert coverage.metrics() == ()
+
+
+STEPS = [
+    *(step(float(n % 5), (0.0, 2.0), (0.0, 3.0), event_id=str(n)) for n in range(12)),
+    *(step(None, (0.0, 2.0), (0.0, 3.0), event_id=str(n)) for n in range(12, 20)),
+    *(step(float(n % 5), event_id=str(n), late=True) for n in range(13, 20)),
+]
+
+
+@pytest.mark.parametrize("at", [0, 5, 15, 21])
+def test_a_restored_state_goes_on_bit_for_bit(at):
+    """Windows and waiting intervals go through a file and continue."""
+    whole, first, second = (Coverage(LEVELS, 8, 6) for _ in range(3))
+    whole.update(STEPS)
+    first.update(STEPS[:at])
+    second.restore(from_bytes(to_bytes(first.state())))
+    second.update(STEPS[at:])
+    assert second.state() == whole.state()
+    assert read(second) == read(whole)
+
+
+def test_levels_that_changed():
+    """A level keeps its window when others are added; a new one begins empty."""
+    before, after = Coverage((0.9,), 4), Coverage((0.5, 0.9), 4)
+    before.update([step(1.0, (0.0, 2.0))])
+    after.restore(before.state())
+    found = read(after)
+    assert found["iln_interval_coverage", "0.9"] == 1.0
+    assert found["iln_interval_coverage", "0.5"] != found["iln_interval_coverage", "0.5"]

@@ -1,0 +1,212 @@
+"""Classes in the service: from the first event through restarts to commands on the snapshots."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from river.datasets import synth
+from sklearn import metrics as sklearn_metrics
+from support.command_line import iln
+from support.embedded_log import append, values
+from support.running_command import Command
+
+import iln_stream
+from iln_stream import InfiniteLayerClassifier
+from iln_stream.prequential import NothingLearnedError
+from iln_stream.service import Service, Settings, rebuild
+
+CLASSES: dict[str, tuple[Any, ...]] = {
+    "booleans": (False, True),
+    "integers": (3, 1, 2),
+    "texts": ("ox", "1", "é"),
+}
+
+
+def event(number: int, classes: tuple[Any, ...], **more: Any) -> bytes:
+    which = number % len(classes)
+    x = {"a": which + (number * 7 % 5) / 4, "b": number % 3}
+    return json.dumps({"x": x, "id": str(number), "y": classes[which], **more}).encode()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"
+
+
+def settings(path: Path, **more: object) -> Settings:
+    given: dict[str, object] = {
+        "source": f"sqlite:{path}",
+        "predictions": f"sqlite:{path}#p",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner": "infinite-layer-classifier",
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})  # type: ignore[arg-type]
+
+
+def published(path: Path, topic: str = "p") -> list[dict[str, Any]]:
+    return [json.loads(value) for value in values(path, topic)]
+
+
+def probabilities(prediction: dict[str, Any]) -> dict[Any, float]:
+    return {each["class"]: each["p"] for each in prediction["probabilities"]}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_restart_changes_nothing(path: Path, kind: str) -> None:
+    """Two runs from a log predict what the learner predicts in a plain loop, to the last bit, and
+    classes keep their type."""
+    classes = CLASSES[kind]
+    for first in (0, 70):
+        append(path, [event(number, classes) for number in range(first, first + 70)])
+        Service(settings(path)).run()
+    alone = InfiniteLayerClassifier(seed=1)
+    found = published(path)
+    assert len(found) == 140
+    for number, prediction in enumerate(found):
+        given = json.loads(event(number, classes))
+        assert probabilities(prediction) == alone.predict_proba_one(given["x"])
+        assert (type(prediction["y"]), prediction["y"]) == (type(given["y"]), given["y"])
+        alone.learn_one(given["x"], given["y"])
+    assert [type(prediction["y_pred"]) for prediction in found[5:]] == [type(classes[0])] * 135
+    assert len({prediction["model"]["version"] for prediction in found}) == 1
+
+
+def test_commands_on_snapshots(path: Path) -> None:
+    """`inspect`, `predict` and `rebuild` work on a classifier's snapshots as on a regressor's."""
+    classes = CLASSES["texts"]
+    append(path, [event(number, classes) for number in range(80)])
+    Service(settings(path)).run()
+    shown = iln("inspect", "state", cwd=path.parent).stdout
+    assert re.search(r"running accuracy +\W 0\.\d+", shown), shown
+    learner = iln_stream.load(path.parent / "state")
+    lines = [event(number, classes) for number in range(80, 90)]
+    (path.parent / "e.jsonl").write_bytes(b"\n".join(lines))
+    done = iln("predict", "state", "--source=e.jsonl", cwd=path.parent)
+    assert re.search(r"10 with a label: log loss \S+, accuracy \S+", done.stderr), done.stderr
+    for line, prediction in zip(lines, done.stdout.splitlines(), strict=True):
+        expected = learner.predict_proba_one(json.loads(line)["x"])
+        assert probabilities(json.loads(prediction)) == expected
+        assert json.loads(prediction)["model"]["name"] == "e.jsonl/InfiniteLayerClassifier"
+    assert rebuild(settings(path)) == [{0: 80}]
+    again = iln_stream.load(path.parent / "state")
+    assert again.predict_proba_one({"a": 0.5}) == learner.predict_proba_one({"a": 0.5})
+
+
+def test_late_labels_of_classes(path: Path) -> None:
+    """A class that comes later, after a restart, scores the published prediction and is learned."""
+    classes = CLASSES["texts"]
+    learned = [event(number, classes) for number in range(40)]
+    append(path, [*learned, event(40, classes, y=None)])
+    waiting = settings(path, pending_events=10)
+    Service(waiting).run()
+    append(path, [json.dumps({"id": "40", "y": "ox"}).encode(), event(41, classes)])
+    service = Service(waiting)
+    service.run()
+    scores = service.workers[0].watched.scores
+    assert (scores.n_events, scores.n_labelled) == (42, 42)
+    assert [each["offset"] for each in published(path)] == [*range(41), 42]
+
+
+PIPELINE = """
+from river import linear_model, multiclass, naive_bayes, preprocessing
+
+model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(
+    linear_model.LogisticRegression()
+)
+"""
+
+
+def test_a_pipeline_of_river(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A classifier by import path goes on after a restart as if there had been none."""
+    (path.parent / "users_classes.py").write_text(PIPELINE)
+    monkeypatch.syspath_prepend(str(path.parent))
+    own = {"learner": "users_classes:model", "snapshot_pickle": True}
+    for first in (0, 70):
+        append(path, [event(number, CLASSES["texts"]) for number in range(first, first + 70)])
+        Service(settings(path, **own)).run()
+    import users_classes  # type: ignore[import-not-found]
+
+    alone = users_classes.model.clone()
+    for number, prediction in enumerate(published(path)):
+        given = json.loads(event(number, CLASSES["texts"]))
+        assert probabilities(prediction) == alone.predict_proba_one(given["x"])
+        alone.learn_one(given["x"], given["y"])
+    assert number == 139
+
+
+@pytest.mark.parametrize(
+    ("learner", "labels", "said"),
+    [
+        ("pool", ["cat", "dog"], "if it is a class, set learner = infinite-layer-classifier"),
+        ("pool", [True], "if it is a class, set learner = infinite-layer-classifier"),
+        (
+            "infinite-layer-classifier",
+            [0.25, 7.5],
+            "to learn numbers, set learner = infinite-layer",
+        ),
+        ("river.linear_model:LogisticRegression", ["cat"], "OneVsRestClassifier"),
+    ],
+)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_the_wrong_kind_of_label(
+    path: Path, learner: str, labels: list[Any], said: str, mapped: bool
+) -> None:
+    """A run whose labels are not of the learner's kind ends with the setting that helps."""
+    lines = [{"x": {"a": 1}, "y": labels[n % len(labels)]} for n in range(5)]
+    flat = [{"a": 1, "y": line["y"]} for line in lines]
+    append(path, [json.dumps(each).encode() for each in (flat if mapped else lines)])
+    more = {"target": "y"} if mapped else {}
+    with pytest.raises(NothingLearnedError, match=said):
+        Service(settings(path, learner=learner, snapshots=None, **more)).run()
+
+
+def test_rare_positives(tmp_path: Path) -> None:
+    """On a stream with 1 % positives, /metrics shows what scikit-learn computes from the published
+    predictions."""
+    n, events = 2_000, []
+    for number, (x, _) in enumerate(synth.Agrawal(seed=3).take(n)):
+        fraud = number % 100 == 7
+        of_both = {"salary": x["salary"] + 90_000 * fraud, "age": x["age"], "loan": x["loan"]}
+        events.append(json.dumps({"x": of_both, "y": fraud}).encode())
+    append(tmp_path / "log.db", events)
+    with Command(
+        tmp_path,
+        *("run", "--source=sqlite:log.db", "--learner=infinite-layer-classifier"),
+        *("--predictions=p.jsonl", "--metrics-port=0"),
+    ) as run:
+        seen = run.wait_for_metrics(lambda now: now["iln_events_total"] == n)
+        assert run.terminate() == 0
+    found = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    of_true = [probabilities(each).get(True, 0.0) for each in found]
+    y = [each["y"] for each in found]
+    last, last_y = of_true[-1000:], y[-1000:]
+    assert sum(y) == n // 100
+    assert seen["iln_windowed_roc_auc"] == pytest.approx(
+        sklearn_metrics.roc_auc_score(last_y, last)
+    )
+    assert seen["iln_windowed_pr_auc"] == pytest.approx(
+        sklearn_metrics.average_precision_score(last_y, last)
+    )
+    assert seen["iln_windowed_brier"] == pytest.approx(
+        sklearn_metrics.brier_score_loss(last_y, last)
+    )
+    known = [(p, c) for p, c, each in zip(of_true, y, found, strict=True) if each["probabilities"]]
+    log_loss = sklearn_metrics.log_loss(
+        [c for _, c in known],
+        [max(p, 1e-15) for p, _ in known],  # our bound, not scikit-learn's
+    )
+    assert seen["iln_running_loss"] == pytest.approx(log_loss * len(known) / n, rel=1e-6)
+    hits = [each["y_pred"] == each["y"] for each in found]
+    assert seen["iln_windowed_accuracy"] == pytest.approx(sum(hits[-1000:]) / 1000)
+    assert seen["iln_windowed_roc_auc"] > 0.9
+    sure = [max(p, 1 - p) for p in last]
+    bins: dict[int, list[float]] = {}
+    for confidence, hit in zip(sure, hits[-1000:], strict=True):
+        bins.setdefault(min(int(confidence * 10), 9), []).append(confidence - hit)
+    error = sum(abs(sum(each)) for each in bins.values()) / 1000
+    assert seen["iln_windowed_calibration_error"] == pytest.approx(error)

@@ -1,0 +1,68 @@
+"""Intervals of predictions: of which learners, and without an effect on what is learned."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.events import Prediction, read_prediction
+from iln_stream.service import Service, Settings, SettingsError
+
+
+def event(number: int, **more: Any) -> str:
+    x = {"a": number % 7 / 7, "b": number % 3}
+    return json.dumps({"x": x, "y": number % 5, "id": str(number), **more})
+
+
+def run(lines: list[str], **more: Any) -> list[Prediction]:
+    Path("e.jsonl").write_text("\n".join(lines))
+    Path("p.jsonl").unlink(missing_ok=True)
+    Service(Settings(source="e.jsonl", predictions="p.jsonl", metrics_port=None, **more)).run()
+    found = [read_prediction(line) for line in Path("p.jsonl").read_text().splitlines()]
+    return [each for each in found if isinstance(each, Prediction)]
+
+
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_intervals_are_those_before_learning(profile: str) -> None:
+    """Each prediction has the learner's interval at each level, computed before its label is
+    learned; the predictions are the same as without intervals."""
+    lines = [event(number) for number in range(80)]
+    options = {"profile": profile}
+    found = run(lines, prediction_intervals=(0.5, 0.9), learner_options=options)
+    alone = InfiniteLayerRegressor(profile, seed=1)
+    for line, prediction in zip(lines, found, strict=True):
+        given = json.loads(line)
+        assert prediction.y_pred == alone.predict_one(given["x"])
+        assert prediction.intervals == {
+            "0.5": alone.predict_interval(given["x"], 0.5),
+            "0.9": alone.predict_interval(given["x"], 0.9),
+        }
+        alone.learn_one(given["x"], given["y"])
+
+
+def test_an_event_that_waits_for_its_label_has_an_interval() -> None:
+    """The interval belongs to the published prediction; the late label publishes nothing."""
+    waiting, label = event(41, y=None), json.dumps({"id": "41", "y": 1})
+    lines = [*map(event, range(40)), waiting, label]
+    found = run(lines, prediction_intervals=(0.9,), pending_events=5)
+    assert [each.offset for each in found] == list(range(41))
+    assert found[-1].intervals is not None
+
+
+@pytest.mark.parametrize("learner", ["pool", "infinite-layer-classifier"])
+def test_a_learner_without_intervals(learner: str) -> None:
+    """Intervals of a learner that has none are an error before anything is read."""
+    with pytest.raises(SettingsError, match=r"prediction_intervals: .* has no intervals"):
+        Service(Settings(source="e.jsonl", learner=learner, prediction_intervals=(0.9,)))
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"), [("0.9,1", "between 0 and 1, not 1"), ("0.5,0.5", "twice"), ("x", "number")]
+)
+def test_levels(levels: str, said: str) -> None:
+    """A level is a probability, and given once."""
+    with pytest.raises(SettingsError, match=f"prediction_intervals .*{said}"):
+        Settings.load(prediction_intervals=levels)
+    assert Settings.load(prediction_intervals="0.9,0.5").prediction_intervals == (0.9, 0.5)

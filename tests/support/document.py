@@ -1,0 +1,37 @@
+"""Runs the shell blocks of a page of the documents."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from support.command_line import COMMAND, environment
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(name: str, language: str) -> list[str]:
+    """Return the blocks of a language of a page."""
+    page = (DOCS / name).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+def run_shell_blocks(name: str, folder: Path) -> list[str]:
+    """Run a page's shell blocks in a folder, one after the other; return what each printed."""
+    outputs = []
+    for text in blocks(name, "sh"):
+        command = re.sub(r"^iln-stream ", f"{' '.join(map(_quoted, COMMAND))} ", text, flags=re.M)
+        command = re.sub(r"^python ", f"{_quoted(sys.executable)} ", command, flags=re.M)
+        done = subprocess.run(
+            ["bash", "-e", "-c", command], cwd=folder, env=environment(),
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout + done.stderr)
+    return outputs
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
