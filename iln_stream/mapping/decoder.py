@@ -12,7 +12,7 @@ from iln_stream.events import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.time_features import TimeFeatures, names_of
-from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean, is_number
+from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -272,13 +272,13 @@ class MappedDecoder:
         return None if self._is_missing(value) else self._label(name, value)
 
     def _number_label(self, name: str, value: Any) -> float:
-        is_text = isinstance(value, str) and not is_number(value, self._notation)
-        if isinstance(value, bool) or is_text:
+        found = as_input(name, value, "auto", self._notation)
+        if isinstance(found, str) or isinstance(value, bool) or is_boolean(str(value)):
             raise MalformedError(
                 f"{name}: expected a number, got {value!r:.60}; correct it at the sender, or list "
                 f"the text among null_values; {CLASS_REMEDY}"
             )
-        return float(as_input(name, value, "number", self._notation))
+        return found
 
     def _class_label(self, name: str, value: Any) -> float | bool | str:
         """Return a class. Different texts are different classes, unless a type says otherwise."""
