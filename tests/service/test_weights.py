@@ -7,6 +7,7 @@ import pytest
 from river import linear_model
 
 from iln_stream.service import Service, Settings, SettingsError
+from iln_stream.service.recovery import configuration
 
 LOGISTIC = "river.linear_model:LogisticRegression"
 LINES = [{"a": n % 5 / 5, "fraud": n % 10 == 3, "n": 1 + n % 3} for n in range(60)]
@@ -77,3 +78,13 @@ def test_wrong_class_weights(weight: object) -> None:
     """A class's weight is a finite number that is not negative."""
     with pytest.raises(SettingsError, match=r"class_weights .*: a weight is a finite number"):
         Settings.load(class_weights={"true": weight})
+
+
+def test_snapshots_of_releases_without_weights() -> None:
+    """Snapshots whose configuration has no weights resume; other weights are another learner."""
+    unset = configuration(Settings(target="y"))
+    assert unset["class_weights"] is None
+    assert "weight_field" not in unset["fields"]
+    weighted = Settings(target="y", weight_field="n", class_weights={"true": 2})
+    assert configuration(weighted)["class_weights"] == {"true": 2.0}
+    assert configuration(weighted)["fields"]["weight_field"] == "n"
