@@ -22,6 +22,12 @@ def test_every_event_is_learned(said: tuple[Path, list[str]]) -> None:
     assert "2000 events, 0 dead letters; log loss 0." in outputs[0]
 
 
+def test_weights_are_learned(said: tuple[Path, list[str]]) -> None:
+    """The page's learner takes the weights of classes."""
+    _, outputs = said
+    assert "2000 events, 0 dead letters; log loss" in outputs[1]
+
+
 def test_the_prediction_is_that_of_the_page(said: tuple[Path, list[str]]) -> None:
     """The last prediction has the form that the page shows."""
     folder, _ = said

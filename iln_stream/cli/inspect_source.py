@@ -130,10 +130,11 @@ def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> 
 
 
 def _learner(fields: list[Field]) -> dict[str, str]:
-    """Return the setting that learns classes, if the label is a text or a boolean."""
-    kinds = {kind for each in fields if each.role == "label" for kind in each.kinds}
-    if kinds and kinds <= {"text", "boolean", "boolean as text"}:
-        return {"learner": "infinite-layer-classifier"}
+    """Return the setting that learns classes, if most labels are texts or booleans."""
+    for each in fields:
+        n_classes = sum(each.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
+        if each.role == "label" and 2 * n_classes > sum(each.kinds.values()):
+            return {"learner": "infinite-layer-classifier"}
     return {}
 
 

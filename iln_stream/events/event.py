@@ -7,6 +7,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, WithJsonSchema
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite double. Strings such as "1.5" and booleans are not numbers."""
 
+Weight = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0.0)]
+"""How much an event counts when it is learned: a finite number, not negative."""
+
 Boolean = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
 
@@ -46,6 +49,11 @@ class Event(BaseModel):
         description="When it happened: RFC 3339 with an offset, or POSIX seconds "
         "(numbers from 2e10 on are milliseconds).",
     )
+    weight: Weight | None = Field(
+        default=None,
+        description="How much the event counts when it is learned, for a learner that takes "
+        "weights; 1 by default.",
+    )
 
 
 class Label(BaseModel):
@@ -59,6 +67,9 @@ class Label(BaseModel):
         default=None,
         description="When the label became known, as in an event. Not used: labels are learned in "
         "order of arrival.",
+    )
+    weight: Weight | None = Field(
+        default=None, description="As in an event; by default that of the labelled event."
     )
 
 

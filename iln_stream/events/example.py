@@ -23,6 +23,8 @@ class Example(NamedTuple):
         The sender's id of the event. None: it has none.
     time
         When the event happened: POSIX seconds. None: unknown.
+    weight
+        How much the event counts when it is learned, at least 0. None: not given.
 
     """
 
@@ -30,6 +32,7 @@ class Example(NamedTuple):
     y: float | bool | str | None
     id: str | None
     time: float | None
+    weight: float | None = None
 
 
 class Decoder(Protocol):
@@ -61,7 +64,7 @@ class EnvelopeDecoder:
     --------
     >>> from iln_stream.events import EnvelopeDecoder
     >>> EnvelopeDecoder()(b'{"x": {"sky": "clear"}, "y": 2, "id": "a-17"}', 60.0)
-    Example(x={'sky=clear': 1.0}, y=2.0, id='a-17', time=60.0)
+    Example(x={'sky=clear': 1.0}, y=2.0, id='a-17', time=60.0, weight=None)
 
     """
 
@@ -75,12 +78,12 @@ class EnvelopeDecoder:
         """Decode an event, or the label of an earlier one."""
         event = decode(payload, self._event_type, self._label_type)
         if not isinstance(event, Event):
-            return Example(None, event.y, event.id, written)
+            return Example(None, event.y, event.id, written, event.weight)
         moment = event.timestamp
         time = written if moment is None else moment.timestamp()
         if str in map(type, event.x.values()):
             self.n_numbers_as_text += self._numbers_as_text.watch(event.x)
-        return Example(one_hot(event.x), event.y, event.id, time)
+        return Example(one_hot(event.x), event.y, event.id, time, event.weight)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count of numbers that came as text."""

@@ -41,6 +41,7 @@ class _Plan(NamedTuple):
     target: str | None
     id: str | None
     time: str | None
+    weight: str | None
 
 
 class MappedDecoder:
@@ -67,7 +68,7 @@ class MappedDecoder:
     >>> from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
     >>> decode = MappedDecoder(FieldMapping(target="price", id_field="key"), parse_json)
     >>> decode(b'{"key": 7, "rooms": 3, "town": "Ulm", "sold": null, "price": 1.5}', 60.0)
-    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0)
+    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0, weight=None)
 
     """
 
@@ -101,6 +102,7 @@ class MappedDecoder:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, written)
+        weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
         x = {name: fields[name] for name in plan.inputs}
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         if not (plan.is_plain and _all_floats(x)):
@@ -109,10 +111,10 @@ class MappedDecoder:
                 self.n_missing += len(x) - len(found)
             x = one_hot(found)
         if not x and y is not None and event_id is not None:
-            return Example(None, y, event_id, time)
+            return Example(None, y, event_id, time, weight)
         if self.mapping.time_features and time is not None:
             x.update(self._of_time(time))
-        return Example(x, y, event_id, time)
+        return Example(x, y, event_id, time, weight)
 
     def accept(self, time: float | None) -> None:
         """Take an example's time as that of the last event, from which `since_last` counts.
@@ -137,7 +139,8 @@ class MappedDecoder:
         fields, plan = self._read(payload)
         time, event_id, y = self._roles(fields, plan, None)
         x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
-        own = {"id": event_id, "timestamp": time}
+        weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
+        own = {"id": event_id, "timestamp": time, "weight": weight}
         event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
         is_label = not x and y is not None and event_id is not None
         return event if is_label else {"x": x, **event}
@@ -207,6 +210,7 @@ class MappedDecoder:
             target=mapping.target if mapping.target in names else None,
             id=mapping.id_field if mapping.id_field in names else None,
             time=mapping.time_field if mapping.time_field in names else None,
+            weight=mapping.weight_field if mapping.weight_field in names else None,
         )
         self._keep(names, plan)
         return plan
@@ -262,6 +266,14 @@ class MappedDecoder:
         found = as_input(name, value, "time", self._notation)
         assert isinstance(found, float)
         return found
+
+    def _weight(self, name: str, value: Any) -> float | None:
+        if self._is_missing(value):
+            return None
+        found = as_input(name, value, "number")
+        if isinstance(found, float) and found >= 0.0:
+            return found
+        raise MalformedError(f"{name}: a weight is a number and at least 0, got {value!r:.60}")
 
     def _id(self, value: Any) -> str | None:
         return None if self._is_missing(value) else as_text(value)

@@ -1,4 +1,4 @@
-"""Which fields of a record are the label, the inputs, the id and the time."""
+"""Which fields of a record are the label, the inputs, the id, the time and the weight."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +36,8 @@ class FieldMapping:
         Inputs made of the event's time, among `TIME_FEATURES`.
     notation
         How texts write numbers and dates.
+    weight_field
+        The field of how much the event counts when it is learned. None: all count the same.
 
     Raises
     ------
@@ -53,12 +55,15 @@ class FieldMapping:
     null_values: Sequence[str] = NULLS
     time_features: Sequence[str] = ()
     notation: Notation = USUAL
+    weight_field: str | None = None
 
     def __post_init__(self) -> None:
-        roles = [name for name in (self.target, self.id_field, self.time_field) if name]
+        roles = [name for name in self._roles if name]
         for name in roles:
             if roles.count(name) > 1:
-                raise ValueError(f"{name!r} can't be two of target, id_field and time_field")
+                raise ValueError(
+                    f"{name!r} can't be two of target, id_field, time_field and weight_field"
+                )
         for name, kind in self.types.items():
             if kind not in FIELD_TYPES:
                 raise ValueError(f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}")
@@ -66,9 +71,13 @@ class FieldMapping:
             if name not in TIME_FEATURES:
                 raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
 
+    @property
+    def _roles(self) -> tuple[str | None, ...]:
+        return self.target, self.id_field, self.time_field, self.weight_field
+
     def is_feature(self, name: str) -> bool:
         """Return whether a field is an input."""
-        if name in (self.target, self.id_field, self.time_field):
+        if name in self._roles:
             return False
         return _matches(name, self.features) and not _matches(name, self.ignore)
 

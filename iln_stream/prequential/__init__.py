@@ -10,6 +10,7 @@ from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
 from iln_stream.prequential.step import Details, Prediction, Step
 from iln_stream.prequential.task import Classification, Regression, Task
+from iln_stream.prequential.weights import Weights, takes_weights
 
 __all__ = [
     "Baselines",
@@ -32,4 +33,6 @@ __all__ = [
     "Scores",
     "Step",
     "Task",
+    "Weights",
+    "takes_weights",
 ]

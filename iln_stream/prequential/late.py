@@ -31,6 +31,7 @@ class Pending(NamedTuple):
     y_pred: Prediction
     time: float | None
     token: StateDict | None
+    weight: float | None = None
 
 
 class PendingEvents:
@@ -88,13 +89,17 @@ class PendingEvents:
             del self._waiting[next(iter(self._waiting))]
             self.n_expired += 1
 
-    def learn(self, event_id: str, y: Any) -> None:
-        """Learn the label of a waiting event and remove the event."""
+    def learn(self, event_id: str, y: Any, w: float | None = None) -> None:
+        """Learn the label of a waiting event and remove the event.
+
+        `w` is the weight for a learner that takes one; None: it takes none.
+        """
         event = self._waiting[event_id]
+        weight = {} if w is None else {"w": w}
         if event.token is None:
-            self._learner.learn_one(event.x, y)
+            self._learner.learn_one(event.x, y, **weight)
         else:
-            self._learner.learn_token(event.token, y)
+            self._learner.learn_token(event.token, y, **weight)
         del self._waiting[event_id]
 
     def metrics(self) -> Sequence[MetricSpec]:

@@ -21,6 +21,7 @@ from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import NO_DETAILS, Details, Prediction, Step
 from iln_stream.prequential.task import Regression, Task
+from iln_stream.prequential.weights import Weights
 from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source
 
@@ -76,6 +77,9 @@ class PrequentialLoop:
     details
         Computes what a prediction has beside its value, such as intervals: called with the inputs
         of each event after it was predicted and before it is learned. None: nothing.
+    weights
+        Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
+        and an event with a weight becomes a dead letter. Scores are never weighted.
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
@@ -95,6 +99,7 @@ class PrequentialLoop:
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
+        weights: Weights | None = None,
         never_learned: bool = False,
     ) -> None:
         self.source = source
@@ -109,6 +114,7 @@ class PrequentialLoop:
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._predict = self.task.predictor(learner)
         self._details = details or _no_details
+        self._weigh = weights
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
         self._last_offsets: dict[int, int] = {}
@@ -191,6 +197,11 @@ class PrequentialLoop:
     def _step(self, record: Record) -> Step | None:
         """Decode a record, then predict or learn or both; return None for a repeat."""
         example = self._decode(record.payload, record.timestamp)
+        if example.weight is not None and self._weigh is None:
+            raise MalformedError(
+                f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
+                "leave the weight out, or choose a learner that takes them"
+            )
         if self.recent_ids is not None and _is_repeat(example, self.recent_ids):
             return None
         if example.x is None:
@@ -211,7 +222,10 @@ class PrequentialLoop:
         loss: float | None = None
         flags: tuple[str, ...] = ()
         if y is not None:
-            self.learner.learn_one(x, y)
+            if self._weigh is None:
+                self.learner.learn_one(x, y)
+            else:
+                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
         return Step(
@@ -228,7 +242,7 @@ class PrequentialLoop:
         y_pred, token = pending.predict(x, self._predict, self.task.checked)
         details = self._details(x)
         ended = perf_counter()
-        pending.add(event_id, Pending(x, y_pred, time, token))
+        pending.add(event_id, Pending(x, y_pred, time, token, example.weight))
         return Step(
             record.partition, record.offset, event_id, time, x, None, y_pred,
             None, (), False, ended - started, ended, record.key, details,
@@ -249,13 +263,19 @@ class PrequentialLoop:
             )
         y = self.task.label(label.y)
         started = perf_counter()
-        self.pending.learn(label.id, y)
+        self.pending.learn(label.id, y, self._late_weight(label, waiting, y))
         loss, flags = self._score(waiting.y_pred, y)
         ended = perf_counter()
         return Step(
             record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
             loss, flags, True, ended - started, ended, record.key,
         )  # fmt: skip
+
+    def _late_weight(self, label: Example, event: Pending, y: Any) -> float | None:
+        """Return the weight of a late label: its own, or else the event's."""
+        if self._weigh is None:
+            return None
+        return self._weigh(y, event.weight if label.weight is None else label.weight)
 
     def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
         """Return loss and flags of the label just learned; the loss is the task's by default."""

@@ -25,6 +25,7 @@ Modules, from the whole to its parts:
 - `outputs.py`: opens the sinks of predictions and dead letters;
 - `addresses.py`: the streams that the settings name;
 - `learners.py`: builds the learner that the settings name;
+- `weights.py`: weighs events for learners that take weights;
 - `details.py`: computes intervals for predictions;
 - `model_version.py`: the model's name and version in predictions;
 - `plugins.py`: loads users' learners, listeners and features;

@@ -8,6 +8,7 @@ from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
 from iln_stream.service.learners import build_learner
 from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.weights import build_weights
 from iln_stream.streams import Scheme
 
 _ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per", "accept_loss")
@@ -32,7 +33,9 @@ def check_settings(settings: Settings) -> None:
     source.check()
     mapping_of(settings, source)
     _warn_of_ignored(settings, source)
-    build_details(settings, build_learner(settings))
+    learner = build_learner(settings)
+    build_details(settings, learner)
+    build_weights(settings, learner)
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)
         if not (source.is_log and out and out.has_transactions):

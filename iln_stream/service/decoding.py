@@ -28,6 +28,7 @@ FIELDS = (
     "time_features",
     "types",
     "null_values",
+    "weight_field",
 )
 """The settings that say which fields records have."""
 
@@ -73,7 +74,7 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
-        for name in ("target", "id_field", "time_field"):
+        for name in ("target", "id_field", "time_field", "weight_field"):
             _check_column(name, getattr(settings, name), columns, stream.address)
     return mapping
 
@@ -155,6 +156,8 @@ def described(settings: Settings) -> dict[str, Any] | None:
         for name in ("format", "decoder", *NOTATION)
         if getattr(settings, name) != Settings.model_fields[name].default
     }
+    if settings.weight_field is None:
+        del chosen["weight_field"]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
 
 

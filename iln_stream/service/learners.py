@@ -90,7 +90,7 @@ class PredictOnly:
         """Return the learner's probabilities."""
         return self.learner.predict_proba_one(x)
 
-    def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
+    def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
         """Learn nothing."""
 
 

@@ -21,6 +21,7 @@ from iln_stream.service.readers import Reader, readers
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warming import Warming
+from iln_stream.service.weights import build_weights
 from iln_stream.streams import Scheme, Selection, Sequencer
 
 log = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ def _rebuild_one(
         PrequentialLoop(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
             pending=state.pending, checkpoint=checkpoint, decoder=decoder,
-            details=build_details(settings, learner),
+            details=build_details(settings, learner), weights=build_weights(settings, learner),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

@@ -42,7 +42,12 @@ CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_ev
 def configuration(settings: Settings) -> dict[str, Any]:
     """Return the settings that determine a learner's state."""
     chosen = {name: getattr(settings, name) for name in CONFIGURATION}
-    return {**chosen, "fields": described(settings)}
+    # None, too, in snapshots of releases without class weights.
+    return {
+        **chosen,
+        "class_weights": settings.class_weights or None,
+        "fields": described(settings),
+    }
 
 
 class Recovery:

@@ -1,7 +1,8 @@
 """Every setting of the learner: its name, type, default and description."""
 
 import datetime as dt
-from typing import Literal
+from math import inf
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, field_validator
 
@@ -121,6 +122,11 @@ class Settings(CommandSettings):
         description="Field of the event's time: ISO 8601 (UTC if it has no offset), or POSIX "
         "seconds, milliseconds, microseconds or nanoseconds. Unset: the time of writing.",
     )
+    weight_field: str | None = Field(
+        default=None,
+        description="Field of the event's weight: how much it counts when it is learned, at least "
+        "0. Needs a learner that takes weights, as many of River do. Scores are not weighted.",
+    )
     time_features: TextList = Field(
         default=(),
         description="Inputs made of the event's time, comma-separated: `hour`, `weekday`, "
@@ -212,6 +218,11 @@ class Settings(CommandSettings):
         "`infinite-layer`, "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )
+    class_weights: JsonObject = Field(
+        default_factory=dict,
+        description="Weights of classes, by class as text (`true`, `3`, `cat`); 1 for others. "
+        "Needs a learner that takes weights. Scores are not weighted.",
+    )
     seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
     listeners: str | None = Field(
         default=None,
@@ -295,6 +306,15 @@ class Settings(CommandSettings):
             )
         return moment
 
+    @field_validator("class_weights")
+    @classmethod
+    def _check_weights(cls, weights: dict[str, Any]) -> dict[str, float]:
+        for name, weight in weights.items():
+            is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not (is_number and 0.0 <= weight < inf):
+                raise ValueError(f"a weight is a finite number and at least 0: {name} = {weight!r}")
+        return {name: float(weight) for name, weight in weights.items()}
+
     @field_validator("prediction_intervals")
     @classmethod
     def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
@@ -308,6 +328,7 @@ class Settings(CommandSettings):
         "kafka_options",
         "kafka_secrets",
         "learner_options",
+        "class_weights",
         "registry_options",
         "registry_secrets",
         "types",

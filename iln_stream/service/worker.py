@@ -21,6 +21,7 @@ from iln_stream.service.published import build_publisher
 from iln_stream.service.readers import Reader
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
+from iln_stream.service.weights import build_weights
 from iln_stream.snapshots import Checkpoint
 from iln_stream.streams import Log, Scheme, Sequencer, Source
 
@@ -116,6 +117,7 @@ class Worker:
                 checkpoint=self._checkpoint,
                 decoder=decoder or events,
                 details=build_details(settings, self.learner),
+                weights=build_weights(settings, self.learner),
                 never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections import Counter
@@ -22,8 +23,8 @@ class Outcome(NamedTuple):
 
     killed: Saved
     uninterrupted: Saved
-    published: list[tuple[int, float]]
-    expected: list[tuple[int, float]]
+    published: list[tuple[int, str]]
+    expected: list[tuple[int, str]]
     n_sent: int
     n_behind: int
     """Number of kills while the newest snapshot was behind the sent records."""
@@ -95,9 +96,9 @@ def _send(log: TestedLog, numbers: range) -> int:
     return last
 
 
-def _values(predictions: list[Any]) -> list[tuple[int, float]]:
-    """Of which offset each prediction is, and what."""
-    return [(each["offset"], each["y_pred"]) for each in predictions]
+def _values(predictions: list[Any]) -> list[tuple[int, str]]:
+    """Of which offset each prediction is, and the whole message."""
+    return [(each["offset"], json.dumps(each)) for each in predictions]
 
 
 def _newest_offset(folder: Path) -> int:

@@ -110,9 +110,9 @@ def test_the_proposal_has_no_password(command, tmp_path):
 
 
 def test_a_label_of_classes(command, tmp_path):
-    """If the label is a text or a boolean, the settings name the learner of classes."""
-    for values in (["cat", "dog"], [True, False]):
-        lines = [json.dumps({"a": i, "label": values[i % 2]}) for i in range(40)]
+    """If most labels are texts or booleans, the settings name the learner of classes."""
+    for values in (["cat", "dog", "3"], [True, False, True]):
+        lines = [json.dumps({"a": i, "label": values[i % 3]}) for i in range(40)]
         (tmp_path / "a.jsonl").write_text("\n".join(lines))
         settings = tomllib.loads(command("inspect-source", "a.jsonl").out)
         assert settings["target"] == "label"

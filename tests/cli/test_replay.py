@@ -23,6 +23,17 @@ def test_lines_as_they_are(broker, command, lines):
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()
 
 
+def test_rows_with_classes(broker, command, tmp_path):
+    """Rows of a CSV file whose label is a class are published for a learner of classes."""
+    (tmp_path / "e.csv").write_text("a,kind\n1,ox\n2,true\n3,4\n")
+    topic = unique_topic()
+    arguments = ("--target=kind", "--learner=infinite-layer-classifier", "--topic", topic)
+    done = command("replay", "e.csv", *arguments, "--bootstrap", broker.bootstrap)
+    assert done.code == 0, done.err
+    found = [json.loads(r.value)["y"] for r in read_topic(broker.bootstrap, topic)]
+    assert found == ["ox", True, 4.0]
+
+
 def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
     """Variables and the TOML file apply, but the source is always the argument."""
     topic = unique_topic()

@@ -15,6 +15,7 @@ from support.running_command import Command
 import iln_stream
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.prequential import NothingLearnedError
+from iln_stream.publishing import Follower
 from iln_stream.service import Service, Settings, rebuild
 
 CLASSES: dict[str, tuple[Any, ...]] = {
@@ -110,6 +111,21 @@ def test_late_labels_of_classes(path: Path) -> None:
     scores = service.workers[0].watched.scores
     assert (scores.n_events, scores.n_labelled) == (42, 42)
     assert [each["offset"] for each in published(path)] == [*range(41), 42]
+
+
+def test_published_versions(path: Path) -> None:
+    """A published classifier predicts what the one that learned it would, and names its task."""
+    append(path, [event(number, CLASSES["integers"]) for number in range(60)])
+    folder = path.parent / "published"
+    Service(settings(path, publish=str(folder))).run()
+    (file,) = folder.glob("*.model")
+    follower = Follower(file)
+    assert follower.refresh()
+    assert follower.current is not None
+    learner = iln_stream.load(path.parent / "state")
+    assert follower.current.task == "classification"
+    x = {"a": 0.5, "b": 1.0}
+    assert follower.current.learner.predict_proba_one(x) == learner.predict_proba_one(x)
 
 
 PIPELINE = """

@@ -1,0 +1,110 @@
+"""Weights of events, and which learners take them."""
+
+import pytest
+from river import ensemble, linear_model, multiclass, naive_bayes, preprocessing, tree
+from support.list_source import ListSource
+
+from iln_stream import InfiniteLayerClassifier
+from iln_stream.prequential import (
+    Classification,
+    Listener,
+    PendingEvents,
+    PrequentialLoop,
+    Weights,
+    takes_weights,
+)
+from iln_stream.streams import Record
+
+
+def test_weights():
+    """An event's own weight and that of its class are multiplied; each is 1 by default."""
+    weigh = Weights({"true": 4.0, "3": 0.5, "cat": 0.0})
+    assert [weigh(y, None) for y in (True, False, 3, "3", "cat", "dog")] == [4, 1, 0.5, 0.5, 0, 1]
+    assert weigh(True, 0.25) == 1.0
+    assert Weights()("cat", 2.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("learner", "takes"),
+    [
+        (linear_model.LogisticRegression(), True),
+        (linear_model.LinearRegression(), True),
+        (tree.HoeffdingTreeClassifier(), True),
+        (preprocessing.StandardScaler() | linear_model.LogisticRegression(), True),
+        (multiclass.OneVsRestClassifier(linear_model.LogisticRegression()), True),
+        (ensemble.BaggingClassifier(linear_model.LogisticRegression()), True),
+        (naive_bayes.GaussianNB(), False),
+        (preprocessing.StandardScaler() | naive_bayes.GaussianNB(), False),
+        (multiclass.OneVsRestClassifier(naive_bayes.GaussianNB()), False),
+        (InfiniteLayerClassifier(seed=1), False),
+    ],
+)
+def test_who_takes_weights(learner, takes):
+    """A learner that is said to take weights learns with one, and another does not."""
+    assert takes_weights(learner) is takes
+    if takes:
+        learner.learn_one({"a": 1.0}, True, w=0.5)
+
+
+class Heard(Listener):
+    """Counts steps, and keeps dead letters."""
+
+    def __init__(self):
+        self.n_steps, self.letters = 0, []
+
+    def on_step(self, step):
+        self.n_steps += 1
+
+    def on_dead_letter(self, letter):
+        self.letters.append(letter.reason)
+
+
+def run(learner, *payloads, weights=None, pending=False):
+    heard = Heard()
+    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    waiting = PendingEvents(learner, 10) if pending else None
+    task = Classification()
+    PrequentialLoop(source, learner, [heard], task=task, weights=weights, pending=waiting).run()
+    return heard
+
+
+EVENT = b'{"x": {"a": 1}, "y": true, "weight": 3}'
+
+
+def test_events_are_learned_with_their_weight():
+    """The loop learns as the learner does with `w`: of the event times that of the class."""
+    learner, alone = linear_model.LogisticRegression(), linear_model.LogisticRegression()
+    other = b'{"x": {"a": 2}, "y": false}'
+    run(learner, EVENT, other, weights=Weights({"true": 2.0}))
+    alone.learn_one({"a": 1.0}, True, w=6.0)
+    alone.learn_one({"a": 2.0}, False, w=1.0)
+    assert dict(learner.weights) == dict(alone.weights)
+    assert dict(learner.weights) != {}
+
+
+@pytest.mark.parametrize(("late", "weight"), [(b"", 3.0), (b', "weight": 5', 5.0)])
+def test_late_labels(late, weight):
+    """A late label has the weight of its record, or else that of the event."""
+    learner, alone = linear_model.LogisticRegression(), linear_model.LogisticRegression()
+    first = b'{"x": {"a": 1}, "id": "e", "weight": 3}'
+    label = b'{"id": "e", "y": true%s}' % late
+    heard = run(learner, first, label, weights=Weights(), pending=True)
+    alone.learn_one({"a": 1.0}, True, w=weight)
+    assert heard.letters == []
+    assert dict(learner.weights) == dict(alone.weights)
+
+
+def test_a_weight_is_not_ignored():
+    """An event with a weight is a dead letter if the learner would learn it without."""
+    heard = run(naive_bayes.GaussianNB(), EVENT)
+    assert heard.n_steps == 0
+    assert heard.letters[0].startswith("weight: GaussianNB takes no weights")
+
+
+@pytest.mark.parametrize("weight", [b"-1", b"NaN", b'"2"', b"true", b"1e999"])
+def test_wrong_weights(weight):
+    """A weight is a finite number that is not negative."""
+    payload = EVENT.replace(b"3", weight)
+    heard = run(linear_model.LogisticRegression(), payload, EVENT, weights=Weights())
+    assert heard.n_steps == 1
+    assert len(heard.letters) == 1

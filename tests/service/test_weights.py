@@ -1,0 +1,90 @@
+"""Weights in the service: from a field or by class, and for which learners."""
+
+import json
+from pathlib import Path
+
+import pytest
+from river import linear_model
+
+from iln_stream.service import Service, Settings, SettingsError
+from iln_stream.service.recovery import configuration
+
+LOGISTIC = "river.linear_model:LogisticRegression"
+LINES = [{"a": n % 5 / 5, "fraud": n % 10 == 3, "n": 1 + n % 3} for n in range(60)]
+
+
+def run(**more: object) -> Service:
+    Path("e.jsonl").write_text("\n".join(map(json.dumps, LINES)))
+    given = {"source": "e.jsonl", "target": "fraud", "learner": LOGISTIC, "metrics_port": None}
+    service = Service(Settings(**{**given, **more}))  # type: ignore[arg-type]
+    service.run()
+    return service
+
+
+def test_weights_of_a_field_and_of_classes() -> None:
+    """The learner is the one that learned each event with the product of both weights; the scores
+    count each event once."""
+    service = run(weight_field="n", class_weights={"true": 9})
+    alone = linear_model.LogisticRegression()
+    for line in LINES:
+        alone.learn_one(
+            {"a": line["a"]}, line["fraud"], w=line["n"] * (9.0 if line["fraud"] else 1)
+        )
+    (worker,) = service.workers
+    assert dict(worker.learner.weights) == dict(alone.weights)
+    assert set(alone.weights) == {"a"}
+    assert worker.watched.scores.n_labelled == 60
+
+
+def test_a_weight_that_is_missing_or_wrong() -> None:
+    """A record without a weight counts once; a negative weight makes a dead letter."""
+    LINES[5:5] = [{"a": 1, "fraud": True, "n": None}, {"a": 1, "fraud": True, "n": -2}]
+    try:
+        (worker,) = run(weight_field="n").workers
+    finally:
+        del LINES[5:7]
+    assert worker.watched.n_dead_letters == 1
+    assert worker.watched.scores.n_labelled == 61
+    assert (
+        "n: a weight is a number and at least 0, got -2" in Path("dead-letters.jsonl").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"learner": "infinite-layer-classifier", "weight_field": "n"},
+            "weight_field: InfiniteLayerClassifier takes no weights",
+        ),
+        (
+            {"learner": "river.naive_bayes:GaussianNB", "class_weights": {"true": 2}},
+            "class_weights: GaussianNB takes no weights",
+        ),
+        (
+            {"learner": "river.linear_model:LinearRegression", "class_weights": {"true": 2}},
+            "class_weights: LinearRegression learns numbers",
+        ),
+    ],
+)
+def test_learners_without_weights(more: dict[str, object], said: str) -> None:
+    """Weights for a learner that takes none are an error before anything is read."""
+    with pytest.raises(SettingsError, match=said):
+        run(**more)
+
+
+@pytest.mark.parametrize("weight", [-1, True, "2", float("inf")])
+def test_wrong_class_weights(weight: object) -> None:
+    """A class's weight is a finite number that is not negative."""
+    with pytest.raises(SettingsError, match=r"class_weights .*: a weight is a finite number"):
+        Settings.load(class_weights={"true": weight})
+
+
+def test_snapshots_of_releases_without_weights() -> None:
+    """Snapshots whose configuration has no weights resume; other weights are another learner."""
+    unset = configuration(Settings(target="y"))
+    assert unset["class_weights"] is None
+    assert "weight_field" not in unset["fields"]
+    weighted = Settings(target="y", weight_field="n", class_weights={"true": 2})
+    assert configuration(weighted)["class_weights"] == {"true": 2.0}
+    assert configuration(weighted)["fields"]["weight_field"] == "n"
