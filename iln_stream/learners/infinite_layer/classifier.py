@@ -4,11 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
+from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects, ClassLook
+from iln_stream.learners.infinite_layer.categories.hashed_categories import (
+    Divided,
+    HashedCategories,
+)
+from iln_stream.learners.infinite_layer.hashing_learner import HashingLearner, by_field
+from iln_stream.learners.infinite_layer.migrations import (
+    classifier_from_version_2,
+    without_categories,
+)
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, expert_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
@@ -17,7 +26,7 @@ from iln_stream.state import Migration, encode_name
 
 
 @restorable
-class InfiniteLayerClassifier(EngineLearner, base.Classifier):
+class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -55,8 +64,11 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
     """
 
-    state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: classifier_from_version_2}
+    state_version = 4
+    migrations: ClassVar[Mapping[int, Migration]] = {
+        2: classifier_from_version_2,
+        3: without_categories,
+    }
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
@@ -68,6 +80,7 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
         self.seed = seed
         self.max_columns = max_columns
         self._engine: ClassificationEngine = ClassificationEngine(max_columns, random_key(seed))
+        self._categories = HashedCategories(max_columns, ClassEffects)
 
     @property
     def _multiclass(self) -> bool:
@@ -83,7 +96,16 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
 
         """
         with self._turn:
-            return self._engine.predict(x)
+            event = self._with_hashed(x)
+            if event is None:
+                return self._engine.predict(x)
+            found = self._engine.predict(event.x)
+            effects = self._categories.effects
+            if effects is None or not found:
+                return found
+            look = effects.look(event.names, _array(found))
+            self._last_look = event, look
+            return dict(zip(found, effects.mixed(look).tolist(), strict=True))
 
     def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
         """Learn that y is the class of x.
@@ -100,7 +122,30 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
         """
         y = _as_label(y)
         with self._turn:
-            self._engine.learn(x, y)
+            event = self._with_hashed(x)
+            if event is None:
+                self._engine.learn(x, y)
+            else:
+                self._learn_hashed(event, x, y)
+            self._last_look = None
+
+    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
+        """Learn an event with hashed categories: the engine its class, effects what remains."""
+        engine = self._engine
+        last: tuple[Divided, ClassLook] | None = self._last_look
+        if last is None or last[0] != event:
+            engine.predict(event.x)  # raises an error before anything changes
+        place = engine.inputs.columns.place
+        admitted, effects = self._categories.admit(event, x, place, engine.n)
+        look = None
+        if y in engine.classes:  # a class never seen can't have been predicted
+            if last is not None and last[0] == admitted:
+                look = last[1]
+            else:
+                look = effects.look(admitted.names, _array(engine.predict(admitted.x)))
+        engine.learn(admitted.x, y)
+        if look is not None:
+            effects.learn(admitted.names, look, engine.classes.index(y))
 
     @property
     def n_learned(self) -> int:
@@ -135,7 +180,9 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the classes' scores vary; they sum to one."""
         with self._turn:
-            return self._engine.relevance()
+            effects = self._categories.effects
+            shares = self._engine.relevance()
+            return shares if effects is None else by_field(shares, effects.shares())
 
     flags: tuple[FlagSpec, ...] = ()
     """Flags that an event may raise: none; see `iln_stream.reporting`."""
@@ -151,6 +198,10 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
+
+
+def _array(probabilities: Mapping[Any, float]) -> NDArray[np.float64]:
+    return np.fromiter(probabilities.values(), np.float64, len(probabilities))
 
 
 def _as_label(y: Any) -> Any:

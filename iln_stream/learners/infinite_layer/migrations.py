@@ -1,4 +1,4 @@
-"""The engines' states of release 0.1.0, in the form of version 3."""
+"""Older states in the form of the next version; those of release 0.1.0 have version 2."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,11 @@ def regressor_from_version_2(state: StateDict) -> StateDict:
     convert = _accurate if state["parameters"]["profile"] == "accurate" else _fast
     parameters = {**state["parameters"], "loss": "absolute"}
     return {**state, "parameters": parameters, "learned": convert(state["learned"])}
+
+
+def without_categories(state: StateDict) -> StateDict:
+    """Return the state of a learner of version 3, which hashed no categories, in version 4."""
+    return {**state, "categories": None}
 
 
 def ridge_from_version_2(state: StateDict) -> StateDict:

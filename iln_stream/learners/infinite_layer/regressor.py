@@ -1,12 +1,20 @@
 """InfiniteLayerRegressor, the learner to try first."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from river import base
 
-from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.learners.infinite_layer.migrations import regressor_from_version_2
+from iln_stream.learners.infinite_layer.categories.effects import Effects
+from iln_stream.learners.infinite_layer.categories.hashed_categories import (
+    Divided,
+    HashedCategories,
+)
+from iln_stream.learners.infinite_layer.hashing_learner import HashingLearner, by_field, column_of
+from iln_stream.learners.infinite_layer.migrations import (
+    regressor_from_version_2,
+    without_categories,
+)
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -16,8 +24,16 @@ from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
 
+class _Look(NamedTuple):
+    """What was predicted for an event with hashed categories."""
+
+    event: Divided
+    effects: list[float]
+    prediction: float  # the engine's
+
+
 @restorable
-class InfiniteLayerRegressor(EngineLearner, base.Regressor):
+class InfiniteLayerRegressor(HashingLearner[Effects], base.Regressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
@@ -90,8 +106,11 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
     """
 
-    state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: regressor_from_version_2}
+    state_version = 4
+    migrations: ClassVar[Mapping[int, Migration]] = {
+        2: regressor_from_version_2,
+        3: without_categories,
+    }
 
     def __init__(
         self,
@@ -122,6 +141,7 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         self._engine: AccurateEngine | FastEngine = profiles[profile](
             max_columns, random_key(seed), squared=loss == "squared"
         )
+        self._categories = HashedCategories(max_columns, Effects)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.
@@ -133,7 +153,11 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
 
         """
         with self._turn:
-            return self._engine.predict(x)
+            event = self._with_hashed(x)
+            if event is None:
+                return self._engine.predict(x)
+            look = self._last_look = self._look(event)
+            return look.prediction + sum(look.effects)
 
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return a finite interval that contains the target of x with probability `level`.
@@ -150,7 +174,13 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         if not 0.0 < level < 1.0:
             raise ValueError(f"level = {level!r} must lie between 0 and 1")
         with self._turn:
-            return self._engine.interval(x, level)
+            event = self._with_hashed(x)
+            if event is None:
+                return self._engine.interval(x, level)
+            effects = self._effects_of(event)
+            low, high = self._engine.interval(self._for_engine(event, effects), level)
+            effect = sum(effects)
+            return low + effect, high + effect
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
@@ -165,7 +195,53 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         with self._turn:
-            self._engine.learn(x, y)
+            event = self._with_hashed(x)
+            if event is None:
+                self._engine.learn(x, y)
+            else:
+                self._learn_hashed(event, x, y)
+            self._last_look = None
+
+    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: float) -> None:
+        """Learn an event with hashed categories: what effects explain, the engine need not."""
+        engine = self._engine
+        look = self._last_look
+        if look is None or look.event != event:
+            look = self._look(event)  # raises an error before anything changes
+        place = engine.inputs.columns.place
+        admitted, effects = self._categories.admit(event, x, place, engine.n)
+        if admitted != event:
+            look = self._look(admitted)
+        engine.learn(self._for_engine(admitted, look.effects), y - sum(look.effects))
+        effects.learn(admitted.names, look.effects, look.prediction, y)
+
+    def _look(self, event: Divided) -> _Look:
+        effects = self._effects_of(event)
+        return _Look(event, effects, self._engine.predict(self._for_engine(event, effects)))
+
+    def _effects_of(self, event: Divided) -> list[float]:
+        effects = self._categories.effects
+        return [0.0] * len(event.names) if effects is None else effects.of(event.names)
+
+    def _for_engine(self, event: Divided, effects: list[float]) -> Mapping[Any, float]:
+        """Return the engine's inputs, with the fields' effects if these get columns.
+
+        Through these columns, effects interact with other inputs. They cost more than they bring on
+        the 64 units of the profile "fast".
+        """
+        if self.profile == "fast":
+            return event.x
+        place = self._engine.inputs.columns.place
+        room = self.max_columns - len(place.keys() | event.x.keys())
+        x = dict(event.x)
+        for name, effect in zip(event.names, effects, strict=True):
+            column = column_of(name.field)
+            if column not in place and column not in x:
+                if room <= 0:
+                    continue
+                room -= 1
+            x[column] = x.get(column, 0.0) + effect
+        return x
 
     @property
     def n_learned(self) -> int:
@@ -205,7 +281,9 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
         of the networks over 16 of the last 256 events.
         """
         with self._turn:
-            return self._engine.relevance()
+            effects = self._categories.effects
+            shares = self._engine.relevance()
+            return shares if effects is None else by_field(shares, effects.shares())
 
     @property
     def drift(self) -> float:
