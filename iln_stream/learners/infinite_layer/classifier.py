@@ -19,7 +19,12 @@ from iln_stream.learners.infinite_layer.migrations import (
     without_categories,
 )
 from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import columns_metrics, expert_metrics, reset_metrics
+from iln_stream.learners.reports import (
+    columns_metrics,
+    expert_metrics,
+    hashing_metrics,
+    reset_metrics,
+)
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
@@ -192,8 +197,13 @@ class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
         return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the metrics of the experts."""
-        return (*expert_metrics(self), *reset_metrics(self), *columns_metrics(self))
+        """Return the metrics of the experts, of parts that heal, and of inputs."""
+        return (
+            *expert_metrics(self),
+            *reset_metrics(self),
+            *columns_metrics(self),
+            *hashing_metrics(self),
+        )
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
