@@ -1,7 +1,7 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from iln_stream.learners.reports import (
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
+
+if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 
 
 @restorable
@@ -69,6 +72,8 @@ class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
 
     """
 
+    _engine: "ClassificationEngine"
+
     state_version = 4
     migrations: ClassVar[Mapping[int, Migration]] = {
         2: classifier_from_version_2,
@@ -77,15 +82,20 @@ class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
-        # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
-
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: ClassificationEngine = ClassificationEngine(max_columns, random_key(seed))
+        self._key = random_key(seed)
+        self._engine = self._new_engine()
         self._categories = HashedCategories(max_columns, ClassEffects)
+        self._beginning = []
+
+    def _new_engine(self) -> Any:
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+
+        return ClassificationEngine(self.max_columns, self._key)
 
     @property
     def _multiclass(self) -> bool:
@@ -133,18 +143,20 @@ class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
             else:
                 self._learn_hashed(event, x, y)
             self._last_look = None
+            if self._beginning is not None:
+                self._remember(x, y)
 
     def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""
-        engine = self._engine
         last: tuple[Divided, ClassLook] | None = self._last_look
         if last is None or last[0] != event:
-            engine.predict(event.x)  # raises an error before anything changes
-        place = engine.inputs.columns.place
-        admitted, effects = self._categories.admit(event, x, place, engine.n)
-        look = None
+            last = None
+            self._engine.predict(event.x)  # raises an error before anything changes
+        before = self._engine
+        admitted, effects = self._admit(event, x)
+        engine, look = self._engine, None
         if y in engine.classes:  # a class never seen can't have been predicted
-            if last is not None and last[0] == admitted:
+            if last is not None and engine is before and admitted == event:
                 look = last[1]
             else:
                 look = effects.look(admitted.names, _array(engine.predict(admitted.x)))

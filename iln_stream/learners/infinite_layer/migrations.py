@@ -27,7 +27,7 @@ def regressor_from_version_2(state: StateDict) -> StateDict:
 
 def without_categories(state: StateDict) -> StateDict:
     """Return the state of a learner of version 3, which hashed no categories, in version 4."""
-    return {**state, "categories": None}
+    return {**state, "categories": None, "beginning": None}
 
 
 def ridge_from_version_2(state: StateDict) -> StateDict:

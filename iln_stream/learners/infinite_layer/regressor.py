@@ -1,7 +1,7 @@
 """InfiniteLayerRegressor, the learner to try first."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from river import base
 
@@ -22,6 +22,10 @@ from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
+
+if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+    from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
 
 
 class _Look(NamedTuple):
@@ -106,6 +110,8 @@ class InfiniteLayerRegressor(HashingLearner[Effects], base.Regressor):
 
     """
 
+    _engine: "AccurateEngine | FastEngine"
+
     state_version = 4
     migrations: ClassVar[Mapping[int, Migration]] = {
         2: regressor_from_version_2,
@@ -120,16 +126,8 @@ class InfiniteLayerRegressor(HashingLearner[Effects], base.Regressor):
         loss: Literal["absolute", "squared"] = "absolute",
     ) -> None:
         super().__init__()
-        # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-        from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
-
-        profiles: dict[str, type[AccurateEngine | FastEngine]] = {
-            "accurate": AccurateEngine,
-            "fast": FastEngine,
-        }
-        if profile not in profiles:
-            raise ValueError(f"profile = {profile!r} must be one of {list(profiles)}")
+        if profile not in ("accurate", "fast"):
+            raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
         if loss not in ("absolute", "squared"):
             raise ValueError(f"loss = {loss!r} must be 'absolute' or 'squared'")
         if not isinstance(max_columns, int) or max_columns < 1:
@@ -138,10 +136,18 @@ class InfiniteLayerRegressor(HashingLearner[Effects], base.Regressor):
         self.seed = seed
         self.max_columns = max_columns
         self.loss = loss
-        self._engine: AccurateEngine | FastEngine = profiles[profile](
-            max_columns, random_key(seed), squared=loss == "squared"
-        )
+        self._key = random_key(seed)
+        self._engine = self._new_engine()
         self._categories = HashedCategories(max_columns, Effects)
+        self._beginning = []
+
+    def _new_engine(self) -> Any:
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+        from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+
+        engine = AccurateEngine if self.profile == "accurate" else FastEngine
+        return engine(self.max_columns, self._key, squared=self.loss == "squared")
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x; 0 before the first label.
@@ -201,18 +207,19 @@ class InfiniteLayerRegressor(HashingLearner[Effects], base.Regressor):
             else:
                 self._learn_hashed(event, x, y)
             self._last_look = None
+            if self._beginning is not None:
+                self._remember(x, y)
 
     def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: float) -> None:
         """Learn an event with hashed categories: what effects explain, the engine need not."""
-        engine = self._engine
         look = self._last_look
         if look is None or look.event != event:
             look = self._look(event)  # raises an error before anything changes
-        place = engine.inputs.columns.place
-        admitted, effects = self._categories.admit(event, x, place, engine.n)
-        if admitted != event:
+        engine = self._engine
+        admitted, effects = self._admit(event, x)
+        if self._engine is not engine or admitted != event:
             look = self._look(admitted)
-        engine.learn(self._for_engine(admitted, look.effects), y - sum(look.effects))
+        self._engine.learn(self._for_engine(admitted, look.effects), y - sum(look.effects))
         effects.learn(admitted.names, look.effects, look.prediction, y)
 
     def _look(self, event: Divided) -> _Look:

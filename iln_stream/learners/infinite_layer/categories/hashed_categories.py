@@ -57,21 +57,17 @@ class HashedCategories(Generic[E]):
         self._make = make
 
     def divided(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> Divided:
-        """Return what `admit` would, without changing anything."""
+        """Return an event, divided; nothing changes."""
         return Divided(*self.routing.split(x, place))
 
-    def admit(
-        self, event: Divided, x: Mapping[Any, float], place: Mapping[Any, int], n: int
-    ) -> tuple[Divided, E]:
-        """Return the n-th event as it is learned, and the effects; it has hashed categories."""
+    def admit(self, event: Divided) -> E:
+        """Count the hashed categories of an event to learn, and return the effects."""
         if self.effects is None:
             self.effects = self._make()
-        if self.routing.admit(event.names, n):
-            event = self.divided(x, place)
         self.n_hashed += len(event.names)
         for name in event.names:
             self.distinct.add(name)
-        return event, self.effects
+        return self.effects
 
     @property
     def occupied(self) -> float:
