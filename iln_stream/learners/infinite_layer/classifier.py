@@ -59,7 +59,9 @@ class InfiniteLayerClassifier(HashingLearner[ClassEffects], base.Classifier):
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
-        `n_overflowed`. Time and memory grow with its square.
+        `n_overflowed`. Time and memory grow with its square. Categories, inputs "field=category" of
+        value 1, are not left out: those without a column, beyond 32 of a field, are hashed into a
+        bounded table of effects on the prediction, and counted in `n_hashed`.
 
     Examples
     --------
