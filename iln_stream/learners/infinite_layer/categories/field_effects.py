@@ -118,6 +118,14 @@ class FieldEffects:
         return found
 
 
+def _exact_weights(n: float) -> list[float]:
+    return [n if keep == 1.0 else (1.0 - keep**n) / (1.0 - keep) for keep in KEEPS]
+
+
+_FEW = [_exact_weights(float(n)) for n in range(1_000)]
+"""The weights of the means of few residuals, because powers take time."""
+
+
 def _weights(n: float) -> list[float]:
     """Return the weights of the means of n residuals."""
-    return [n if keep == 1.0 else (1.0 - keep**n) / (1.0 - keep) for keep in KEEPS]
+    return _FEW[int(n)] if n < len(_FEW) else _exact_weights(n)

@@ -1,5 +1,6 @@
 """The hash of an input's name."""
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -48,6 +49,7 @@ def field_of(name: Any, value: Any) -> str | None:
     return None
 
 
+@lru_cache(maxsize=4_096)
 def hashed(name: str, field: str) -> HashedName:
     """Return what the hash of a category's name determines."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
