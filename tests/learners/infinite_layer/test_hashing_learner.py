@@ -85,7 +85,8 @@ def test_a_restart_changes_no_bit(learner, again, data):
 def test_the_order_of_names_does_not_matter(learner):
     """Neither the order of keys nor a prediction before the label changes a bit."""
     one, two = learner.clone(), learner.clone()
-    for x, y in stream(90):
+    for k, (x, y) in enumerate(stream(90)):
+        x |= {f"shop={k % 70}": 1.0, f"shop={k % 41}": 1.0}  # several hashed names in an event
         one.learn_one(x, y)
         predicted(two, [(x, y)])
         two.learn_one(dict(reversed(x.items())), y)
