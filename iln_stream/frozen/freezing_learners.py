@@ -24,7 +24,7 @@ def freeze_learner(
     Raises
     ------
     ValueError
-        When the model is of another kind, or has learned nothing yet.
+        When the model is of another kind, hashes categories, or has learned nothing yet.
 
     """
     if type(model) not in (InfiniteLayerRegressor, InfiniteLayerClassifier):
@@ -36,6 +36,11 @@ def freeze_learner(
         engine: Any = model._engine
         if engine.n == 0:
             raise ValueError("the model has learned nothing yet: let it learn before it is frozen")
+        if model._categories.effects is not None:
+            raise ValueError(
+                "the model hashes categories, which frozen models can't: give their field to "
+                "ignore, or predict with a snapshot"
+            )
         names, kept = tuple(engine.inputs.columns.place), dict(card or {})
         if isinstance(model, InfiniteLayerClassifier):
             return FrozenClassifier(

@@ -79,6 +79,31 @@ def columns_metrics(learner: Any) -> Sequence[MetricSpec]:
     )
 
 
+def hashing_metrics(learner: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of a learner that hashes categories without a column."""
+    return (
+        MetricSpec(
+            "iln_inputs_hashed_total",
+            "counter",
+            "Inputs of learned events that were hashed, as their field's columns were taken.",
+            lambda: learner.n_hashed,
+        ),
+        MetricSpec(
+            "iln_hashed_names",
+            "gauge",
+            "Estimated number of distinct names that were hashed, within about 3 %.",
+            lambda: learner.n_hashed_names,
+        ),
+        MetricSpec(
+            "iln_hashed_cells_occupied",
+            "gauge",
+            "Share of the cells for hashed names that are occupied; a new name shares a cell with "
+            "this probability.",
+            lambda: learner.occupied_cells,
+        ),
+    )
+
+
 def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a learner that mixes experts."""
     return (
@@ -121,6 +146,7 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
         ),
         *reset_metrics(learner),
         *columns_metrics(learner),
+        *hashing_metrics(learner),
     )
 
 

@@ -268,6 +268,28 @@ MIXTURE = (
         (Query(rate("iln_inputs_overflowed_total")),),
     ),
     Graph(
+        "Hashed categories",
+        "Inputs per second that were hashed, as their field has more categories than columns; each "
+        "has an effect of its own on predictions.\n\nHealthy: steady, 0 without ids. A step: a "
+        "field got many new values.",
+        CountsPerSecond,
+        (Query(rate("iln_inputs_hashed_total")),),
+    ),
+    Graph(
+        "Distinct hashed names",
+        "Estimated number of distinct names that were hashed, within about 3 %.\n\nHealthy: levels "
+        "off. A straight line: each event has a new value, which nothing can be learned from.",
+        Short,
+        (Query(selected("iln_hashed_names")),),
+    ),
+    Graph(
+        "Occupied cells",
+        "Share of the cells for hashed names that are occupied.\n\nHealthy: below .5. Above: many "
+        "names share a cell, and their effects blur; ignore fields that identify an event.",
+        PercentUnit,
+        (Query(selected("iln_hashed_cells_occupied")),),
+    ),
+    Graph(
         "Missing values",
         "Inputs per second that were null or a text in null_values. Empty for records in the form "
         "of events.\n\nHealthy: as steady as the source. A step: a sender leaves out a field.",

@@ -237,3 +237,13 @@ def test_what_can_not_be_frozen(model, message):
     """Other models, and those without a past, are refused."""
     with pytest.raises(ValueError, match=message):
         freeze_learner(model)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+def test_hashed_categories_are_not_frozen():
+    """Their effects would be missing in the predictions."""
+    model = InfiniteLayerRegressor("fast", seed=1)
+    for shop in range(40):
+        model.learn_one({f"shop={shop}": 1.0, "a": shop % 3}, shop % 2)
+    with pytest.raises(ValueError, match="hashes categories"):
+        freeze_learner(model)

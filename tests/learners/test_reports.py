@@ -10,6 +10,7 @@ from iln_stream.learners.reports import (
     algorithm_1_flags,
     algorithm_1_metrics,
     expert_metrics,
+    hashing_metrics,
     mixture_metrics,
     most_relevant,
 )
@@ -74,3 +75,15 @@ def test_metrics_follow_a_restored_learner():
     found = {metric.name: metric.read() for metric in exported}
     assert found == {metric.name: metric.read() for metric in mixture_metrics(taught)}
     assert found["iln_alpha_l1"] > 0.0
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+def test_hashed_categories_are_counted():
+    """The field of 40 categories is hashed as a whole, each name to a cell."""
+    learner = InfiniteLayerRegressor("fast", seed=1)
+    for k in range(40):
+        learner.learn_one({f"id={k}": 1.0}, 1.0 + k)
+    found = {metric.name: metric.read() for metric in hashing_metrics(learner)}
+    assert found["iln_inputs_hashed_total"] == 40
+    assert found["iln_hashed_names"] == pytest.approx(40, rel=0.1)
+    assert found["iln_hashed_cells_occupied"] == pytest.approx(40 / 65_536, rel=0.05)

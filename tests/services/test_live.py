@@ -34,6 +34,10 @@ OF_SOME = {
         key: {"healthy", "classifier"}
         for key in ("iln_expert_weight", "iln_input_relevance", "iln_parts_reset_total")
     },
+    **{
+        key: {"healthy", "classifier"}
+        for key in ("iln_inputs_hashed_total", "iln_hashed_names", "iln_hashed_cells_occupied")
+    },
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **{key: {"classifier"} for key in ("iln_windowed_roc_auc", "iln_windowed_pr_auc")},
     **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
@@ -67,7 +71,10 @@ TYPES = {
     "iln_baseline_running_mae": "gauge",
     "iln_drift": "gauge",
     "iln_expert_weight": "gauge",
+    "iln_hashed_cells_occupied": "gauge",
+    "iln_hashed_names": "gauge",
     "iln_input_relevance": "gauge",
+    "iln_inputs_hashed_total": "counter",
     "iln_inputs_overflowed_total": "counter",
     "iln_numbers_as_categories_total": "counter",
     "iln_interval_coverage": "gauge",

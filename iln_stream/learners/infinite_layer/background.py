@@ -10,6 +10,7 @@ from iln_stream.compiled.standardise import ABSENT
 from iln_stream.explaining.inputs import input_of
 from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.hashing_learner import is_effect
 
 
 def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
@@ -17,7 +18,8 @@ def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
 
     They are a random sample, in their order: the events whose numbers have the smallest hashes. So
     the samples of successive events differ by few events, and no period of the stream is favoured.
-    Absent inputs are left out, as are categories that are 0.
+    Absent inputs are left out, as are categories that are 0, and hashed ones, which no engine
+    remembers.
     """
     numbers, rows = _kept(engine)
     chosen = np.sort(np.argsort(_hashed(numbers), kind="stable")[:n])
@@ -27,7 +29,7 @@ def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
         {
             name: value
             for name, value, indicator in zip(names, row, indicators, strict=True)
-            if value < ABSENT and not (indicator and value == 0.0)
+            if value < ABSENT and not (indicator and value == 0.0) and not is_effect(name)
         }
         for row in rows[numbers[chosen] % len(rows)].tolist()
     ]

@@ -1,27 +1,43 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import StateError
 from iln_stream.explaining import Explanation
+from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects, ClassLook
+from iln_stream.learners.infinite_layer.categories.hashed_categories import (
+    Divided,
+    HashedCategories,
+)
 from iln_stream.learners.infinite_layer.explained import ExplainedLearner
+from iln_stream.learners.infinite_layer.hashing_learner import HashingLearner, by_field
 from iln_stream.learners.infinite_layer.migrations import (
     classifier_from_version_2,
     classifier_from_version_3,
+    without_categories,
 )
 from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import columns_metrics, expert_metrics, reset_metrics
+from iln_stream.learners.reports import (
+    columns_metrics,
+    expert_metrics,
+    hashing_metrics,
+    reset_metrics,
+)
 from iln_stream.learners.restoring import restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
 
+if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+
 
 @restorable
-class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
+class InfiniteLayerClassifier(ExplainedLearner, HashingLearner[ClassEffects], base.Classifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -46,7 +62,9 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
-        `n_overflowed`. Time and memory grow with its square.
+        `n_overflowed`. Time and memory grow with its square. Categories, inputs "field=category" of
+        value 1, are not left out: those without a column, beyond 32 of a field, are hashed into a
+        bounded table of effects on the prediction, and counted in `n_hashed`.
 
     Examples
     --------
@@ -59,22 +77,31 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
 
     """
 
-    state_version = 4
+    _engine: "ClassificationEngine"
+
+    state_version = 5
     migrations: ClassVar[Mapping[int, Migration]] = {
         2: classifier_from_version_2,
         3: classifier_from_version_3,
+        4: without_categories,
     }
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
-        # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
-
         if not isinstance(max_columns, int) or max_columns < 1:
             raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
         self.seed = seed
         self.max_columns = max_columns
-        self._engine: ClassificationEngine = ClassificationEngine(max_columns, random_key(seed))
+        self._key = random_key(seed)
+        self._engine = self._new_engine()
+        self._categories = HashedCategories(max_columns, ClassEffects)
+        self._beginning = []
+
+    def _new_engine(self) -> Any:
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+
+        return ClassificationEngine(self.max_columns, self._key)
 
     @property
     def _multiclass(self) -> bool:
@@ -90,7 +117,16 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
 
         """
         with self._turn:
-            return self._engine.predict(x)
+            event = self._with_hashed(x)
+            if event is None:
+                return self._engine.predict(x)
+            found = self._engine.predict(event.x)
+            effects = self._categories.effects
+            if effects is None or not found:
+                return found
+            look = effects.look(event.names, _array(found))
+            self._last_look = event, look
+            return dict(zip(found, effects.mixed(look).tolist(), strict=True))
 
     def explain_one(
         self,
@@ -148,7 +184,32 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
         """
         y = _as_label(y)
         with self._turn:
-            self._engine.learn(x, y)
+            event = self._with_hashed(x)
+            if event is None:
+                self._engine.learn(x, y)
+            else:
+                self._learn_hashed(event, x, y)
+            self._last_look = None
+            if self._beginning is not None:
+                self._remember(x, y)
+
+    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
+        """Learn an event with hashed categories: the engine its class, effects what remains."""
+        last: tuple[Divided, ClassLook] | None = self._last_look
+        if last is None or last[0] != event:
+            last = None
+            self._engine.predict(event.x)  # raises an error before anything changes
+        before = self._engine
+        admitted, effects = self._admit(event, x)
+        engine, look = self._engine, None
+        if y in engine.classes:  # a class never seen can't have been predicted
+            if last is not None and engine is before and admitted == event:
+                look = last[1]
+            else:
+                look = effects.look(admitted.names, _array(engine.predict(admitted.x)))
+        engine.learn(admitted.x, y)
+        if look is not None:
+            effects.learn(admitted.names, look, engine.classes.index(y))
 
     @property
     def n_learned(self) -> int:
@@ -183,7 +244,9 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
     def relevance(self) -> dict[Any, float]:
         """Share of each input, by name, in how the classes' scores vary; they sum to one."""
         with self._turn:
-            return self._engine.relevance()
+            effects = self._categories.effects
+            shares = self._engine.relevance()
+            return shares if effects is None else by_field(shares, effects.shares())
 
     flags: tuple[FlagSpec, ...] = ()
     """Flags that an event may raise: none; see `iln_stream.reporting`."""
@@ -193,12 +256,21 @@ class InfiniteLayerClassifier(ExplainedLearner, base.Classifier):
         return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the metrics of the experts."""
-        return (*expert_metrics(self), *reset_metrics(self), *columns_metrics(self))
+        """Return the metrics of the experts, of parts that heal, and of inputs."""
+        return (
+            *expert_metrics(self),
+            *reset_metrics(self),
+            *columns_metrics(self),
+            *hashing_metrics(self),
+        )
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}
+
+
+def _array(probabilities: Mapping[Any, float]) -> NDArray[np.float64]:
+    return np.fromiter(probabilities.values(), np.float64, len(probabilities))
 
 
 def _as_label(y: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Older states of engines, in the form of the next version."""
+"""Older states in the form of the next version; those of release 0.1.0 have version 2."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,11 @@ def regressor_from_version_3(state: StateDict) -> StateDict:
         **state,
         "learned": learned | {"healer": {"resets": {"ridge": n_reset} if n_reset else {}}},
     }
+
+
+def without_categories(state: StateDict) -> StateDict:
+    """Return the state of a learner of version 4, which hashed no categories, in version 5."""
+    return {**state, "categories": None, "beginning": None}
 
 
 def ridge_from_version_2(state: StateDict) -> StateDict:

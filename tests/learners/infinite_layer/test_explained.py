@@ -142,3 +142,19 @@ def test_bad_input_is_refused():
         model.explain_one({"a": 1.0}, [])
     with pytest.raises(ValueError, match="n = 0"):
         model.background(0)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_a_hashed_category_contributes(profile):
+    """It is compared with none, as no hashed category is remembered; the columns that hold effects
+    are no inputs of the background."""
+    model = InfiniteLayerRegressor(profile, seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(1_500):
+        shop, a = int(rng.integers(60)), float(rng.normal())
+        model.learn_one({f"shop={shop}": 1.0, "a": a}, a + 3.0 * (shop % 2))
+    assert all(isinstance(name, str) for x in model.background() for name in x)
+    found = model.explain_one({"shop=7": 1.0, "a": 0.0})
+    assert found.contributions["shop"] > 0.5
+    assert sum(found.contributions.values()) == pytest.approx(found.prediction - found.baseline)

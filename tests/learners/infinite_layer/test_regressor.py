@@ -185,7 +185,7 @@ def test_columns_are_bounded():
     """Names beyond the limit are left out, and counted."""
     model = InfiniteLayerRegressor(seed=1, max_columns=2)
     for k in range(20):
-        model.learn_one({"a": k % 3, "b": k % 5, f"id={k}": 1.0}, k % 3)
+        model.learn_one({"a": k % 3, "b": k % 5, f"id {k}": 1.0}, k % 3)
     assert (model.n_overflowed, list(model.relevance)) == (20, ["a", "b"])
 
 
