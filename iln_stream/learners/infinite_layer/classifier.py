@@ -1,12 +1,14 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from iln_stream.errors import StateError
+from iln_stream.learners.frames import Frame, labels
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import classifier_from_version_2
 from iln_stream.learners.random_key import random_key
@@ -17,7 +19,7 @@ from iln_stream.state import Migration, encode_name
 
 
 @restorable
-class InfiniteLayerClassifier(EngineLearner, base.Classifier):
+class InfiniteLayerClassifier(EngineLearner, base.MiniBatchClassifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -101,6 +103,59 @@ class InfiniteLayerClassifier(EngineLearner, base.Classifier):
         y = _as_label(y)
         with self._turn:
             self._engine.learn(x, y)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the classes' probabilities for the rows of a table, as a table of its kind.
+
+        They equal those of `predict_proba_one`; see `Frame` for what becomes of texts and missing
+        values. There is a column for each class seen so far; its name is the class, in polars and
+        pyarrow as text.
+
+        Parameters
+        ----------
+        X
+            A pandas or polars DataFrame, or a pyarrow Table: one event a row, one input a column.
+
+        Raises
+        ------
+        ValueError
+            When a value is infinite, or neither a number nor a boolean nor a text.
+
+        """
+        frame = Frame(X)
+        p = list(chain.from_iterable(self._predicted_rows(frame)))
+        classes = p[0] if p else ()
+        return frame.frame({label: [row[label] for row in p] for label in classes})
+
+    def predict_many(self, X: Any) -> Any:
+        """Return the most probable class for each row of a table, as a series of its kind."""
+        frame = Frame(X)
+        return frame.series(
+            [
+                max(p, key=p.__getitem__, default=None)
+                for p in chain.from_iterable(self._predicted_rows(frame))
+            ]
+        )
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a table in their order, as `learn_one` does one by one.
+
+        Parameters
+        ----------
+        X
+            The inputs, as for `predict_proba_many`.
+        y
+            The classes, a series of any kind, an array or a list.
+
+        Raises
+        ------
+        ValueError
+            When a value of X is infinite, or neither a number nor a boolean nor a text; when a
+            class is missing or can't be stored. Nothing is learned then.
+
+        """
+        frame = Frame(X)
+        self._learn_rows(frame, [_as_label(label) for label in labels(y, len(frame))])
 
     @property
     def n_learned(self) -> int:

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from river import base
 
+from iln_stream.learners.frames import Frame, targets
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
 from iln_stream.learners.infinite_layer.migrations import (
     regressor_from_version_2,
@@ -20,7 +22,7 @@ from iln_stream.state import Migration
 
 
 @restorable
-class InfiniteLayerRegressor(EngineLearner, base.Regressor):
+class InfiniteLayerRegressor(EngineLearner, base.MiniBatchRegressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
@@ -172,6 +174,47 @@ class InfiniteLayerRegressor(EngineLearner, base.Regressor):
             y = clipped_target(y)
         with self._turn:
             self._engine.learn(x, y)
+
+    def predict_many(self, X: Any) -> Any:
+        """Return the predictions for the rows of a table, as a series of its kind.
+
+        They equal those of `predict_one`; see `Frame` for what becomes of texts and missing values.
+
+        Parameters
+        ----------
+        X
+            A pandas or polars DataFrame, or a pyarrow Table: one event a row, one input a column.
+
+        Raises
+        ------
+        ValueError
+            When a value is infinite, or neither a number nor a boolean nor a text.
+
+        """
+        frame = Frame(X)
+        return frame.series(np.concatenate([np.zeros(0), *self._predicted_rows(frame)]))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a table in their order, as `learn_one` does one by one.
+
+        With profile `fast` the loop is compiled: at ten inputs it takes about half the time.
+
+        Parameters
+        ----------
+        X
+            The inputs, as for `predict_many`.
+        y
+            The targets, a series of any kind, an array or a list.
+
+        Raises
+        ------
+        ValueError
+            When a value of X is infinite, or neither a number nor a boolean nor a text; when a
+            target is missing or not finite. Nothing is learned then.
+
+        """
+        frame = Frame(X)
+        self._learn_rows(frame, np.clip(targets(y, len(frame)), -LARGEST_VALUE, LARGEST_VALUE))
 
     @property
     def n_learned(self) -> int:

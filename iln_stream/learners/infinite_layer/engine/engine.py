@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from iln_stream.learners.frames import Frame, Rows
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.part import Part
@@ -33,6 +36,24 @@ class Engine(Part):
     def n_overflowed(self) -> int:
         """Number of inputs of learned events that got no column."""
         return self.inputs.columns.n_overflowed
+
+    def predict(self, x: Mapping[Any, float]) -> Any:
+        """Return the prediction for x."""
+        raise NotImplementedError
+
+    def learn(self, x: Mapping[Any, float], y: Any) -> None:
+        """Learn that y is the label of x."""
+        raise NotImplementedError
+
+    def predict_rows(self, frame: Frame, start: int, stop: int) -> Rows:
+        """Return the predictions for rows `start` to `stop` of a table."""
+        return [self.predict(x) for x in frame.rows(start, stop)]
+
+    def learn_rows(self, frame: Frame, y: Rows, start: int, stop: int) -> None:
+        """Learn rows `start` to `stop` of a table, whose labels are y, one after the other."""
+        labels = y[start:stop].tolist() if isinstance(y, np.ndarray) else y[start:stop]
+        for x, label in zip(frame.rows(start, stop), labels, strict=True):
+            self.learn(x, label)
 
     def _widen(self, n_columns: int) -> None:
         """Make room for new columns."""
