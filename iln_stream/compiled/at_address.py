@@ -5,6 +5,7 @@ A function that is inlined instead is compiled again, which may round differentl
 
 from typing import Any
 
+import numpy as np
 from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -12,11 +13,27 @@ from numba.extending import intrinsic
 
 def address_of(function: Any, *arguments: Any) -> int:
     """Return the address of a compiled function's code for arguments of these types."""
-    kinds = tuple(map(typeof, arguments))
-    function.compile(kinds)  # at once if that is done
-    result = function.overloads[kinds]
-    address: int = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-    return address
+    key = function, *map(_kind, arguments)
+    if key not in _ADDRESSES:  # numba takes a fifth of a millisecond to answer
+        kinds = tuple(map(typeof, arguments))
+        function.compile(kinds)  # at once if that is done
+        result = function.overloads[kinds]
+        name = result.fndesc.llvm_func_name
+        _ADDRESSES[key] = result.library.get_pointer_to_function(name)
+    return _ADDRESSES[key]
+
+
+_ADDRESSES: dict[Any, int] = {}
+"""By function and kinds of arguments: code is never moved or removed."""
+
+
+def _kind(argument: Any) -> Any:
+    """What of an argument its type depends on."""
+    if not isinstance(argument, np.ndarray):
+        return type(argument)
+    flags = argument.flags
+    layout = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    return argument.dtype, argument.ndim, layout
 
 
 def _caller(result: Any) -> Any:
