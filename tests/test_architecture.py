@@ -24,6 +24,7 @@ THIRD_PARTIES = {
     "kafka": {"streams"},
     "llvmlite": {"compiled"},
     "matplotlib": {"demo"},
+    "narwhals": {"learners"},
     "numba": {"compiled"},
     "numpy": {
         *("features", "frozen", "compiled", "learners", "paper", "publishing", "snapshots", "state")

@@ -1,6 +1,7 @@
 """InfiniteLayerClassifier."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -9,18 +10,20 @@ from river import base
 
 from iln_stream.errors import StateError
 from iln_stream.explaining import Explanation
+from iln_stream.learners.frames import Frame, labels
 from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects, ClassLook
 from iln_stream.learners.infinite_layer.categories.hashed_categories import (
     Divided,
     HashedCategories,
 )
 from iln_stream.learners.infinite_layer.explained import ExplainedLearner
-from iln_stream.learners.infinite_layer.hashing_learner import HashingLearner, by_field
+from iln_stream.learners.infinite_layer.hashing_learner import by_field
 from iln_stream.learners.infinite_layer.migrations import (
     classifier_from_version_2,
     classifier_from_version_3,
     without_categories,
 )
+from iln_stream.learners.infinite_layer.table_learner import TableLearner
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import (
     columns_metrics,
@@ -37,7 +40,9 @@ if TYPE_CHECKING:
 
 
 @restorable
-class InfiniteLayerClassifier(ExplainedLearner, HashingLearner[ClassEffects], base.Classifier):
+class InfiniteLayerClassifier(
+    ExplainedLearner, TableLearner[ClassEffects], base.MiniBatchClassifier
+):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -210,6 +215,59 @@ class InfiniteLayerClassifier(ExplainedLearner, HashingLearner[ClassEffects], ba
         engine.learn(admitted.x, y)
         if look is not None:
             effects.learn(admitted.names, look, engine.classes.index(y))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the classes' probabilities for the rows of a table, as a table of its kind.
+
+        They equal those of `predict_proba_one`; see `Frame` for what becomes of texts and missing
+        values. There is a column for each class seen so far; its name is the class, in polars and
+        pyarrow as text.
+
+        Parameters
+        ----------
+        X
+            A pandas or polars DataFrame, or a pyarrow Table: one event a row, one input a column.
+
+        Raises
+        ------
+        ValueError
+            When a value is infinite, or neither a number nor a boolean nor a text.
+
+        """
+        frame = Frame(X)
+        p = list(chain.from_iterable(self._predicted_rows(frame, self.predict_proba_one)))
+        classes = p[0] if p else ()
+        return frame.frame({label: [row[label] for row in p] for label in classes})
+
+    def predict_many(self, X: Any) -> Any:
+        """Return the most probable class for each row of a table, as a series of its kind."""
+        frame = Frame(X)
+        return frame.series(
+            [
+                max(p, key=p.__getitem__, default=None)
+                for p in chain.from_iterable(self._predicted_rows(frame, self.predict_proba_one))
+            ]
+        )
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a table in their order, as `learn_one` does one by one.
+
+        Parameters
+        ----------
+        X
+            The inputs, as for `predict_proba_many`.
+        y
+            The classes, a series of any kind, an array or a list.
+
+        Raises
+        ------
+        ValueError
+            When a value of X is infinite, or neither a number nor a boolean nor a text; when a
+            class is missing or can't be stored. Nothing is learned then.
+
+        """
+        frame = Frame(X)
+        self._learn_rows(frame, [_as_label(label) for label in labels(y, len(frame))])
 
     @property
     def n_learned(self) -> int:

@@ -3,21 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from river import base
 
 from iln_stream.explaining import Explanation
+from iln_stream.learners.frames import Frame, targets
 from iln_stream.learners.infinite_layer.categories.effects import Effects
 from iln_stream.learners.infinite_layer.categories.hashed_categories import (
     Divided,
     HashedCategories,
 )
 from iln_stream.learners.infinite_layer.explained import ExplainedLearner
-from iln_stream.learners.infinite_layer.hashing_learner import HashingLearner, by_field, column_of
+from iln_stream.learners.infinite_layer.hashing_learner import by_field, column_of
 from iln_stream.learners.infinite_layer.migrations import (
     regressor_from_version_2,
     regressor_from_version_3,
     without_categories,
 )
+from iln_stream.learners.infinite_layer.table_learner import TableLearner
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -40,7 +43,7 @@ class _Look(NamedTuple):
 
 
 @restorable
-class InfiniteLayerRegressor(ExplainedLearner, HashingLearner[Effects], base.Regressor):
+class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniBatchRegressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
@@ -293,6 +296,49 @@ class InfiniteLayerRegressor(ExplainedLearner, HashingLearner[Effects], base.Reg
                 room -= 1
             x[column] = x.get(column, 0.0) + effect
         return x
+
+    def predict_many(self, X: Any) -> Any:
+        """Return the predictions for the rows of a table, as a series of its kind.
+
+        They equal those of `predict_one`; see `Frame` for what becomes of texts and missing values.
+
+        Parameters
+        ----------
+        X
+            A pandas or polars DataFrame, or a pyarrow Table: one event a row, one input a column.
+
+        Raises
+        ------
+        ValueError
+            When a value is infinite, or neither a number nor a boolean nor a text.
+
+        """
+        frame = Frame(X)
+        return frame.series(
+            np.concatenate([np.zeros(0), *self._predicted_rows(frame, self.predict_one)])
+        )
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a table in their order, as `learn_one` does one by one.
+
+        With profile `fast` the loop is compiled: at ten inputs it takes about half the time.
+
+        Parameters
+        ----------
+        X
+            The inputs, as for `predict_many`.
+        y
+            The targets, a series of any kind, an array or a list.
+
+        Raises
+        ------
+        ValueError
+            When a value of X is infinite, or neither a number nor a boolean nor a text; when a
+            target is missing or not finite. Nothing is learned then.
+
+        """
+        frame = Frame(X)
+        self._learn_rows(frame, np.clip(targets(y, len(frame)), -LARGEST_VALUE, LARGEST_VALUE))
 
     @property
     def n_learned(self) -> int:

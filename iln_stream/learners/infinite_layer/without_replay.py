@@ -5,7 +5,7 @@ of milliseconds, and later ones share full blocks with it. A prediction needs th
 of it; `relevance`, the last 256 events.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NoReturn
@@ -75,7 +75,7 @@ def model_to_predict(state: StateDict) -> base.Estimator:
             # It was just built, so the engine to restore need not be that of a clone.
             _shadow(undo, learner, "clone", lambda learner=learner: learner)
             if rings:
-                learner.learn_one = _refuse
+                learner.learn_one = learner.learn_many = _refuse
         _restore(model, state)
     return model
 
@@ -91,7 +91,7 @@ def _recent(ring: ReplayRing) -> dict[str, Any]:
     return Part.state(ring) | {"events": [events]}
 
 
-def _refuse(x: Mapping[Any, float], y: Any) -> NoReturn:
+def _refuse(x: Any, y: Any) -> NoReturn:
     raise TypeError(
         "this model only predicts: the past events that it would replay to learn were left out; "
         "learn with a model from a snapshot (iln_stream.load)"

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.compiled import fast_event as kernels
+from iln_stream.compiled import fast_rows as rows
 from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
 from iln_stream.compiled.ml_poly import WEIGHT
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
+from iln_stream.features.base import LARGEST_INPUT
+from iln_stream.learners.frames import Frame, Rows
 from iln_stream.learners.infinite_layer.engine.drift import signal
 from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.healer import Healer
@@ -233,6 +236,52 @@ class FastEngine(Engine):
             self.theta = np.pad(self.theta, (0, more * BLOCK))
             self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
         self._gather()
+
+    def predict_rows(self, frame: Frame, start: int, stop: int) -> Rows:
+        """Return the predictions for rows `start` to `stop` of a table."""
+        X, _ = self._matrix(frame, start, stop)
+        self._row = None
+        return rows.predict_rows(X, self.inputs.stats, self._array, self.units)
+
+    def learn_rows(self, frame: Frame, y: Rows, start: int, stop: int) -> None:
+        """Learn rows `start` to `stop` of a table, as `learn` does one by one.
+
+        All are learned in a compiled loop except for those that bring a new column, or the first
+        input that gets none.
+        """
+        columns = self.inputs.columns
+        while start < stop:
+            changes = len(columns) < columns.max_columns or columns.n_overflowed == 0
+            end = frame.next_new(columns.place, start, stop) if changes else stop
+            self._learn_known(frame, y, start, end)
+            for x in frame.rows(end, min(end + 1, stop)):
+                self.learn(x, float(y[end]))
+            start = end + 1
+
+    def _learn_known(self, frame: Frame, y: Rows, start: int, stop: int) -> None:
+        """Learn rows whose inputs have columns, or find none."""
+        X, n_left_out = self._matrix(frame, start, stop)
+        targets = np.asarray(y[start:stop], np.float64)
+        self._row = None
+        learned = 0
+        while learned < len(X):
+            n, fault = rows.learn_rows(
+                X[learned:], targets[learned:], self.inputs.stats, self._array, self.units,
+                self.memory, self._seed, self._squared,
+            )  # fmt: skip
+            learned += n
+            if fault:
+                self._heal(X[learned], float(targets[learned]), fault)
+                learned += 1
+        self.inputs.columns.n_overflowed += n_left_out
+
+    def _matrix(self, frame: Frame, start: int, stop: int) -> tuple[Vector, int]:
+        """Return raw rows (m, d) of a table, and the number of inputs without a column."""
+        X, n_left_out = frame.matrix(self.inputs.columns.place, start, stop, ABSENT)
+        if X.size and (X.max() > LARGEST_INPUT or X.min() < -LARGEST_INPUT):
+            X = np.where(X < ABSENT, np.clip(X, -LARGEST_INPUT, LARGEST_INPUT), X)
+        X.flags.writeable = False  # as single rows are
+        return X, n_left_out
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""

@@ -1,0 +1,212 @@
+"""Tables are learned as their rows are, one by one."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.states import same
+
+from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.errors import IlnWarning
+from iln_stream.events.one_hot import one_hot
+from iln_stream.learners import state_of
+from iln_stream.learners.infinite_layer.table_learner import ROWS
+from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
+
+TABLES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+SERIES = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": lambda y: pa.chunked_array([y])}
+MAKERS = {
+    "fast": lambda **options: InfiniteLayerRegressor("fast", seed=1, **options),
+    "fast-mean": lambda: InfiniteLayerRegressor("fast", seed=1, loss="squared"),
+    "accurate": lambda: InfiniteLayerRegressor(seed=1),
+    "classifier": lambda: InfiniteLayerClassifier(seed=1),
+}
+
+
+def columns(n, seed=0, *, texts=True):
+    """Columns with missing values, texts, booleans, a late number and a late text; targets.
+
+    Without texts, profile fast learns them in a compiled loop.
+    """
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    y = (a * b + 0.1 * rng.normal(size=n)).tolist()
+    gaps, late = rng.random(n) < 0.1, np.arange(n) > n // 2
+    of_text = {
+        "sky": [["clear", "grey", None][i] for i in rng.integers(0, 3, n)],
+        "town": [["Ulm", "Bonn", f"rare{i}"][min(i, 2)] for i in rng.geometric(0.6, n) - 1],
+    }
+    return {
+        "b": b.tolist(),
+        "a": [None if gap else float(value) for gap, value in zip(gaps, 1e3 + a, strict=True)],
+        "huge": (1e20 * rng.integers(-1, 2, n)).tolist(),
+        **(of_text if texts else {}),
+        "flag": [bool(i) for i in rng.integers(0, 2, n)],
+        "late": [float(i) if after else None for i, after in enumerate(late)],
+    }, y
+
+
+def events(x):
+    """Rows of columns as the service learns them."""
+    return [one_hot({name: values[i] for name, values in x.items()}) for i in range(len(x["b"]))]
+
+
+def label(name, y):
+    return ["high" if value > 0 else "low" for value in y] if name == "classifier" else y
+
+
+def equal_by_one(name, table, n, texts):
+    """Learn n events one by one and as a table; return both learners and further columns."""
+    one, many = MAKERS[name](), MAKERS[name]()
+    x, y = columns(n, texts=texts)
+    y = label(name, y)
+    for event, target in zip(events(x), y, strict=True):
+        one.learn_one(event, target)
+    many.learn_many(TABLES[table](x), SERIES[table](y))
+    return one, many, columns(50, seed=1, texts=texts)[0]
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_table_is_learned_as_its_rows(name, table, texts):
+    """The state is the same to the last bit, and so are predictions, in the table's kind."""
+    n = 2 * ROWS + 100 if name.startswith("fast") else 150
+    one, many, x = equal_by_one(name, table, n, texts)
+    assert same(one.state(), many.state())
+    X, expected = TABLES[table](x), [one.predict_one(event) for event in events(x)]
+    found = many.predict_many(X)
+    assert type(found) is type(SERIES[table]([1.0]))
+    assert (found.to_pylist() if table == "pyarrow" else found.to_list()) == expected
+    if name == "classifier":
+        p = many.predict_proba_many(X)
+        rows = p.to_dict("records") if table == "pandas" else p
+        rows = rows.to_dicts() if table == "polars" else rows
+        rows = rows.to_pylist() if table == "pyarrow" else rows
+        assert rows == [one.predict_proba_one(event) for event in events(x)]
+    assert same(one.state(), many.state())
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 90), max_size=8), st.integers(0, 99), st.booleans())
+def test_chunks_of_any_size(sizes, seed, texts):
+    """However a table is cut, columns are ordered, and predictions made between, it is the same."""
+    x, y = columns(300, seed, texts=texts)
+    one, many = MAKERS["fast"](), MAKERS["fast"]()
+    for event, target in zip(events(x), y, strict=True):
+        one.learn_one(event, target)
+    X, ends = pl.DataFrame(x), [*np.cumsum([0, *sizes]).clip(max=300).tolist(), 300]
+    for i, (start, end) in enumerate(pairwise(ends)):
+        part = X[start:end].select(X.columns[::-1] if i % 2 else X.columns)
+        many.predict_many(part)
+        many.learn_many(part, y[start:end])
+    assert same(one.state(), many.state())
+
+
+def test_columns_that_come_and_go():
+    """A later table may have other columns; those that it lacks are missing."""
+    one, many = MAKERS["fast"](), MAKERS["fast"]()
+    rng = np.random.default_rng(0)
+    for names in ("ab", "b", "bac", "dc", ""):
+        x = {name: rng.normal(size=60).tolist() for name in names}
+        y = rng.normal(size=60).tolist()
+        for i, target in enumerate(y):
+            one.learn_one({name: values[i] for name, values in x.items()}, target)
+        many.learn_many(pd.DataFrame(x, index=range(60)), y)
+    assert same(one.state(), many.state())
+
+
+def test_inputs_that_find_no_column():
+    """They are left out and counted, and the first is warned of, as one by one."""
+    one, many = MAKERS["fast"](max_columns=3), MAKERS["fast"](max_columns=3)
+    x, y = columns(400, texts=False)
+    with pytest.warns(IlnWarning, match="max_columns = 3") as alone:
+        for event, target in zip(events(x), y, strict=True):
+            one.learn_one(event, target)
+    with pytest.warns(IlnWarning, match="max_columns = 3") as together:
+        for start in (0, 250):
+            X = pd.DataFrame(x)[start : start + 250]
+            many.learn_many(X, y[start : start + 250])
+    assert [str(each.message) for each in alone] == [str(each.message) for each in together]
+    assert one.n_overflowed == many.n_overflowed > 0
+    assert same(one.state(), many.state())
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("field", ["theta", "memory", "target", "table"])
+def test_a_broken_part_heals_amid_a_table(field):
+    """At the event at which it would heal one by one, and to the same bits."""
+    one, many = MAKERS["fast"](), MAKERS["fast"]()
+    x, y = columns(900, texts=False)
+    cut = {name: values[:300] for name, values in x.items()}
+    for learner in (one, many):
+        learner.learn_many(pl.DataFrame(cut), y[:300])
+        dict(learner._engine.floats())[field].flat[0] = np.nan
+    for event, target in list(zip(events(x), y, strict=True))[300:]:
+        one.learn_one(event, target)
+    many.learn_many(pl.DataFrame(x)[300:], y[300:])
+    assert same(one.state(), many.state())
+    if field != "memory":
+        assert many.n_reset > 0
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_is_learned_from_a_bad_table(name):
+    """Of labels that are missing or too few, or infinite values, not even the good rows."""
+    learner = MAKERS[name]()
+    for x, y in (
+        ([1.0, 2.0], [1.0, None]),
+        ([1.0, 2.0], [1.0]),
+        ([1.0, float("inf")], [1.0, 2.0]),
+    ):
+        with pytest.raises(ValueError, match="row"):
+            learner.learn_many(pd.DataFrame({"a": x}), y)
+    assert learner.n_learned == 0
+
+
+def test_numbers_as_text_are_warned_of():
+    """When they are learned; a prediction repeats no warning."""
+    learner, X = MAKERS["fast"](), pd.DataFrame({"temp": ["21.5", "22"]})
+    with pytest.warns(IlnWarning, match="'temp' has numbers as text"):
+        learner.learn_many(X, [1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.predict_many(X)
+
+
+def test_the_index_of_pandas_is_kept():
+    """Of series and of tables, for an empty table, too; classes keep their types."""
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=["u", "v", "w"])
+    learner, classifier = MAKERS["fast"](), MAKERS["classifier"]()
+    learner.learn_many(X, pd.Series([1.0, 2.0, 3.0], index=X.index))
+    classifier.learn_many(X, pd.Series([True, False, True], index=X.index))
+    assert learner.predict_many(X).index.tolist() == ["u", "v", "w"]
+    assert classifier.predict_proba_many(X).index.tolist() == ["u", "v", "w"]
+    assert classifier.predict_proba_many(X).columns.tolist() == [True, False]
+    assert classifier.predict_many(X).tolist() == [classifier.predict_one({"a": a}) for a in X["a"]]
+    assert len(learner.predict_many(X[:0])) == len(classifier.predict_many(X[:0])) == 0
+    learner.learn_many(X[:0], [])
+    assert learner.n_learned == 3
+
+
+def test_before_the_first_class():
+    """There are no probabilities, and no class."""
+    X = pd.DataFrame({"a": [1.0, 2.0]})
+    assert MAKERS["classifier"]().predict_proba_many(X).shape == (2, 0)
+    assert MAKERS["classifier"]().predict_many(X).tolist() == [None, None]
+
+
+def test_a_model_without_past_events_learns_no_table():
+    """What networks would replay was left out."""
+    learner, X = MAKERS["accurate"](), pd.DataFrame({"a": [1.0, 2.0]})
+    learner.learn_many(X, [1.0, 2.0])
+    with replay_left_out(learner):
+        state = state_of(learner)
+    with pytest.raises(TypeError, match="only predicts"):
+        model_to_predict(state).learn_many(X, [1.0, 2.0])
