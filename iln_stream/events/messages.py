@@ -72,10 +72,22 @@ class ClassProbability(BaseModel):
     p: float
 
 
+class PublishedExplanation(BaseModel):
+    """What inputs contribute to a prediction: Shapley values against remembered events."""
+
+    model_config = _SENT
+
+    baseline: float = Field(description="Mean prediction over the remembered events.")
+    contributions: dict[str, float] = Field(
+        description="The largest contributions, by input; those of all inputs sum to the "
+        "prediction (of a classification: the probability of y_pred) minus the baseline."
+    )
+
+
 class Prediction(BaseModel):
     """One prediction, made without knowledge of the event's label.
 
-    Fields that do not apply, `probabilities` and `intervals`, are left out.
+    Fields that do not apply, `probabilities`, `intervals` and `explanation`, are left out.
     """
 
     model_config = _SENT_IN_PART
@@ -105,6 +117,9 @@ class Prediction(BaseModel):
         default=None,
         description="Where the label lies with the probability that is the key: lower and upper "
         "bound; only with `prediction_intervals`.",
+    )
+    explanation: PublishedExplanation | None = Field(
+        default=None, description="Only with `prediction_contributions`."
     )
 
 

@@ -50,6 +50,7 @@ class PredictionEncoder:
         y_pred: float | Mapping[Any, float],
         y: Any,
         intervals: Sequence[tuple[float, float]] = (),
+        explanation: tuple[float, Mapping[Any, float]] | None = None,
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         value: str
@@ -60,6 +61,8 @@ class PredictionEncoder:
         label = repr(y) if type(y) is float else _json(y)
         if intervals:
             end += self._intervals(intervals)
+        if explanation is not None:
+            end += _explanation(*explanation)
         text = (
             f'{self._begin}{partition},"offset":{offset}'
             f',"id":{"null" if event_id is None else quoted(event_id)}'
@@ -72,7 +75,9 @@ class PredictionEncoder:
         except UnicodeEncodeError:  # a key's bytes that are not UTF-8 are surrogate escapes
             if key is None or (readable := _readable(key)) == key:
                 raise
-            return self(partition, offset, event_id, time, readable, y_pred, y, intervals)
+            return self(
+                partition, offset, event_id, time, readable, y_pred, y, intervals, explanation
+            )
 
     def _intervals(self, intervals: Sequence[tuple[float, float]]) -> str:
         parts = (
@@ -87,6 +92,11 @@ def _of_classes(y_pred: Mapping[Any, float]) -> tuple[str, str]:
     best = max(y_pred, key=y_pred.__getitem__) if y_pred else None
     parts = (f'{{"class":{_json(c)},"p":{p!r}}}' for c, p in y_pred.items())
     return _json(best), f',"probabilities":[{",".join(parts)}]'
+
+
+def _explanation(baseline: float, contributions: Mapping[Any, float]) -> str:
+    parts = (f"{quoted(str(name))}:{value!r}" for name, value in contributions.items())
+    return f',"explanation":{{"baseline":{baseline!r},"contributions":{{{",".join(parts)}}}}}'
 
 
 def _json(value: Any) -> str:

@@ -42,6 +42,7 @@ class PredictionWriter(Listener):
         return self._encode(
             step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
             step.details.intervals,
+            step.details.explanation,
         )  # fmt: skip
 
 

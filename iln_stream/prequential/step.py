@@ -14,10 +14,13 @@ class Details(NamedTuple):
     ----------
     intervals
         Lower and upper bound for each level, in y's units.
+    explanation
+        The baseline, and what inputs contribute to the prediction's difference from it, by name.
 
     """
 
     intervals: tuple[tuple[float, float], ...] = ()
+    explanation: tuple[float, Mapping[Any, float]] | None = None
 
 
 NO_DETAILS = Details()

@@ -119,10 +119,12 @@ def _rebuild_one(
         decoder = build_decoder(settings, stream, task)
         state = LoopState(settings, learner, watched, decoder)
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
+        # Coverage counts intervals; nobody reads explanations.
+        unexplained = settings.model_copy(update={"prediction_contributions": 0})
         PrequentialLoop(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
             pending=state.pending, checkpoint=checkpoint, decoder=decoder,
-            details=build_details(settings, learner), weights=build_weights(settings, learner),
+            details=build_details(unexplained, learner), weights=build_weights(settings, learner),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

@@ -243,6 +243,12 @@ class Settings(CommandSettings):
         description="Levels of intervals that predictions carry, comma-separated: with `0.9`, each "
         "has one that contains the label in 90 % of the cases. Unset: none.",
     )
+    prediction_contributions: int = Field(
+        default=0,
+        ge=0,
+        description="How many inputs predictions name with what they contribute to the prediction, "
+        "the largest contributions first. It takes some hundred predictions an event. 0: none.",
+    )
     transactional: bool | None = Field(
         default=None,
         description="Publish predictions in transactions with their positions: readers of "

@@ -99,6 +99,17 @@ def test_encoder_writes_predictions(stream, event_id, key, time, y_pred, y):
     assert json.loads(text)["y_pred"] == y_pred  # with another parser, too
 
 
+@given(finite, st.dictionaries(texts, finite, max_size=3))
+def test_encoder_writes_explanations(baseline, contributions):
+    """Readers get the baseline and every contribution, whatever the inputs' names."""
+    encode = PredictionEncoder("s", MODEL.name, MODEL.version)
+    text = encode(3, 2**62, "e", 60.0, None, 1.5, None, (), (baseline, contributions))
+    assert read_prediction(text).explanation.model_dump() == {
+        "baseline": baseline,
+        "contributions": contributions,
+    }
+
+
 @given(probabilities, st.none() | classes)
 def test_encoder_writes_classes(y_pred, y):
     """Classes keep their type: true, 1 and "1" are three classes to a reader."""

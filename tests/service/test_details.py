@@ -8,7 +8,7 @@ import pytest
 
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.events import Prediction, read_prediction
-from iln_stream.service import Service, Settings, SettingsError
+from iln_stream.service import Service, Settings, SettingsError, build_learner
 
 
 def event(number: int, **more: Any) -> str:
@@ -49,6 +49,32 @@ def test_an_event_that_waits_for_its_label_has_an_interval() -> None:
     found = run(lines, prediction_intervals=(0.9,), pending_events=5)
     assert [each.offset for each in found] == list(range(41))
     assert found[-1].intervals is not None
+
+
+@pytest.mark.parametrize("learner", ["infinite-layer", "infinite-layer-classifier"])
+def test_the_largest_contributions(learner: str) -> None:
+    """They are those of `explain_one` before the label is learned, which predicts the same."""
+    lines = [event(number) for number in range(60)]
+    found = run(lines, learner=learner, prediction_contributions=1)
+    plain = run(lines, learner=learner)
+    alone = build_learner(Settings(learner=learner))
+    for line, prediction, without in zip(lines, found, plain, strict=True):
+        given = json.loads(line)
+        expected = alone.explain_one(given["x"])
+        assert prediction.explanation is not None
+        assert prediction.explanation.baseline == expected.baseline
+        assert prediction.explanation.contributions == expected.largest(1)
+        assert prediction.model_copy(update={"explanation": None, "model": None}) == (
+            without.model_copy(update={"model": None})
+        )
+        alone.learn_one(given["x"], given["y"])
+    assert len(found[-1].explanation.contributions) == 1  # type: ignore[union-attr]
+
+
+def test_a_learner_that_explains_nothing() -> None:
+    """Contributions of such a learner are an error before anything is read."""
+    with pytest.raises(SettingsError, match="prediction_contributions: ScaledTarget explains no"):
+        Service(Settings(source="e.jsonl", learner="pool", prediction_contributions=2))
 
 
 @pytest.mark.parametrize("learner", ["pool", "infinite-layer-classifier"])
