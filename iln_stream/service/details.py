@@ -21,13 +21,13 @@ def build_details(settings: Settings, learner: Any) -> Callable[[dict[str, float
     if not (levels or n_largest):
         return None
     model = learner.learner if isinstance(learner, PredictOnly) else learner
-    interval = getattr(model, "predict_interval", None)
+    interval: Any = getattr(model, "predict_interval", None)
     if levels and interval is None:
         raise SettingsError(
             f"prediction_intervals: {type(model).__name__} has no intervals (no method "
             "predict_interval): unset it, or set learner = infinite-layer"
         )
-    explain = getattr(model, "explain_one", None)
+    explain: Any = getattr(model, "explain_one", None)
     if n_largest and explain is None:
         raise SettingsError(
             f"prediction_contributions: {type(model).__name__} explains no prediction (no method "
