@@ -22,7 +22,11 @@ Moment = Annotated[
         {
             "anyOf": [
                 {"type": "string", "format": "date-time"},
-                {"type": "number", "minimum": -62_135_596_800_000, "maximum": 253_402_300_799_999},
+                {
+                    "type": "number",
+                    "minimum": -62_135_596_800_000,
+                    "exclusiveMaximum": 253_402_300_800_000,
+                },
             ]
         }
     ),
