@@ -161,6 +161,44 @@ class Frame:
             left_out += int((~has_place).sum())
         return X, left_out
 
+    def targets(self, y: Any) -> NDArray[np.float64]:
+        """Return the rows' targets, a series, an array or a list, as numbers.
+
+        Raises
+        ------
+        ValueError
+            When one is missing or not finite, or they are not those of the rows.
+
+        """
+        self._require_index(y)
+        return targets(y, len(self))
+
+    def labels(self, y: Any) -> list[Any]:
+        """Return the rows' classes, a series, an array or a list.
+
+        Raises
+        ------
+        ValueError
+            When one is missing, or they are not those of the rows.
+
+        """
+        self._require_index(y)
+        return labels(y, len(self))
+
+    def _require_index(self, y: Any) -> None:
+        """Refuse labels whose index says that they are in another order."""
+        import narwhals as nw
+
+        series = nw.from_native(y, series_only=True, pass_through=True)
+        if not isinstance(series, nw.Series):
+            return
+        own, other = nw.maybe_get_index(self.table), nw.maybe_get_index(series)
+        if own is not None and other is not None and not own.equals(other):
+            raise ValueError(
+                "y has another index than X: give the labels in the order of the rows, as "
+                "y.loc[X.index], or as an array"
+            )
+
     def series(self, values: Any) -> Any:
         """Return predictions, an array or a list, as a series of the table's kind and index."""
         import narwhals as nw

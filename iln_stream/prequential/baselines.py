@@ -70,7 +70,7 @@ class Baselines:
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return the running score of one baseline as text."""
+        """Return the running scores as text, to stand beside those of the learner."""
         raise NotImplementedError
 
     def state(self) -> StateDict:
@@ -147,8 +147,9 @@ class RegressionBaselines(Baselines):
         )
 
     def summary(self) -> str:
-        """Return the running MAE of the running mean."""
-        return f"running mean {self.by_name['running_mean'].running:.4g}"
+        """Return the running MAE of the better baseline."""
+        best = min(self.by_name, key=lambda name: self.by_name[name].running)
+        return f"{best.replace('_', ' ')} {self.by_name[best].running:.4g}"
 
     def state(self) -> StateDict:
         """Return the scores, and what predicts, as plain values."""
@@ -246,8 +247,10 @@ class ClassificationBaselines(Baselines):
         )
 
     def summary(self) -> str:
-        """Return the running accuracy of the majority class."""
-        return f"majority class {1.0 - self.by_name['majority_class'].running:.4g}"
+        """Return the log loss of the frequencies, and the accuracy of the majority class."""
+        loss = self.by_name["class_frequencies"].running
+        accuracy = 1.0 - self.by_name["majority_class"].running
+        return f"class frequencies {loss:.4g}, majority class {accuracy:.4g}"
 
     def state(self) -> StateDict:
         """Return the scores, and what predicts, as plain values."""

@@ -34,7 +34,7 @@ def test_json_lines_file(run, tmp_path):
     done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl")
     assert done.code == 0
     assert "50 events, 1 dead letters; running loss " in done.err
-    assert re.search(r", MAE \S+ \(running mean \S+\)", done.err)
+    assert re.search(r", MAE \S+ \((running mean|last value) \S+\)", done.err)
     assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 50
     assert lines((tmp_path / "dead-letters.jsonl").read_text())[0]["offset"] == 50
 

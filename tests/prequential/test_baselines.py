@@ -1,6 +1,7 @@
 """`Baselines`: scored on the learner's labelled events, without looking ahead."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -148,9 +149,13 @@ def test_names_of_the_metrics():
 
 
 def test_summaries():
-    """The summary is the running score of one baseline."""
-    regression, classification = Regression().baselines(5), Classification().baselines(5)
-    regression.update([step(1.0), step(3.0)])
-    classification.update([step("a"), step("a")])
-    assert regression.summary() == "running mean 1.5"
-    assert classification.summary() == "majority class 0.5"
+    """The summary is that of the better baseline of numbers, and of both of classes, in the order
+    of the learner's log loss and accuracy."""
+    steady, walk = Regression().baselines(5), Regression().baselines(5)
+    steady.update([step(1.0), step(3.0), step(1.0), step(3.0)])
+    walk.update([step(float(t)) for t in range(9)])
+    classes = Classification().baselines(5)
+    classes.update([step("a"), step("a")])
+    assert steady.summary() == "running mean 1.333"
+    assert walk.summary() == "last value 0.8889"
+    assert re.fullmatch(r"class frequencies \S+, majority class 0.5", classes.summary())

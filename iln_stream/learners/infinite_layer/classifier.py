@@ -10,7 +10,7 @@ from river import base
 
 from iln_stream.errors import StateError
 from iln_stream.explaining import Explanation
-from iln_stream.learners.frames import Frame, labels
+from iln_stream.learners.frames import Frame
 from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects, ClassLook
 from iln_stream.learners.infinite_layer.categories.hashed_categories import (
     Divided,
@@ -267,7 +267,7 @@ class InfiniteLayerClassifier(
 
         """
         frame = Frame(X)
-        self._learn_rows(frame, [_as_label(label) for label in labels(y, len(frame))])
+        self._learn_rows(frame, [_as_label(label) for label in frame.labels(y)])
 
     @property
     def n_learned(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.explaining import Explanation
-from iln_stream.learners.frames import Frame, targets
+from iln_stream.learners.frames import Frame
 from iln_stream.learners.infinite_layer.categories.effects import Effects
 from iln_stream.learners.infinite_layer.categories.hashed_categories import (
     Divided,
@@ -338,7 +338,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
         """
         frame = Frame(X)
-        self._learn_rows(frame, np.clip(targets(y, len(frame)), -LARGEST_VALUE, LARGEST_VALUE))
+        self._learn_rows(frame, np.clip(frame.targets(y), -LARGEST_VALUE, LARGEST_VALUE))
 
     @property
     def n_learned(self) -> int:

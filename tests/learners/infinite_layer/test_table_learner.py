@@ -195,6 +195,18 @@ def test_the_index_of_pandas_is_kept():
     assert learner.n_learned == 3
 
 
+@pytest.mark.parametrize("name", ["fast", "classifier"])
+def test_labels_in_another_order_are_refused(name):
+    """A shuffled series of pandas would be learned with the wrong rows."""
+    learner, X = MAKERS[name](), pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    y = pd.Series(label(name, [1.0, -1.0, 1.0]))
+    with pytest.raises(ValueError, match="another index than X"):
+        learner.learn_many(X, y.loc[[2, 0, 1]])
+    learner.learn_many(X, y.loc[[2, 0, 1]].to_numpy())  # an array has no index
+    learner.learn_many(X.loc[[2, 0, 1]], y.loc[[2, 0, 1]])
+    assert learner.n_learned == 6
+
+
 def test_before_the_first_class():
     """There are no probabilities, and no class."""
     X = pd.DataFrame({"a": [1.0, 2.0]})
