@@ -167,6 +167,19 @@ class Settings(CommandSettings):
         description="Folder for snapshots: each learner's state with its position in the topic. "
         "A run resumes from the newest one, even after a crash. Unset: each run starts over.",
     )
+    warm_start: TextList = Field(
+        default=(),
+        description="Files of history, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
+        "`.parquet`): a run without a snapshot learns them in this order, saves a snapshot, and "
+        "then goes on with the log at `start`. Later runs resume and don't read them.",
+    )
+    warm_start_fields: JsonObject = Field(
+        default_factory=dict,
+        description="Settings of fields that are different for these files: `target`, `features`, "
+        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
+        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
+        "have no such field.",
+    )
     snapshot_events: int = Field(
         default=100_000, ge=1, description="Take a snapshot after this many records at the latest."
     )
@@ -332,8 +345,15 @@ class Settings(CommandSettings):
         "registry_options",
         "registry_secrets",
         "types",
+        "warm_start_fields",
         mode="before",
     )(json_object)
     _split = field_validator(
-        "features", "ignore", "time_features", "null_values", "prediction_intervals", mode="before"
+        "features",
+        "ignore",
+        "time_features",
+        "null_values",
+        "prediction_intervals",
+        "warm_start",
+        mode="before",
     )(text_list)
