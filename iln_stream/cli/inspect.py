@@ -74,10 +74,10 @@ def _history(history: dict[str, Any] | None) -> dict[str, str]:
         for each in history["files"]
     ]
     start = ", ".join(f"offset {at:,} of partition {p}" for p, at in history["start"].items())
+    first, last = history["first_time"] or "unknown", history["last_time"] or "unknown"
     return {
         "history: files": "\n".join(files),
-        "history: times": f"{history['first_time'] or 'unknown'} to {history['last_time'] or 'unknown'}"
-        f", {history['n_older']:,} events older than the one before",
+        "history: times": f"{first} to {last}, {history['n_older']:,} out of order",
         "history: scores": history["scores"],
         "history: then": f"from {start}",
     }

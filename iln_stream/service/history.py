@@ -16,7 +16,7 @@ from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.events import EnvelopeDecoder, MalformedError
 from iln_stream.listeners import EventOrder, LoggedProgress, Metrics, Progress
 from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import Listener, PrequentialLoop, Task
+from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop, Task
 from iln_stream.service.addresses import stream_options
 from iln_stream.service.decoding import FIELDS, NOTATION, build_decoder, described, mapping_of
 from iln_stream.service.loop_state import LoopState
@@ -167,6 +167,11 @@ class History:
         try:
             if not self._stopped:
                 loop.run()
+        except NothingLearnedError as error:
+            raise SettingsError(
+                f"warm_start: {error}. `iln-stream inspect-source` shows the fields of the file; "
+                "settings for these files only: warm_start_fields"
+            ) from error
         finally:
             for listener in loop.listeners:
                 listener.close()
