@@ -19,7 +19,7 @@ from iln_stream.service.details import build_details
 from iln_stream.service.history import History
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
-from iln_stream.service.readers import Reader, readers
+from iln_stream.service.readers import Reader, readers, start_of
 from iln_stream.service.recovery import Recovery, history_of
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warm_start import named
@@ -97,7 +97,9 @@ def _rebuild_one(
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
     settings = settings.model_copy(update=at_the_end)
     # With `latest`, the first run began at the end of the log, which no one knows any more.
-    start: Start = "earliest" if settings.start in (None, "latest") else settings.start
+    start: Start = (
+        "earliest" if settings.start in (None, "latest") else start_of(settings) or "earliest"
+    )
     with ExitStack() as opened:
         recovery = Recovery(settings, stream, reader, forget=True)
         opened.callback(recovery.close)

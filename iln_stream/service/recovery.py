@@ -11,7 +11,7 @@ from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import build_learner
-from iln_stream.service.readers import Reader
+from iln_stream.service.readers import Reader, start_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.takeover import predecessor
 from iln_stream.snapshots import (
@@ -181,7 +181,7 @@ class Recovery:
     def start(self, partition: int) -> Start | None:
         """Return where to start reading a partition."""
         if (header := self.header) is None:
-            return self._settings.start
+            return start_of(self._settings)
         if partition not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
         return Resume(header.positions[partition], header.topic_id, self._settings.accept_loss)

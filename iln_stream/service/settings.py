@@ -49,11 +49,12 @@ class Settings(CommandSettings):
         description="`topic`: one learner for all partitions, which learns in order of arrival "
         "(snapshots record that order); `partition`: one learner per partition.",
     )
-    start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
+    start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
         default=None,
-        description="Where a run from a log begins: `earliest`, `latest`, or the first record at "
-        "or after a time (RFC 3339). Required on the first run from Kafka; unset, `sqlite:PATH` "
-        "begins at `earliest`. With `snapshots`, later runs resume.",
+        description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
+        "after a time (RFC 3339), or an offset in a single partition. Required on the "
+        "first run from Kafka; unset, `sqlite:PATH` begins at `earliest`. With `snapshots`, later "
+        "runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -307,6 +308,10 @@ class Settings(CommandSettings):
     def _parse_start(cls, value: object) -> object:
         if value is None or value in ("earliest", "latest"):
             return value
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
         moment = value
         if isinstance(value, str):
             try:
@@ -315,7 +320,8 @@ class Settings(CommandSettings):
                 moment = None
         if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
             raise ValueError(
-                "expected earliest, latest or a time with a UTC offset, like 2026-01-31T12:00:00Z"
+                "expected earliest, latest or a time with a UTC offset, like "
+                "2026-01-31T12:00:00Z, or the offset of a record"
             )
         return moment
 

@@ -115,12 +115,13 @@ def _warm(
     if settings.start is None:
         raise SettingsError(
             f"start: say where {stream.address} goes on after the history: earliest (all that it "
-            "holds), latest (what comes from now on) or a time, like 2026-01-31T12:00:00Z"
+            "holds), latest (what comes from now on), a time, like 2026-01-31T12:00:00Z, or an "
+            "offset"
         )
     files = History(settings)
     inputs: list[Log] = []
     for partition in reader.partitions:  # opened first: `latest` is the end before the history
-        inputs.append(stream.log(partition, settings.start))
+        inputs.append(stream.log(partition, recovery.start(partition)))
         opened.callback(inputs[-1].close)
     source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
     start = {str(partition): at for partition, at in source.positions.items()}

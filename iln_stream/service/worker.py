@@ -18,7 +18,7 @@ from iln_stream.service.loop_state import LoopState
 from iln_stream.service.model_version import model_name, version_of_settings
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.published import build_publisher
-from iln_stream.service.readers import Reader
+from iln_stream.service.readers import Reader, start_of
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
 from iln_stream.service.warm_start import warn_of_other_history
@@ -179,7 +179,7 @@ def _open_source(
     with ExitStack() as opened:
         inputs: list[Log] = []
         for partition in reader.partitions:
-            start = recovery.start(partition) if recovery else settings.start
+            start = recovery.start(partition) if recovery else start_of(settings)
             inputs.append(stream.log(partition, start))
             opened.callback(inputs[-1].close)
         if len(inputs) == 1:

@@ -107,6 +107,21 @@ def test_the_log_goes_on_at_its_end_before_the_history(path: Path) -> None:
     assert found.learner == reference(chosen, range(N + 10))
 
 
+def test_the_log_goes_on_at_an_offset(path: Path) -> None:
+    """The first record of the log that is learned is the one at the offset; several partitions
+    have no one offset."""
+    fill(path, range(N - 7, N + 10))  # the log began while the history was still written
+    chosen = settings(path, csv(path.with_name("h.csv"), range(N)), start=7)
+    (warmed,) = warm_start(chosen)
+    assert warmed.history["start"] == {"0": 7}
+    Service(chosen).run()
+    found = saved(path.parent / "state", "log-events")
+    assert found.learner == reference(chosen, range(N + 10))
+    create_topic(other := path.with_name("two.db"), "events", 2)
+    with pytest.raises(SettingsError, match="start = 7: an offset needs a single partition"):
+        warm_start(settings(other, *chosen.warm_start, start=7))
+
+
 def test_a_later_run_does_not_need_the_file(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The second run resumes, says that it does not learn the history again, and keeps its
     description, although the file is gone."""
