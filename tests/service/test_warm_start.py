@@ -4,15 +4,21 @@ import gzip
 import json
 import logging
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.embedded_log import append
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import produce
 from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, RefusedError
+from iln_stream.publishing import Follower
 from iln_stream.service import Service, Settings, SettingsError, build_learner, rebuild, warm_start
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
@@ -227,6 +233,15 @@ def test_several_partitions(path: Path, per: str) -> None:
     assert all(each.header.configuration["history"]["n_labelled"] == N for each in found)
 
 
+def test_a_warm_start_of_some_partitions_goes_on(path: Path) -> None:
+    """If one partition's learner is there and another's is not, only the latter is taught."""
+    create_topic(path, "events", 2)
+    chosen = settings(path, csv(path.with_name("h.csv"), range(N)), learner_per="partition")
+    warm_start(chosen)
+    shutil.rmtree(path.parent / "state" / "log-events-1")
+    assert [each.reader.name for each in warm_start(chosen)] == ["1"]
+
+
 def test_ids_pending_events_and_last_time_go_on(path: Path) -> None:
     """The log's loop knows the ids of the history, its events that wait for a label, and its last
     time: a repeat is skipped, a late label is learned, `since_last` counts from the history."""
@@ -375,3 +390,45 @@ def test_predictions_name_another_model(path: Path) -> None:
         Service(settings(path, *files, snapshots=str(state), predictions=str(out))).run()
         versions.add(json.loads(out.read_text())["model"]["version"])
     assert len(versions) == 3
+
+
+def test_kafka(broker: KafkaBroker, topic: str, path: Path) -> None:
+    """On a real broker the topic goes on at its end before the history, too."""
+    produce(broker.bootstrap, topic, [(None, b'{"a": 9, "y": 9}')] * 3)
+    chosen = settings(
+        path, csv(path.with_name("h.csv"), range(N)), source="kafka", bootstrap=broker.bootstrap,
+        topic=topic, start="latest",
+    )  # fmt: skip
+    (warmed,) = warm_start(chosen)
+    assert warmed.history["start"] == {"0": 3}
+    later = [(None, json.dumps(fields(n)).encode()) for n in range(N, N + 10)]
+    produce(broker.bootstrap, topic, later)
+    Service(chosen).run()
+    found = saved(path.parent / "state", topic)
+    assert found.learner == reference(chosen, range(N + 10))
+    assert found.header.positions == {0: 13}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_classes_from_other_formats(path: Path, form: str) -> None:
+    """Classes are learned from JSON lines and Parquet, and published versions count them."""
+    rows = [{"a": float(n % 7), "y": n % 7 > 3} for n in range(N)]
+    history = path.with_name(f"h.{form}")
+    if form == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), history)
+    else:
+        history.write_text("\n".join(map(json.dumps, rows)))
+    append(path, [json.dumps(row).encode() for row in rows[:10]])
+    chosen = settings(
+        path, str(history), time_field=None, learner="infinite-layer-classifier",
+        learner_options={}, publish=str(path.with_name("models")),
+    )  # fmt: skip
+    service = Service(chosen)
+    service.run()
+    scores = service.workers[0].watched.scores
+    assert scores.n_labelled == 10
+    assert "accuracy 1" in scores.summary()  # it begins with what the history taught
+    follower = Follower(path.with_name("models") / "log-events-0.model")
+    assert follower.refresh()
+    assert follower.current is not None
+    assert follower.current.n_learned == N + 10
