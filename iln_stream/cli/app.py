@@ -125,6 +125,24 @@ def rebuild(
     rebuild_learners(settings, until, skip, console)
 
 
+@app.command("warm-start")
+@with_settings
+def warm_start(
+    settings: Settings,
+    warm_start: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of history in the order of time: `.csv`, `.jsonl` (or `.gz`), `.parquet`.",
+        ),
+    ],
+) -> None:
+    """Learn files of history into a first snapshot, from which `run` goes on with the log."""
+    from iln_stream.cli.warm_start import warm_start_learners
+
+    warm_start_learners(settings, console)
+
+
 @app.command()
 @with_settings
 def predict(

@@ -10,6 +10,7 @@ from iln_stream.frozen import freeze, freeze_learner
 from iln_stream.frozen.card import TITLE, ModelCard, mean_scores
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
+from iln_stream.service.recovery import HISTORY
 from iln_stream.snapshots import Snapshot, learner_of, snapshot_at
 
 
@@ -67,6 +68,8 @@ def export_model(
 
 def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
     header = snapshot.header
+    settings = dict(header.configuration)
+    history = settings.pop(HISTORY, None)
     parameters = learner._arguments() if isinstance(learner, EngineLearner) else {}
     return ModelCard(
         name=name,
@@ -77,9 +80,10 @@ def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
             "n_partitions": header.n_partitions,
             "next_offsets": {str(p): at for p, at in header.positions.items()},
             "epoch": header.epoch,
+            **({} if history is None else {"learned before the stream": history}),
         },
         saved_at=header.saved_at,
-        settings={**header.configuration, "seed_of_learner": header.seed},
+        settings={**settings, "seed_of_learner": header.seed},
         versions=header.versions,
         scores=mean_scores(snapshot.state["counts"]["scores"]),
     )

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from iln_stream.errors import SnapshotError
+from iln_stream.service.recovery import HISTORY
 from iln_stream.snapshots import Snapshot, SnapshotFolder, read_snapshot
 from iln_stream.state import pack
 
@@ -37,6 +38,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     n_bytes = sum(array.nbytes for array in arrays.values()) + len(text)
     counts = snapshot.state["counts"]
     scores = counts["scores"]
+    settings = {name: v for name, v in header.configuration.items() if name != HISTORY}
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -47,10 +49,11 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         "next offset": ", ".join(f"{at:,}" for at in header.positions.values()),
         "epoch": header.epoch,
         "saved at": header.saved_at,
-        "configuration": ", ".join(f"{k} = {v!r}" for k, v in header.configuration.items()),
+        "configuration": ", ".join(f"{k} = {v!r}" for k, v in settings.items()),
         "configuration hash": header.configuration_hash,
         "seed": header.seed,
         "learner": _learner(snapshot),
+        **_history(header.configuration.get(HISTORY)),
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
         **_running(scores),
@@ -59,6 +62,25 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     }.items():
         table.add_row(name, str(value))
     return table
+
+
+def _history(history: dict[str, Any] | None) -> dict[str, str]:
+    """Return what was learned from files before the log; nothing if there were none."""
+    if history is None:
+        return {}
+    files = [
+        f"{each['name']}: {each['n_events']:,} events, {each['n_labelled']:,} of them learned, "
+        f"{each['n_dead_letters']:,} dead letters, SHA-256 {each['sha256']}"
+        for each in history["files"]
+    ]
+    start = ", ".join(f"offset {at:,} of partition {p}" for p, at in history["start"].items())
+    first, last = history["first_time"] or "unknown", history["last_time"] or "unknown"
+    return {
+        "history: files": "\n".join(files),
+        "history: times": f"{first} to {last}, {history['n_older']:,} out of order",
+        "history: scores": history["scores"],
+        "history: then": f"from {start}",
+    }
 
 
 def _running(scores: dict[str, Any]) -> dict[str, str]:

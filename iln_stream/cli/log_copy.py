@@ -21,6 +21,7 @@ from iln_stream.cli.log import embedded, starts, topic_state
 from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings, output_stream, source_stream
+from iln_stream.service.readers import start_of
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.streams import Start, StreamOptions
 from iln_stream.streams.copying import Again, Progress, export_records, import_records
@@ -59,7 +60,7 @@ def import_stream(settings: Settings, address: str, how: Again | None, console: 
     if source.place == target.place:
         raise IlnError(f"{source.address} can't be imported into itself: give another topic")
     source.wait()
-    start: Start = settings.start or "earliest"
+    start: Start = start_of(settings) or "earliest"
     with _shown(f"{source.address} → {target.address}", console) as progress:
         import_records(source, target, start, how, progress)
     _report(progress, f"imported from {source.address} to {target.address}", console)

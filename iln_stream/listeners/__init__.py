@@ -3,11 +3,14 @@
 - `model_metrics.py`: the metrics of one learner: counts, time, lag;
 - `metrics.py`: exports the metrics of all learners to Prometheus;
 - `writers.py`: write predictions and dead letters to sinks;
-- `progress.py`: a progress bar in a terminal;
+- `progress.py`: a progress bar in a terminal; `logged_progress.py`: progress in the log;
+- `event_order.py`: whether events come in the order of their times;
 - `connection_log.py`: logs when a source loses its broker and when it reconnects.
 """
 
 from iln_stream.listeners.connection_log import ConnectionLog
+from iln_stream.listeners.event_order import EventOrder
+from iln_stream.listeners.logged_progress import LoggedProgress
 from iln_stream.listeners.metrics import Metrics
 from iln_stream.listeners.model_metrics import ModelMetrics
 from iln_stream.listeners.progress import Progress
@@ -20,6 +23,8 @@ from iln_stream.listeners.writers import (
 __all__ = [
     "ConnectionLog",
     "DeadLetterWriter",
+    "EventOrder",
+    "LoggedProgress",
     "Metrics",
     "ModelMetrics",
     "PredictionWriter",

@@ -17,6 +17,7 @@ Modules, from the whole to its parts:
 - `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
 - `prediction.py`: predicts a stream with a learner that does not learn;
 - `rebuild.py`: learns the log again to replace snapshots;
+- `warm_start.py`: lets new learners learn files before their log; `history.py`: these files;
 - `readers.py`: which partitions each learner reads, and its seed;
 - `recovery.py`: restores a learner from its snapshots, and saves new ones;
 - `takeover.py`: whether a learner may resume from another's snapshots;
@@ -48,6 +49,7 @@ from iln_stream.service.prediction import predict
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
+from iln_stream.service.warm_start import warm_start
 
 __all__ = [
     "BOUNDED",
@@ -67,4 +69,5 @@ __all__ = [
     "source_stream",
     "stream_options",
     "task_of",
+    "warm_start",
 ]

@@ -6,6 +6,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.service.addresses import check_addresses, output_stream, source_stream
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
+from iln_stream.service.history import settings_of_files
 from iln_stream.service.learners import build_learner
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.weights import build_weights
@@ -48,10 +49,25 @@ def check_settings(settings: Settings) -> None:
             f"snapshots: a run can't resume reading {source.address}; unset snapshots, or read a "
             "log such as kafka:TOPIC or sqlite:PATH"
         )
+    if settings.warm_start:
+        _check_warm_start(settings, source)
     if source.needs_start and settings.snapshots is None and settings.start is None:
         raise SettingsError(
             f"start: choose where to begin in {source.address}: earliest, latest or a time"
         )
+
+
+def _check_warm_start(settings: Settings, source: Scheme) -> None:
+    if not source.is_log:
+        raise SettingsError(
+            f"warm_start: after the history a run goes on with a log, and {source.address} is "
+            "none: set source to kafka:TOPIC or sqlite:PATH"
+        )
+    if settings.snapshots is None:
+        raise SettingsError(
+            "warm_start: set snapshots, the folder that keeps what was learned from the history"
+        )
+    settings_of_files(settings)
 
 
 def _warn_of_ignored(settings: Settings, source: Scheme) -> None:

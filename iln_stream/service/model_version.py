@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from iln_stream._version import __version__
@@ -19,13 +20,15 @@ def model_name(settings: Settings, stream: str) -> str:
     return settings.model or f"{stream}/{settings.learner}"
 
 
-def version_of_settings(settings: Settings, seed: int) -> str:
-    """Return a digest of what determines a learner beside the stream.
+def version_of_settings(
+    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+) -> str:
+    """Return a digest of what determines a learner beside the stream, with its history.
 
     Not of its state: a run that is resumed after a crash repeats predictions to the last byte, and
     its learner went through other snapshots. Partition and offset of an event name the state.
     """
-    determining = {**configuration(settings), "seed": seed, "release": __version__}
+    determining = {**configuration(settings, history), "seed": seed, "release": __version__}
     return _digest(json.dumps(determining, sort_keys=True).encode())
 
 

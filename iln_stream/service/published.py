@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ def build_publisher(
     learner: Any,
     task: Task,
     counts: ModelMetrics,
+    history: Mapping[str, Any] | None = None,
 ) -> Publisher | None:
     """Return the publisher of a reader's learner; None if `publish` is unset.
 
@@ -38,6 +40,8 @@ def build_publisher(
         Regression or classification.
     counts
         Counts the learned events, also those of runs before.
+    history
+        Describes what was learned before the log; None: nothing.
 
     Raises
     ------
@@ -47,6 +51,7 @@ def build_publisher(
     """
     if settings.publish is None:
         return None
+    n_before = 0 if history is None else history["n_labelled"]
     log = cast(Log, source) if stream.is_log else None
     return Publisher(
         Path(settings.publish) / f"{published_name(stream, reader)}.model",
@@ -55,11 +60,11 @@ def build_publisher(
         allow_pickle=settings.snapshot_pickle,
         task=task.name,
         name=settings.learner,
-        n_learned=lambda: counts.scores.n_labelled,
+        n_learned=lambda: n_before + counts.scores.n_labelled,
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash({**configuration(settings), "seed": reader.seed}),
+        configuration=_hash({**configuration(settings, history), "seed": reader.seed}),
         resumable=log is not None,
     )
 

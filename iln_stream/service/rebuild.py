@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from typing import Any
 
 from prometheus_client.registry import CollectorRegistry
 
@@ -15,14 +16,16 @@ from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details
+from iln_stream.service.history import History
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
-from iln_stream.service.readers import Reader, readers
-from iln_stream.service.recovery import Recovery
+from iln_stream.service.readers import Reader, readers, start_of
+from iln_stream.service.recovery import Recovery, history_of
 from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
 from iln_stream.service.weights import build_weights
-from iln_stream.streams import Scheme, Selection, Sequencer
+from iln_stream.streams import Resume, Scheme, Selection, Sequencer, Start
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +42,8 @@ def rebuild(
     already, and `run` resumes at the position of the snapshots. It saves nothing before the end,
     so an interrupted rebuild has no effect. New snapshots replace the old ones. Several partitions
     are learned in the order in which they arrive now. Learning begins at `start`; if that is
-    `latest`, at the first record that the log still holds.
+    `latest`, at the first record that the log still holds. A learner that learned files before the
+    log learns those of `warm_start` again, and the log from where it began then.
 
     Parameters
     ----------
@@ -93,17 +97,23 @@ def _rebuild_one(
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
     settings = settings.model_copy(update=at_the_end)
     # With `latest`, the first run began at the end of the log, which no one knows any more.
-    start = "earliest" if settings.start in (None, "latest") else settings.start
+    start: Start = (
+        "earliest" if settings.start in (None, "latest") else start_of(settings) or "earliest"
+    )
     with ExitStack() as opened:
         recovery = Recovery(settings, stream, reader, forget=True)
         opened.callback(recovery.close)
         reached = recovery.reached
+        history = _history(settings, recovery)
         inputs: list[Selection] = []
         for partition in reader.partitions:
             stop_at = _stop_at(stream, partition, reached.get(partition, 0), until)
             skipped = skip.get(partition, ())
             _check_skip(partition, skipped, stop_at)
-            log_of_one = stream.log(partition, start, stop_at=stop_at)
+            begin: Start = start
+            if history is not None and (at := history["start"].get(str(partition))) is not None:
+                begin = Resume(at, None, accept_loss=True)  # where the log began after the history
+            log_of_one = stream.log(partition, begin, stop_at=stop_at)
             opened.callback(log_of_one.close)
             if recovery.is_of_another_topic(log_of_one.topic_id):
                 log_of_one.stop_here()
@@ -118,6 +128,10 @@ def _rebuild_one(
         )  # fmt: skip
         decoder = build_decoder(settings, stream, task)
         state = LoopState(settings, learner, watched, decoder)
+        if settings.warm_start:
+            began = {str(p): at for p, at in source.positions.items()}
+            taught = History(settings).teach(learner, task, state, decoder)
+            recovery.history = taught | {"start": began}
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
         # Coverage counts intervals; nobody reads explanations.
         unexplained = settings.model_copy(update={"prediction_contributions": 0})
@@ -131,6 +145,19 @@ def _rebuild_one(
         checkpoint.finish(always=True)
         _log_skipped(inputs)
         return positions
+
+
+def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
+    """Return the history of the snapshots; refuse to forget it."""
+    header = recovery.newest_readable
+    history = None if header is None else history_of(header)
+    if history is not None and not settings.warm_start:
+        raise SettingsError(
+            f"warm_start: the learner learned {named(history)} before the log: name the files, to "
+            "learn them again first; or, for a learner without them, start over in another folder "
+            "of snapshots"
+        )
+    return history
 
 
 def _stop_at(stream: Scheme, partition: int, reached: int, until: int | dt.datetime | None) -> int:

@@ -11,7 +11,7 @@ from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import build_learner
-from iln_stream.service.readers import Reader
+from iln_stream.service.readers import Reader, start_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.takeover import predecessor
 from iln_stream.snapshots import (
@@ -39,15 +39,26 @@ CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_ev
 """The settings that, with the log, determine a learner's state."""
 
 
-def configuration(settings: Settings) -> dict[str, Any]:
-    """Return the settings that determine a learner's state."""
+HISTORY = "history"
+"""Entry of a configuration that describes the files that were learned before the log."""
+
+
+def configuration(settings: Settings, history: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings that determine a learner's state, and the history that it learned."""
     chosen = {name: getattr(settings, name) for name in CONFIGURATION}
     # None, too, in snapshots of releases without class weights.
-    return {
+    found = {
         **chosen,
         "class_weights": settings.class_weights or None,
         "fields": described(settings),
     }
+    return found if history is None else {**found, HISTORY: history}
+
+
+def folder_of(settings: Settings, stream: Scheme, reader: Reader) -> Path:
+    """Return the folder of a reader's snapshots."""
+    assert settings.snapshots is not None
+    return Path(settings.snapshots) / f"{stream.name}-{reader.name}"
 
 
 class Recovery:
@@ -72,24 +83,28 @@ class Recovery:
         When the newest snapshot has another configuration or topic, or other learners learned
         some of the partitions.
 
+    Attributes
+    ----------
+    history : dict or None
+        Describes the files that were learned before the log, for the snapshots to come; None: none
+        were learned.
+
     """
 
     def __init__(
         self, settings: Settings, stream: Scheme, reader: Reader, forget: bool = False
     ) -> None:
-        assert settings.snapshots is not None
         self._settings = settings
         self._stream = stream
         self._reader = reader
-        path = Path(settings.snapshots) / f"{stream.name}-{reader.name}"
-        self._folder = SnapshotFolder(path, settings.snapshot_keep)
+        self._folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
         with ExitStack() as undo:
             self._folder.lock()
             undo.callback(self._folder.unlock)
             # Resume from our own folder, or from that of the learner we take over.
             self._from = self._folder
             if not self._folder.places():
-                older = predecessor(path.parent, stream.name, reader)
+                older = predecessor(self._folder.path.parent, stream.name, reader)
                 if older is not None:
                     older.lock()
                     undo.callback(older.unlock)
@@ -101,6 +116,7 @@ class Recovery:
             self._epoch = self._folder.claim_epoch()
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
+        self.history = None if self.header is None else history_of(self.header)
 
     @property
     def header(self) -> Header | None:
@@ -150,18 +166,22 @@ class Recovery:
                 ends[run.partition] = max(run.end, ends.get(run.partition, 0))
         return ends
 
+    @property
+    def newest_readable(self) -> Header | None:
+        """Header of the newest readable snapshot, also if the run starts over."""
+        headers = map(self._readable, self._from.places())
+        return next((header for header in headers if header is not None), None)
+
     def is_of_another_topic(self, topic_id: str | None) -> bool:
         """Whether the newest readable snapshot is of a topic with another id."""
-        for place in self._from.places():
-            if (header := self._readable(place)) is not None:
-                known = header.topic_id
-                return None not in (known, topic_id) and known != topic_id
-        return False
+        header = self.newest_readable
+        known = None if header is None else header.topic_id
+        return None not in (known, topic_id) and known != topic_id
 
     def start(self, partition: int) -> Start | None:
         """Return where to start reading a partition."""
         if (header := self.header) is None:
-            return self._settings.start
+            return start_of(self._settings)
         if partition not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
         return Resume(header.positions[partition], header.topic_id, self._settings.accept_loss)
@@ -218,7 +238,7 @@ class Recovery:
                 topic_id=source.topic_id,
                 n_partitions=source.n_partitions,
                 epoch=self._epoch,
-                configuration=configuration(settings),
+                configuration=configuration(settings, self.history),
                 seed=self._reader.seed,
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
             )
@@ -286,3 +306,8 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
+
+
+def history_of(header: Header) -> dict[str, Any] | None:
+    """Return the description of the files that were learned before the log; None: there is none."""
+    return header.configuration.get(HISTORY)

@@ -19,6 +19,7 @@ from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import readers
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.warm_start import warm_readers
 from iln_stream.service.warming import Warming
 from iln_stream.service.worker import Worker
 
@@ -56,10 +57,13 @@ class Service:
         stream.prepare()
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
+        parts = readers(settings, stream)
+        if settings.warm_start:
+            for warmed in warm_readers(settings, stream, parts, console):
+                log.info(warmed.summary)
         with ExitStack() as opened:
             metrics = Metrics(self.registry, settings.window)
             own = build_listeners(settings, listeners)
-            parts = readers(settings, stream)
             outputs = Outputs(settings, n_partitions)
             opened.callback(outputs.close)
             for reader in parts:

@@ -49,11 +49,12 @@ class Settings(CommandSettings):
         description="`topic`: one learner for all partitions, which learns in order of arrival "
         "(snapshots record that order); `partition`: one learner per partition.",
     )
-    start: Literal["earliest", "latest"] | AwareDatetime | None = Field(
+    start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
         default=None,
-        description="Where a run from a log begins: `earliest`, `latest`, or the first record at "
-        "or after a time (RFC 3339). Required on the first run from Kafka; unset, `sqlite:PATH` "
-        "begins at `earliest`. With `snapshots`, later runs resume.",
+        description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
+        "after a time (RFC 3339), or an offset in a single partition. Required on the "
+        "first run from Kafka; unset, `sqlite:PATH` begins at `earliest`. With `snapshots`, later "
+        "runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -166,6 +167,19 @@ class Settings(CommandSettings):
         default=None,
         description="Folder for snapshots: each learner's state with its position in the topic. "
         "A run resumes from the newest one, even after a crash. Unset: each run starts over.",
+    )
+    warm_start: TextList = Field(
+        default=(),
+        description="Files of history, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
+        "`.parquet`): a run without a snapshot learns them in this order, saves a snapshot, and "
+        "then goes on with the log at `start`. Later runs resume and don't read them.",
+    )
+    warm_start_fields: JsonObject = Field(
+        default_factory=dict,
+        description="Settings of fields that are different for these files: `target`, `features`, "
+        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
+        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
+        "have no such field.",
     )
     snapshot_events: int = Field(
         default=100_000, ge=1, description="Take a snapshot after this many records at the latest."
@@ -300,6 +314,10 @@ class Settings(CommandSettings):
     def _parse_start(cls, value: object) -> object:
         if value is None or value in ("earliest", "latest"):
             return value
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
         moment = value
         if isinstance(value, str):
             try:
@@ -308,7 +326,8 @@ class Settings(CommandSettings):
                 moment = None
         if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
             raise ValueError(
-                "expected earliest, latest or a time with a UTC offset, like 2026-01-31T12:00:00Z"
+                "expected earliest, latest or a time with a UTC offset, like "
+                "2026-01-31T12:00:00Z, or the offset of a record"
             )
         return moment
 
@@ -338,8 +357,15 @@ class Settings(CommandSettings):
         "registry_options",
         "registry_secrets",
         "types",
+        "warm_start_fields",
         mode="before",
     )(json_object)
     _split = field_validator(
-        "features", "ignore", "time_features", "null_values", "prediction_intervals", mode="before"
+        "features",
+        "ignore",
+        "time_features",
+        "null_values",
+        "prediction_intervals",
+        "warm_start",
+        mode="before",
     )(text_list)

@@ -18,9 +18,10 @@ from iln_stream.service.loop_state import LoopState
 from iln_stream.service.model_version import model_name, version_of_settings
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.published import build_publisher
-from iln_stream.service.readers import Reader
+from iln_stream.service.readers import Reader, start_of
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
+from iln_stream.service.warm_start import warn_of_other_history
 from iln_stream.service.weights import build_weights
 from iln_stream.snapshots import Checkpoint
 from iln_stream.streams import Log, Scheme, Sequencer, Source
@@ -75,6 +76,8 @@ class Worker:
                 recovery = Recovery(settings, stream, reader)
                 opened.callback(recovery.close)
                 _log_resumed(recovery, reader)
+                warn_of_other_history(settings, recovery.header)
+            history = None if recovery is None else recovery.history
             self.source = _open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
             self.learner = learner or _restored_or_new(settings, reader, recovery)
@@ -89,7 +92,7 @@ class Worker:
             if state.pending is not None:
                 metrics.export(self.watched.labels, state.pending.metrics())
             if version is None:
-                version = version_of_settings(settings, reader.seed)
+                version = version_of_settings(settings, reader.seed, history)
             encode = PredictionEncoder(self.source.stream, model, version, levels)
             writers = outputs.writers(self.source, reader.name, encode)
             if recovery is not None:
@@ -99,7 +102,7 @@ class Worker:
             observers: list[Listener] = [self.watched]
             if learner is None:
                 self._publisher = build_publisher(
-                    settings, stream, reader, self.source, self.learner, task, self.watched
+                    settings, stream, reader, self.source, self.learner, task, self.watched, history
                 )
             if self._publisher is not None:
                 metrics.export(self.watched.labels, self._publisher.metrics())
@@ -176,7 +179,7 @@ def _open_source(
     with ExitStack() as opened:
         inputs: list[Log] = []
         for partition in reader.partitions:
-            start = recovery.start(partition) if recovery else settings.start
+            start = recovery.start(partition) if recovery else start_of(settings)
             inputs.append(stream.log(partition, start))
             opened.callback(inputs[-1].close)
         if len(inputs) == 1:

@@ -126,16 +126,18 @@ def test_options(name, toml, monkeypatch):
     [
         ("earliest", "earliest"),
         ("latest", "latest"),
+        ("0", 0),
+        (1200, 1200),
         ("2026-01-31T12:00:00Z", dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
         ("2026-01-31T12:00:00+02:00", dt.datetime(2026, 1, 31, 10, tzinfo=dt.UTC)),
     ],
 )
 def test_start(said, meant):
-    """`start` is earliest, latest or a time."""
+    """`start` is earliest, latest, a time or an offset."""
     assert Settings.load(start=said).start == meant
 
 
-@pytest.mark.parametrize("said", ["2026-01-31T12:00:00", "2026-01-31", "Earliest", "", "0"])
+@pytest.mark.parametrize("said", ["2026-01-31T12:00:00", "2026-01-31", "Earliest", "", "-1", "1.5"])
 def test_start_that_is_ambiguous(said):
     """A time without a UTC offset is rejected, as it is ambiguous."""
     with pytest.raises(SettingsError, match=r"start \(--start, ILN_START\): expected earliest"):
@@ -154,7 +156,7 @@ def test_start_as_a_toml_time_without_offset(toml):
     expected = (
         r"^start \(--start, ILN_START\): expected earliest, latest or a time with a UTC offset"
     )
-    for said in ("2026-01-31T12:00:00", "2026-01-31", "5"):
+    for said in ("2026-01-31T12:00:00", "2026-01-31", "-5", "true"):
         with pytest.raises(SettingsError, match=expected):
             Settings.load(toml(f"start = {said}"))
 

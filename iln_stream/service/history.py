@@ -1,0 +1,292 @@
+"""Files that a learner learns before it reads a log."""
+
+import hashlib
+import logging
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from prometheus_client.registry import CollectorRegistry
+from rich.console import Console
+
+from iln_stream.errors import IlnError, SnapshotError
+from iln_stream.events import EnvelopeDecoder, MalformedError
+from iln_stream.listeners import EventOrder, LoggedProgress, Metrics, Progress
+from iln_stream.mapping import MappedDecoder
+from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop, Task
+from iln_stream.service.addresses import stream_options
+from iln_stream.service.decoding import FIELDS, NOTATION, build_decoder, described, mapping_of
+from iln_stream.service.loop_state import LoopState
+from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.weights import build_weights
+from iln_stream.state import StateDict
+from iln_stream.streams import Scheme, stream_at
+
+log = logging.getLogger(__name__)
+
+OF_FILES = (*FIELDS, *NOTATION, "separator", "decoder")
+"""The settings that may be different for files of history."""
+
+_MAY_BE_ABSENT = ("target", "id_field", "time_field", "weight_field", "decoder")
+
+
+class _File(NamedTuple):
+    """A file of history, with the settings that read it."""
+
+    stream: Scheme
+    settings: Settings
+
+
+class History:
+    """The files of `warm_start`, checked before any is learned.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+
+    Raises
+    ------
+    SettingsError
+        When a file is missing, its fields do not fit the settings, or a file begins before the one
+        before it.
+
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings_of_files(settings)
+        self._files = [self._file(name) for name in settings.warm_start]
+        self._stop: Callable[[], None] | None = None
+        self._stopped = False
+
+    def teach(
+        self,
+        learner: Any,
+        task: Task,
+        live: LoopState,
+        live_decoder: MappedDecoder | None,
+        console: Console | None = None,
+    ) -> dict[str, Any]:
+        """Let a learner learn the files, in the order given; return their description.
+
+        Each event is predicted, scored and learned as in a run. The scores are those of the
+        history: `live` gets the ids of recent events, the events that wait for a label and the time
+        of the last event, but no counts.
+
+        Parameters
+        ----------
+        learner
+            Learns the files.
+        task
+            Regression or classification.
+        live
+            State of the loop that will read the log.
+        live_decoder
+            Its decoder.
+        console
+            Draws progress if it is a terminal.
+
+        Raises
+        ------
+        IlnError
+            When a file has no record that can be learned, or a signal stopped it.
+
+        """
+        self._check_order(task)
+        order = EventOrder("history")
+        totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
+        counts = Metrics(CollectorRegistry(), self._settings.window)
+        times: StateDict | None = None
+        files: list[dict[str, Any]] = []
+        with stop_on_signals(self.stop):
+            for file in self._files:
+                name = Path(file.stream.name).name
+                log.info(f"learning {file.stream.address}, before the log")
+                decoder = build_decoder(file.settings, file.stream, task)
+                _continue(decoder, times)
+                order.name = name
+                shown: list[Listener] = [LoggedProgress(name)]
+                if console is not None and console.is_terminal:
+                    shown.append(Progress(name, None, console, task))
+                with closing(file.stream.source()) as source:
+                    if not files:
+                        watched = counts.watch(
+                            learner, source, "history", task, self._settings.pending_events or 0
+                        )
+                    before = _counted(watched)
+                    loop = PrequentialLoop(
+                        source, learner, [order, *shown, watched],
+                        recent_ids=live.recent_ids, pending=live.pending, task=task,
+                        decoder=decoder or EnvelopeDecoder(task.event_type, task.label_type),
+                        weights=build_weights(file.settings, learner), never_learned=True,
+                    )  # fmt: skip
+                    self._run(loop)
+                if decoder is not None:
+                    times = decoder.state()["time_features"]
+                now = _counted(watched)
+                files.append(
+                    {
+                        "name": name,
+                        "sha256": _digest(Path(file.stream.name)),
+                        **{key: now[key] - before[key] for key in totals},
+                    }
+                )
+        if live.pending is not None:
+            live.pending.n_expired = 0
+        _continue(live_decoder, times)
+        totals = _counted(watched)
+        if not totals["n_labelled"]:
+            raise SettingsError(
+                "warm_start: no record has a label, so that nothing was learned: set target to "
+                "the field of the label"
+            )
+        if order.n_older:
+            log.warning(f"history: {order.n_older} events are older than the event before")
+        return {
+            "files": files,
+            "fields": described(self._settings),
+            **totals,
+            "n_older": order.n_older,
+            "first_time": _text(order.first),
+            "last_time": _text(order.last),
+            "scores": f"{watched.scores.summary()} ({watched.baselines.summary()})",
+        }
+
+    def stop(self) -> None:
+        """End `teach` with an error after the current event."""
+        self._stopped = True
+        if self._stop is not None:
+            self._stop()
+
+    def _run(self, loop: PrequentialLoop) -> None:
+        self._stop = loop.stop
+        try:
+            if not self._stopped:
+                loop.run()
+        except NothingLearnedError as error:
+            raise SettingsError(
+                f"warm_start: {error}. `iln-stream inspect-source` shows the fields of the file; "
+                "settings for these files only: warm_start_fields"
+            ) from error
+        finally:
+            for listener in loop.listeners:
+                listener.close()
+        if self._stopped:
+            raise IlnError(
+                "stopped while learning the history: nothing was saved, and the next run begins "
+                "with the history anew"
+            )
+
+    def _file(self, name: str) -> _File:
+        if not Path(name).is_file():
+            raise SettingsError(
+                f"warm_start: there is no file {name}; give .csv or .jsonl files (or .gz), or "
+                ".parquet files, in the order of time"
+            )
+        stream = stream_at(name, stream_options(self._settings))
+        settings = self._settings
+        if settings.decoder is not None and stream.form != "json":
+            settings = settings.model_copy(update={"decoder": None})
+        try:
+            mapping_of(settings, stream)
+        except SettingsError as error:
+            raise SettingsError(
+                f"warm_start: {error} (settings for these files only: warm_start_fields)"
+            ) from error
+        return _File(stream, settings)
+
+    def _check_order(self, task: Task) -> None:
+        """Refuse files whose first events are not in the order of time."""
+        before: tuple[str, float] | None = None
+        for file in self._files:
+            time = _first_time(file, task)
+            if time is None:
+                continue
+            if before is not None and time < before[1]:
+                raise SettingsError(
+                    f"warm_start: {file.stream.address} begins at {_text(time)}, before "
+                    f"{before[0]}: give the files in the order of time"
+                )
+            before = file.stream.address, time
+
+
+def settings_of_files(settings: Settings) -> Settings:
+    """Return the settings that read the files of history: those of the log, as far as they differ.
+
+    Raises
+    ------
+    SettingsError
+        When `warm_start_fields` has an invalid or unknown setting.
+
+    """
+    given = settings.warm_start_fields
+    if strangers := sorted(given.keys() - set(OF_FILES)):
+        raise SettingsError(
+            f"warm_start_fields: {strangers[0]} is not one of {', '.join(OF_FILES)}"
+        )
+    absent = [name for name in _MAY_BE_ABSENT if given.get(name, ".") in ("", None)]
+    try:
+        checked = Settings.load(**{k: v for k, v in given.items() if k not in absent})
+    except SettingsError as error:
+        raise SettingsError(f"warm_start_fields: {error}") from error
+    of_log = ("format", "registry", "registry_options", "registry_secrets", "limit")
+    fields = Settings.model_fields
+    return settings.model_copy(
+        update={
+            **{name: fields[name].get_default(call_default_factory=True) for name in of_log},
+            **{name: getattr(checked, name) for name in given if name not in absent},
+            **dict.fromkeys(absent),
+        }
+    )
+
+
+def _counted(watched: Any) -> dict[str, int]:
+    return {
+        "n_events": watched.scores.n_events,
+        "n_labelled": watched.scores.n_labelled,
+        "n_dead_letters": watched.n_dead_letters,
+        "n_repeats": watched.n_repeats,
+    }
+
+
+def _continue(decoder: MappedDecoder | None, times: StateDict | None) -> None:
+    """Let a decoder continue with the time of the last event."""
+    if decoder is not None and times is not None:
+        decoder.restore({**decoder.state(), "time_features": times})
+
+
+def _first_time(file: _File, task: Task) -> float | None:
+    decode = build_decoder(file.settings, file.stream, task)
+    decode_event = decode or EnvelopeDecoder(task.event_type, task.label_type)
+    with closing(file.stream.source()) as source, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come again when the file is learned
+        for record in source.poll(0.0):
+            try:
+                time = decode_event(record.payload, None).time
+            except MalformedError:
+                continue
+            if time is not None:
+                return time
+    return None
+
+
+def _text(time: float | None) -> str | None:
+    """Return a time in RFC 3339; None if there is none."""
+    if time is None:
+        return None
+    try:
+        return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return repr(time)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SnapshotError(f"can't read {path}: {error.strerror}") from error

@@ -1,0 +1,81 @@
+"""`iln-stream warm-start`, and what `run`, `inspect` and `export` say after it."""
+
+import json
+
+import pytest
+from support.embedded_log import append
+
+FLAGS = ("--source=sqlite:log.db", "--snapshots=state", "--metrics-port=0")
+POOL = "--learner=pool"
+FIELDS = '--warm-start-fields={"target": "y", "time_field": "when"}'
+
+
+@pytest.fixture
+def history(tmp_path):
+    """A file of fifty minutes, and a log of events that follow."""
+    lines = [f"2026-01-01T00:{n:02}Z,{n % 5},{n % 3}" for n in range(50)]
+    (tmp_path / "h.csv").write_text("\n".join(["when,a,y", *lines]))
+    events = [{"x": {"a": n % 5}, "y": n % 3} for n in range(7)]
+    append(tmp_path / "log.db", [json.dumps(event).encode() for event in events])
+    return "h.csv"
+
+
+def test_warm_start_then_run(command, history, tmp_path):
+    """The command reports the history's scores and where the log goes on; `run` learns the log
+    alone; `inspect` and the model card name the history."""
+    learner = ("--learner=iln_stream.learners:ShrinkingGradient",)
+    done = command("warm-start", history, *FLAGS, *learner, FIELDS, "--start=earliest")
+    assert done.code == 0, done.err
+    assert "history (h.csv): 50 events, 0 dead letters; running loss" in done.err
+    assert "the log goes on at offset 0 of partition 0. `iln-stream run` resumes there" in done.err
+    done = command("run", *FLAGS, *learner, "--stop-at-end")
+    assert done.code == 0, done.err
+    assert "7 events, 0 dead letters" in done.err
+    done = command("inspect", "state")
+    assert "h.csv: 50 events, 50 of them learned, 0 dead letters, SHA-256" in done.out
+    assert "2026-01-01T00:00:00Z to 2026-01-01T00:49:00Z, 0 out of order" in done.out
+    assert "from offset 0 of partition 0" in done.out
+    done = command("export", "state", "model.npz", "--size=8")
+    assert done.code == 0, done.err
+    card = (tmp_path / "model.md").read_text()
+    assert "| learned before the stream |" in card
+    assert "h.csv" in card
+
+
+def test_run_does_both(command, history, caplog):
+    """`run --warm-start` learns the history on the first run only."""
+    more = (*FLAGS, POOL, FIELDS, "--warm-start=h.csv", "--start=earliest", "--stop-at-end")
+    done = command("run", *more)
+    assert done.code == 0, done.err
+    assert any(line.startswith("history (h.csv): 50 events") for line in caplog.messages)
+    caplog.clear()
+    done = command("run", *more)
+    assert done.code == 0, done.err
+    assert "the snapshot has learned h.csv, which is not learned again" in caplog.messages
+    assert not any(line.startswith("learning h.csv") for line in caplog.messages)
+    assert "7 events, 0 dead letters" in done.err
+
+
+def test_no_start(command, history):
+    """Without `start` the warm start is an error that says what to choose."""
+    done = command("warm-start", history, *FLAGS, POOL, FIELDS)
+    assert done.code == 2
+    assert "error: start: say where sqlite:log.db goes on after the history" in done.err
+
+
+def test_another_learner(command, history):
+    """A run with another learner than that of the warm start is refused."""
+    done = command("warm-start", history, *FLAGS, POOL, FIELDS, "--start=earliest")
+    assert done.code == 0, done.err
+    done = command("run", *FLAGS, "--learner=shrinking-gradient", "--stop-at-end")
+    assert done.code == 2
+    assert "learner was 'pool' and is 'shrinking-gradient'" in done.err
+
+
+def test_snapshots_are_there(command, history):
+    """A second warm start is refused, and says what to do."""
+    more = (history, *FLAGS, POOL, FIELDS, "--start=earliest")
+    assert command("warm-start", *more).code == 0
+    done = command("warm-start", *more)
+    assert done.code == 2
+    assert "choose another folder, or learn history and log again" in done.err
