@@ -123,8 +123,8 @@ def test_error_of_a_process(tmp_path):
     done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: source = '[/b]none': give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), -, "
-        "river:NAME, synthetic:NAME, or package.module:attribute of a source\n"
+        "error: source = '[/b]none': give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), a "
+        ".parquet file, -, river:NAME, synthetic:NAME, or package.module:attribute of a source\n"
     )
 
 
