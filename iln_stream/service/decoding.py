@@ -32,6 +32,9 @@ FIELDS = (
 )
 """The settings that say which fields records have."""
 
+_ROLES_UNLABELLED = ("id_field", "time_field")
+_ROLES = ("target", *_ROLES_UNLABELLED, "weight_field")
+
 NOTATION = ("decimal", "date_order")
 """The settings that say how texts write numbers and dates."""
 
@@ -39,8 +42,10 @@ REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.passwo
 """Options of a registry's client whose value may be in a file."""
 
 
-def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
+def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
+
+    A table needs the column of the label only if its rows should be labelled.
 
     Raises
     ------
@@ -74,14 +79,19 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
-        for name in ("target", "id_field", "time_field", "weight_field"):
+        for name in _ROLES if labelled else _ROLES_UNLABELLED:
             _check_column(name, getattr(settings, name), columns, stream.address)
     return mapping
 
 
-def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecoder | None:
-    """Return the decoder of a stream's records; None: they are events."""
-    mapping = mapping_of(settings, stream)
+def build_decoder(
+    settings: Settings, stream: Scheme, task: Task, *, labelled: bool = True
+) -> MappedDecoder | None:
+    """Return the decoder of a stream's records; None: they are events.
+
+    If they need not be labelled, as those to predict, no label is missed.
+    """
+    mapping = mapping_of(settings, stream, labelled=labelled)
     if mapping is None:
         return None
     return MappedDecoder(
@@ -89,6 +99,7 @@ def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecod
         parser_of(settings, stream),
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
+        labelled=labelled,
     )
 
 

@@ -52,7 +52,7 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     stream = source_stream(settings)
     check_addresses(settings)
     stream.check()
-    mapping_of(settings, stream)
+    mapping_of(settings, stream, labelled=False)
     stream.wait()
     # A wrong address is an error before outputs create anything.
     n_partitions = len(stream.partitions()) if stream.is_log else 1
