@@ -1,6 +1,7 @@
 """Builds the decoder that the settings describe."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -18,6 +19,8 @@ from iln_stream.prequential import Task
 from iln_stream.service.plugins import DECODERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
+
+log = logging.getLogger(__name__)
 
 FIELDS = (
     "target",
@@ -170,6 +173,39 @@ def described(settings: Settings) -> dict[str, Any] | None:
     if settings.weight_field is None:
         del chosen["weight_field"]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
+
+
+def with_fields_of(
+    configuration: Mapping[str, Any], settings: Settings, stream: Scheme
+) -> Settings:
+    """Return settings with the mapping in a snapshot's configuration, unless they have their own.
+
+    A format or a notation that the settings give is kept.
+
+    Raises
+    ------
+    SettingsError
+        When the mapping needs a decoder of the user's that the settings don't name: names in a
+        snapshot run no code.
+
+    """
+    saved = configuration.get("fields")
+    given = settings.model_fields_set
+    if not saved or stream.form == "examples" or not given.isdisjoint((*FIELDS, *NOTATION)):
+        return settings
+    if saved.get("decoder") and settings.decoder is None:
+        raise SettingsError(
+            f"decoder: the snapshot's run read records with decoder = {saved['decoder']!r}; give "
+            "this setting, too, as a snapshot must not choose code to run"
+        )
+    missing = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in saved.items()
+        if name not in given
+    }
+    shown = ", ".join(f"{name} = {value!r}" for name, value in missing.items() if value)
+    log.info(f"reading records with the snapshot's settings: {shown}")
+    return settings.model_copy(update=missing)
 
 
 def _check_format(settings: Settings, stream: Scheme) -> None:
