@@ -46,7 +46,8 @@ def check_settings(settings: Settings) -> None:
     if settings.snapshots is not None and not source.is_log:
         raise SettingsError(
             f"snapshots: a run can't resume reading {source.address}; unset snapshots, or read a "
-            "log such as kafka:TOPIC or sqlite:PATH"
+            "log such as kafka:TOPIC or sqlite:PATH: copy a file into one with `iln-stream log "
+            f"import {source.address} sqlite:PATH`, or learn it before a log with --warm-start"
         )
     if source.needs_start and settings.snapshots is None and settings.start is None:
         raise SettingsError(
