@@ -1,5 +1,6 @@
 """Decoding bodies as strictly as records of a stream."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,6 +15,8 @@ from iln_stream.events import (
     reason,
     require_distinct_keys,
 )
+
+_LONGEST_EXAMPLE = 100
 
 One = TypeVar("One", bound=BaseModel)
 Batch = TypeVar("Batch", bound=BaseModel)
@@ -73,7 +76,22 @@ def _details(error: ValidationError) -> Sequence[Mapping[str, Any]]:
 
 def _refused(details: Sequence[Mapping[str, Any]]) -> HttpError:
     status = 400 if details[0]["type"] == "json_invalid" else 422
-    return HttpError(status, "malformed", reason(details, root="body"))
+    return HttpError(status, "malformed", reason(details, root="body") + _remedy(details))
+
+
+def _remedy(details: Sequence[Mapping[str, Any]]) -> str:
+    """Return where to put inputs that are not under x; empty if x was sent."""
+    if not any(each["type"] == "missing" and each["loc"][-1] == "x" for each in details):
+        return ""
+    inputs = {
+        str(each["loc"][-1]): each["input"]
+        for each in details
+        if each["type"] == "extra_forbidden" and isinstance(each["input"], str | int | float)
+    }
+    example = json.dumps({"x": inputs})
+    if not inputs or len(example) > _LONGEST_EXAMPLE:
+        example = '{"x": {"temperature": 21.5}}'
+    return f'; put the inputs under "x": {example}'
 
 
 def _check_length(events: object, most: int) -> None:

@@ -110,11 +110,13 @@ class ApiSettings(CommandSettings):
     )
     kafka_options: JsonObject = Field(
         default_factory=dict,
+        examples=[{"security_protocol": "SSL"}],
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
     )
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
+        examples=[{"sasl_plain_password": "password.txt"}],
         description="Files with passwords of the Kafka client: for each option "
         "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
         "contains its value.",

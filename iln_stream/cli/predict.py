@@ -7,11 +7,13 @@ from rich.console import Console
 from iln_stream.cli.logs import report
 from iln_stream.service import Settings
 from iln_stream.service import predict as predict_stream
-from iln_stream.snapshots import load
+from iln_stream.snapshots import learner_of, snapshot_at
 
 
 def predict_events(path: Path, settings: Settings, console: Console) -> None:
     """Predict the source with the learner at `path`; default: standard input to output.
+
+    Records are read with the snapshot's settings of fields, unless `settings` has some.
 
     Raises
     ------
@@ -21,7 +23,9 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     """
     defaults = {name: "-" for name in ("source", "predictions") if not _is_set(settings, name)}
     settings = settings.model_copy(update=defaults)
-    done = predict_stream(settings, load(path, allow_pickle=settings.snapshot_pickle), console)
+    snapshot = snapshot_at(path)
+    learner = learner_of(snapshot.state["learner"], settings.snapshot_pickle)
+    done = predict_stream(settings, learner, console, snapshot.header.configuration)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
     if done.n_repeats:

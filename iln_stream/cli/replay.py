@@ -74,6 +74,8 @@ def publish(settings: Settings, rate: float | None, console: Console) -> int:
     finally:
         sink.close()
         source.close()
+    if decoder is not None:
+        decoder.warn_of_unseen()
     report(console, f"{n_sent} records sent to topic {settings.topic}")
     return n_sent
 

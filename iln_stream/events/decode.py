@@ -183,7 +183,10 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             message = detail["msg"]
             if path == ("y",) and _is_class(detail["input"]):
                 remedy = (CLASS_REMEDY,)
-        problems[field] = f"{field}: {message}, got {_shown(detail['input'])}"
+        shown = _shown(detail["input"])
+        is_id = path[-1:] == ("id",) and "x" not in path
+        hint = f' (ids are text: send "{shown}")' if is_id and _is_number(detail["input"]) else ""
+        problems[field] = f"{field}: {message}, got {shown}{hint}"
     lines = list(problems.values())
     more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
     return "; ".join([*lines[:most], *remedy]) + more
@@ -192,6 +195,10 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
 def _is_class(y: object) -> bool:
     """Whether a label that is no number looks like a class."""
     return isinstance(y, bool) or (isinstance(y, str) and not _NUMBER.fullmatch(y))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _name(part: object) -> str:

@@ -12,6 +12,7 @@ from iln_stream.events import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
 from iln_stream.mapping.time_features import TimeFeatures, names_of
+from iln_stream.mapping.unseen_fields import UnseenFields
 from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -62,6 +63,8 @@ class MappedDecoder:
         Whether the format has numbers, booleans and texts. If it has, as JSON does, a class that
         comes as text stays a text, and an input that comes as text and is a number is counted and
         warned of; in CSV everything is text.
+    labelled
+        Whether records should have a label, so that a target that does not occur is warned of.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class MappedDecoder:
         labels: Literal["number", "class"] = "number",
         *,
         typed: bool = True,
+        labelled: bool = True,
     ) -> None:
         self.mapping = mapping
         self._parse = parse
@@ -95,12 +99,13 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
+        self._unseen: UnseenFields | None = UnseenFields(mapping, labelled=labelled)
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
 
     def __call__(self, payload: Payload, written: float | None) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
-        fields, plan = self._read(payload)
+        fields, plan = self._read(payload, written is not None)
         time, event_id, y = self._roles(fields, plan, written)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
         x = {name: fields[name] for name in plan.inputs}
@@ -136,7 +141,7 @@ class MappedDecoder:
 
     def envelope(self, payload: Payload) -> dict[str, Any]:
         """Return a record as an event in an envelope; the label of an earlier one has no x."""
-        fields, plan = self._read(payload)
+        fields, plan = self._read(payload, has_time=True)
         time, event_id, y = self._roles(fields, plan, None)
         x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
@@ -145,12 +150,20 @@ class MappedDecoder:
         is_label = not x and y is not None and event_id is not None
         return event if is_label else {"x": x, **event}
 
-    def _read(self, payload: Payload) -> tuple[Fields, _Plan]:
+    def warn_of_unseen(self) -> None:
+        """Warn of settings whose field no record had; for a stream with fewer than 1,000."""
+        if self._unseen is not None:
+            self._unseen.finish()
+
+    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan]:
         fields = self._parse(payload)
         if not _NESTED.isdisjoint(map(type, fields.values())):
             fields = flatten(fields)
         names = tuple(fields)
-        return fields, self._plans.get(names) or self._planned(names)
+        plan = self._plans.get(names) or self._planned(names)
+        if self._unseen is not None and self._unseen.passed(has_time or plan.time is not None):
+            self._unseen = None
+        return fields, plan
 
     def _roles(
         self, fields: Fields, plan: _Plan, written: float | None
@@ -195,6 +208,8 @@ class MappedDecoder:
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping
+        if self._unseen is not None:
+            self._unseen.see(names)
         inputs = tuple(name for name in names if mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
         for name in self._time_names.keys() & set(inputs):

@@ -79,18 +79,19 @@ class FieldMapping:
         """Return whether a field is an input."""
         if name in self._roles:
             return False
-        return _matches(name, self.features) and not _matches(name, self.ignore)
+        return matches(name, self.features) and not matches(name, self.ignore)
 
     def type_of(self, name: str) -> FieldType:
         """Return the type of a field."""
         if name in self.types:
             return self.types[name]
         return next(
-            (kind for pattern, kind in self.types.items() if _matches(name, (pattern,))), "auto"
+            (kind for pattern, kind in self.types.items() if matches(name, (pattern,))), "auto"
         )
 
 
-def _matches(name: str, patterns: Sequence[str]) -> bool:
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a field has one of these names or patterns."""
     return any(
         name == pattern
         or fnmatchcase(name, pattern)

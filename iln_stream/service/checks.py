@@ -47,7 +47,8 @@ def check_settings(settings: Settings) -> None:
     if settings.snapshots is not None and not source.is_log:
         raise SettingsError(
             f"snapshots: a run can't resume reading {source.address}; unset snapshots, or read a "
-            "log such as kafka:TOPIC or sqlite:PATH"
+            "log such as kafka:TOPIC or sqlite:PATH: copy a file into one with `iln-stream log "
+            f"import {source.address} sqlite:PATH`, or learn it before a log with --warm-start"
         )
     if settings.warm_start:
         _check_warm_start(settings, source)

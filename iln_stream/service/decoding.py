@@ -1,6 +1,7 @@
 """Builds the decoder that the settings describe."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,6 +20,8 @@ from iln_stream.service.plugins import DECODERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Scheme
 
+log = logging.getLogger(__name__)
+
 FIELDS = (
     "target",
     "features",
@@ -32,6 +35,9 @@ FIELDS = (
 )
 """The settings that say which fields records have."""
 
+_ROLES_UNLABELLED = ("id_field", "time_field")
+_ROLES = ("target", *_ROLES_UNLABELLED, "weight_field")
+
 NOTATION = ("decimal", "date_order")
 """The settings that say how texts write numbers and dates."""
 
@@ -39,8 +45,10 @@ REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.passwo
 """Options of a registry's client whose value may be in a file."""
 
 
-def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
+def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
+
+    A table needs the column of the label only if its rows should be labelled.
 
     Raises
     ------
@@ -74,14 +82,19 @@ def mapping_of(settings: Settings, stream: Scheme) -> FieldMapping | None:
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
-        for name in ("target", "id_field", "time_field", "weight_field"):
+        for name in _ROLES if labelled else _ROLES_UNLABELLED:
             _check_column(name, getattr(settings, name), columns, stream.address)
     return mapping
 
 
-def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecoder | None:
-    """Return the decoder of a stream's records; None: they are events."""
-    mapping = mapping_of(settings, stream)
+def build_decoder(
+    settings: Settings, stream: Scheme, task: Task, *, labelled: bool = True
+) -> MappedDecoder | None:
+    """Return the decoder of a stream's records; None: they are events.
+
+    If they need not be labelled, as those to predict, no label is missed.
+    """
+    mapping = mapping_of(settings, stream, labelled=labelled)
     if mapping is None:
         return None
     return MappedDecoder(
@@ -89,6 +102,7 @@ def build_decoder(settings: Settings, stream: Scheme, task: Task) -> MappedDecod
         parser_of(settings, stream),
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
+        labelled=labelled,
     )
 
 
@@ -159,6 +173,39 @@ def described(settings: Settings) -> dict[str, Any] | None:
     if settings.weight_field is None:
         del chosen["weight_field"]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
+
+
+def with_fields_of(
+    configuration: Mapping[str, Any], settings: Settings, stream: Scheme
+) -> Settings:
+    """Return settings with the mapping in a snapshot's configuration, unless they have their own.
+
+    A format or a notation that the settings give is kept.
+
+    Raises
+    ------
+    SettingsError
+        When the mapping needs a decoder of the user's that the settings don't name: names in a
+        snapshot run no code.
+
+    """
+    saved = configuration.get("fields")
+    given = settings.model_fields_set
+    if not saved or stream.form == "examples" or not given.isdisjoint((*FIELDS, *NOTATION)):
+        return settings
+    if saved.get("decoder") and settings.decoder is None:
+        raise SettingsError(
+            f"decoder: the snapshot's run read records with decoder = {saved['decoder']!r}; give "
+            "this setting, too, as a snapshot must not choose code to run"
+        )
+    missing = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in saved.items()
+        if name not in given
+    }
+    shown = ", ".join(f"{name} = {value!r}" for name, value in missing.items() if value)
+    log.info(f"reading records with the snapshot's settings: {shown}")
+    return settings.model_copy(update=missing)
 
 
 def _check_format(settings: Settings, stream: Scheme) -> None:

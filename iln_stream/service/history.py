@@ -126,6 +126,7 @@ class History:
                     )  # fmt: skip
                     self._run(loop)
                 if decoder is not None:
+                    decoder.warn_of_unseen()
                     times = decoder.state()["time_features"]
                 now = _counted(watched)
                 files.append(

@@ -1,5 +1,6 @@
 """Predicts a stream with a learner that does not learn."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.service.addresses import check_addresses, source_stream
-from iln_stream.service.decoding import mapping_of
+from iln_stream.service.decoding import mapping_of, with_fields_of
 from iln_stream.service.learners import PredictOnly
 from iln_stream.service.model_version import version_of_state
 from iln_stream.service.outputs import Outputs
@@ -19,7 +20,12 @@ from iln_stream.service.warming import Warming
 from iln_stream.service.worker import Worker
 
 
-def predict(settings: Settings, learner: Any, console: Console | None = None) -> ModelMetrics:
+def predict(
+    settings: Settings,
+    learner: Any,
+    console: Console | None = None,
+    configuration: Mapping[str, Any] | None = None,
+) -> ModelMetrics:
     """Predict the events of a stream up to its end, with or without labels.
 
     Predictions and dead letters go to the outputs in the settings. A log is read from `start`, by
@@ -33,6 +39,8 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
         Predicts; it does not change.
     console
         Draws progress if it is a terminal; None: no progress.
+    configuration
+        Of the learner's snapshot: its settings of fields are used if `settings` has none.
 
     Returns
     -------
@@ -50,9 +58,10 @@ def predict(settings: Settings, learner: Any, console: Console | None = None) ->
     }
     settings = settings.model_copy(update=changes)
     stream = source_stream(settings)
+    settings = with_fields_of(configuration or {}, settings, stream)
     check_addresses(settings)
     stream.check()
-    mapping_of(settings, stream)
+    mapping_of(settings, stream, labelled=False)
     stream.wait()
     # A wrong address is an error before outputs create anything.
     n_partitions = len(stream.partitions()) if stream.is_log else 1

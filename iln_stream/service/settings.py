@@ -76,11 +76,13 @@ class Settings(CommandSettings):
     )
     registry_options: JsonObject = Field(
         default_factory=dict,
+        examples=[{"ssl.ca.location": "ca.pem"}],
         description="Options of the registry's client, by confluent-kafka's names "
         "(`ssl.ca.location`, ...).",
     )
     registry_secrets: JsonPaths = Field(
         default_factory=dict,
+        examples=[{"bearer.auth.token": "token.txt"}],
         description="Files with secrets of the registry's client: for each option "
         "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
         "path of a file that contains its value.",
@@ -136,6 +138,7 @@ class Settings(CommandSettings):
     )
     types: JsonObject = Field(
         default_factory=dict,
+        examples=[{"temp": "number"}],
         description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
         "(as POSIX seconds) or `auto`, the default: text that is a number is taken as one, with a "
         "warning and a metric, and other text is a category.",
@@ -146,11 +149,13 @@ class Settings(CommandSettings):
     )
     kafka_options: JsonObject = Field(
         default_factory=dict,
+        examples=[{"security_protocol": "SSL"}],
         description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
         "`ssl_cafile`, ...).",
     )
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
+        examples=[{"sasl_plain_password": "password.txt"}],
         description="Files with passwords of the Kafka client: for each option "
         "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
         "contains its value, read at each start.",
@@ -228,12 +233,14 @@ class Settings(CommandSettings):
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
+        examples=[{"profile": "fast"}],
         description="Arguments of the learner: `profile` (`accurate` or `fast`) of "
         "`infinite-layer`, "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,
+        examples=[{"true": 10}],
         description="Weights of classes, by class as text (`true`, `3`, `cat`); 1 for others. "
         "Needs a learner that takes weights. Scores are not weighted.",
     )

@@ -85,7 +85,8 @@ class Worker:
             model = model_name(settings, self.source.stream)
             pending, levels = settings.pending_events or 0, settings.prediction_intervals
             self.watched = metrics.watch(self.learner, self.source, model, task, pending, levels)
-            decoder = build_decoder(settings, stream, task)
+            decoder = build_decoder(settings, stream, task, labelled=learner is None)
+            self._decoder = decoder
             events = EnvelopeDecoder(task.event_type, task.label_type)
             metrics.export(self.watched.labels, (decoder or events).metrics())
             state = LoopState(settings, self.learner, self.watched, decoder)
@@ -159,6 +160,8 @@ class Worker:
             self._checkpoint.finish()
         if self._publisher is not None:
             self._publisher.finish()
+        if self._decoder is not None:
+            self._decoder.warn_of_unseen()
 
     def _close_listeners(self) -> None:
         with ExitStack() as all_of_them:

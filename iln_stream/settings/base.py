@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, ValidationInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -57,13 +57,20 @@ def default_text(default: object) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
-def json_object(value: object) -> object:
-    """Return the parsed JSON if the value is text; validates a `JsonObject` before its type."""
+def json_object(cls: type[BaseSettings], value: object, info: ValidationInfo) -> object:
+    """Return the parsed JSON if the value is text; validates a `JsonObject` before its type.
+
+    The error shows the first of the field's `examples`.
+    """
     if isinstance(value, str):
         try:
             return json.loads(value)
         except json.JSONDecodeError as error:
-            raise ValueError(f'expected a JSON object like {{"budget": 500}}: {error}') from None
+            assert info.field_name is not None
+            examples = cls.model_fields[info.field_name].examples or [{}]
+            raise ValueError(
+                f"expected a JSON object like {json.dumps(examples[0])}: {error}"
+            ) from None
     return value
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from iln_stream.errors import SnapshotError
-from iln_stream.snapshots.file import Snapshot
+from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of
 
@@ -64,7 +64,13 @@ def snapshot_at(path: Path) -> Snapshot:
 
     """
     if path.is_file():
-        return read_snapshot(path)
+        try:
+            return read_snapshot(path)
+        except CorruptSnapshotError as error:
+            raise CorruptSnapshotError(
+                f"{error}; name a file *.snapshot that `iln-stream run --snapshots FOLDER` wrote, "
+                "or its folder"
+            ) from error
     if any(path.glob("*.snapshot")):
         folders = [path]
     else:

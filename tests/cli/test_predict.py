@@ -88,6 +88,56 @@ def test_variables_are_heeded(name, command, tmp_path, monkeypatch):
     assert lines((tmp_path / "p.jsonl").read_bytes())[0]["y_pred"] == expected([60])[0]
 
 
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory):
+    """Snapshots of a run that learned flat records, and such records in a file."""
+    folder = tmp_path_factory.mktemp("flat")
+    rows = [{"key": f"k{n}", "temp": n % 7.0, "price": n % 7 + 0.5} for n in range(40)]
+    (folder / "orders.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for arguments in (
+        ["log", "import", "orders.jsonl", "sqlite:orders.db"],
+        [
+            *("run", "--source=sqlite:orders.db", "--start=earliest", "--stop-at-end"),
+            *("--target=price", "--id-field=key", "--snapshots=state", "--metrics-port=0"),
+        ],
+    ):
+        done = iln(*arguments, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def predicted(flat, *arguments):
+    """Return the predictions of `orders.jsonl`, and the log."""
+    done = iln("predict", "state", *arguments, cwd=flat)
+    assert done.returncode == 0, done.stderr
+    return lines(done.stdout), done.stderr
+
+
+def test_settings_of_fields_in_the_snapshot(flat):
+    """Records are read with the settings of the run that learned them, and the log says so."""
+    found, said = predicted(flat, "--source=orders.jsonl")
+    assert "40 events predicted, 0 dead letters; 40 with a label" in said
+    assert "the snapshot's settings: target = 'price', features = ('*',), id_field = 'key'" in said
+    learner = iln_stream.load(flat / "state")
+    assert [each["id"] for each in found[:2]] == ["k0", "k1"]
+    assert found[3]["y_pred"] == learner.predict_one({"temp": 3.0})
+
+
+def test_given_settings_of_fields_win(flat):
+    """A setting of fields replaces all of those in the snapshot."""
+    found, said = predicted(flat, "--source=orders.jsonl", "--target=price", "--ignore=key")
+    assert "snapshot's settings" not in said
+    assert {each["id"] for each in found} == {None}
+
+
+def test_table_without_the_label(flat):
+    """Rows to predict need no column of the label, and nothing warns that it is not there."""
+    (flat / "new.csv").write_text("key,temp\na,1\nb,2\n")
+    found, said = predicted(flat, "--source=new.csv")
+    assert [each["id"] for each in found] == ["a", "b"]
+    assert "WARNING" not in said
+
+
 def test_topic_up_to_its_end(broker, command, tmp_path):
     """All partitions of a topic are read from beginning to end."""
     topic = create_topic(broker.bootstrap, partitions=2)

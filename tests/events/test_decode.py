@@ -81,7 +81,11 @@ WRONG = {
     "nested list": (b'{"x": {"a": [1]}}', "x.a: ", "a finite number, boolean, string or null"),
     "nested object": (b'{"x": {"a": {"b": 1}}}', "x.a: ", "got {'b': 1}"),
     "unknown field": (b'{"x": {}, "label": 1}', "label: ", "not permitted"),
-    "number as id": (b'{"x": {}, "id": 5}', "id: ", "a valid string, got 5"),
+    "number as id": (
+        b'{"x": {}, "id": 5}',
+        "id: ",
+        'a valid string, got 5 (ids are text: send "5")',
+    ),
     "boolean as time": (b'{"x": {}, "timestamp": true}', "timestamp: ", "a valid datetime"),
     "time without offset": (
         b'{"x": {}, "timestamp": "2026-01-31T12:00:00"}',

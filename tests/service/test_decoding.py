@@ -8,7 +8,7 @@ from iln_stream.events import MalformedError
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Classification, Regression
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
-from iln_stream.service.decoding import described
+from iln_stream.service.decoding import described, with_fields_of
 
 
 def built(task=None, **given):
@@ -135,3 +135,14 @@ def test_configuration_has_the_format():
     own = described(Settings(source="kafka:events", target="y", decoder="a:b"))
     assert own == {**usual, "decoder": "a:b"}
     assert "format" not in usual
+
+
+def test_a_snapshot_chooses_no_code():
+    """The decoder that a snapshot names is not imported: it has to be given as a setting."""
+    saved = {"fields": {"target": "y", "features": ["*"], "decoder": "json:loads"}}
+    bare = Settings(source="kafka:events")
+    with pytest.raises(SettingsError, match=r"^decoder: .* 'json:loads'; give this setting"):
+        with_fields_of(saved, bare, source_stream(bare))
+    given = Settings(source="kafka:events", decoder="json:loads")
+    found = with_fields_of(saved, given, source_stream(given))
+    assert (found.target, found.features, found.decoder) == ("y", ("*",), "json:loads")

@@ -180,6 +180,9 @@ def test_refused(runs: Runs) -> None:
 def test_a_source_that_is_no_log(tmp_path: Path) -> None:
     """A rebuild checks its settings as a run does: a file is refused, and no folder is created."""
     settings = Settings(source="events.jsonl", snapshots=str(tmp_path / "s"))
-    with pytest.raises(SettingsError, match=r"can't resume reading events\.jsonl"):
+    with pytest.raises(
+        SettingsError,
+        match=r"resume reading events\.jsonl.*`iln-stream log import events.* --warm-start",
+    ):
         rebuild(settings)
     assert not (tmp_path / "s").exists()

@@ -5,6 +5,7 @@ import json
 import pytest
 from prometheus_client import CollectorRegistry
 
+from iln_stream.errors import IlnWarning
 from iln_stream.listeners import Metrics
 from iln_stream.prequential import Listener
 from iln_stream.service import Settings, source_stream
@@ -54,6 +55,14 @@ def test_run(recent_ids, n_learned, worker):
     labels = {"model": "e.jsonl/pool", "partition": "0"}
     assert registry.get_sample_value("iln_events_total", labels) == n_learned
     assert running.learner.regressor["ShrinkingGradient"].seed == 1
+
+
+def test_unseen_fields(worker):
+    """At the end of a short stream, a target that no record has is warned of."""
+    running, _ = worker(learner="pool", target="Y", features="x")
+    with pytest.warns(IlnWarning, match=r"target = 'Y': no record of 3 has .* mean 'y'\?"):
+        running.run()
+    running.close()
 
 
 def test_pending_events_are_exported(worker):

@@ -132,6 +132,13 @@ def test_no_snapshot(tmp_path):
             iln_stream.load(path)
 
 
+def test_another_file(tmp_path):
+    """A file that is no snapshot, such as an embedded log, is refused with what to name instead."""
+    (tmp_path / "log.db").write_bytes(b"SQLite format 3")
+    with pytest.raises(SnapshotError, match=r"log\.db: .*; name a file \*\.snapshot that .*folder"):
+        iln_stream.load(tmp_path / "log.db")
+
+
 def test_all_damaged(tmp_path):
     """A folder whose only snapshot is damaged raises, and does not search for ever."""
     (tmp_path / SnapshotId(1, 60).name).write_bytes(b"?")
