@@ -1,7 +1,6 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -13,15 +12,17 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError
-from iln_stream.mapping import Notation
+from iln_stream.mapping import FieldMapping, Notation
 from iln_stream.mapping.flatten import flatten
 from iln_stream.mapping.guessed_notation import guessed_notation
-from iln_stream.mapping.inspection import Field, inspect_fields, possible_codes, proposed
-from iln_stream.service import Settings, parser_of, source_stream
+from iln_stream.mapping.inspection import Field, inspect_fields
+from iln_stream.mapping.proposal import as_toml, proposed, remarks
+from iln_stream.service import Settings, SettingsError, parser_of, source_stream
+from iln_stream.service.decoding import FIELDS
 from iln_stream.streams import Record, Scheme, Source
 
 _POLL_SECONDS = 5.0
-_WIDEST = 30
+_WIDEST = 24
 
 _FOUND = {
     "separator": {";": "cells separated by ;", "tab": "cells separated by tabs",
@@ -83,37 +84,46 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:
         raise SourceError(f"{stream.address}: no record to inspect")
-    if all(_is_event(fields) for fields in found):
+    fields_given = _given(settings, FIELDS)
+    if not fields_given and all(map(_is_event, found)):
         _print(
             console,
             f"All {len(found)} records are events: `iln-stream run --source {stream.address}` "
             "learns them without further settings. Their inputs:",
         )
-        console.print(_table(inspect_fields([fields["x"] for fields in found], target="")))
+        console.print(_table(inspect_fields([fields["x"] for fields in found], FieldMapping(""))))
         return
     settings = _noted(settings, guessed_notation(map(flatten, found))._asdict(), console)
     notation = Notation(settings.decimal, settings.date_order)
-    shown = inspect_fields(found, settings.target, notation)
+    try:
+        mapping = FieldMapping(**fields_given, notation=notation)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error
+    shown = inspect_fields(found, mapping)
     console.print(_table(shown))
     console.print(
         "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:",
         soft_wrap=True,
     )
     console.print()
-    given = {
-        name: getattr(settings, name) for name in _HOW_TO_READ if name in settings.model_fields_set
+    chosen = {
+        "source": settings.source,
+        **_given(settings, _HOW_TO_READ),
+        **proposed(shown, fields_given),
+        **(_given(settings, ("learner",)) or _learner(shown)),
     }
-    chosen = {"source": settings.source, **given, **proposed(shown), **_learner(shown)}
-    _print(out, as_toml(chosen), soft_wrap=True)
+    for name, value in chosen.items():
+        _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
     if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
-    if codes := possible_codes(shown):
-        _print(
-            out,
-            "# Few different whole numbers: counts, or codes? If they are codes, add to types: "
-            + ", ".join(f'{_toml(name)} = "category"' for name in codes),
-            soft_wrap=True,
-        )
+    for remark in remarks(shown, fields_given):
+        _print(out, f"# {remark}", soft_wrap=True)
+
+
+def _given(settings: Settings, names: Sequence[str]) -> dict[str, Any]:
+    """Return those of the settings that were given."""
+    found = {name: getattr(settings, name) for name in names if name in settings.model_fields_set}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> Settings:
@@ -143,17 +153,6 @@ def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
     console.print(text, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
-def as_toml(settings: Mapping[str, Any]) -> str:
-    """Return settings as the text of a TOML file."""
-    return "\n".join(f"{name} = {_toml(value)}" for name, value in settings.items())
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in value.items())} }}"
-    return json.dumps(value, ensure_ascii=False)  # texts and lists are written alike
-
-
 def _records(stream: Scheme) -> Iterator[Record]:
     """Yield the records of the source that are there now, from the first on."""
     if not stream.is_log:
@@ -175,24 +174,28 @@ def _is_event(fields: Mapping[str, Any]) -> bool:
 
 def _table(fields: list[Field]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, justify in (
-        ("field", "left"), ("values", "left"), ("missing", "right"), ("distinct", "right"),
-        ("smallest or most frequent", "left"), ("largest or least frequent", "left"),
-        ("role", "left"), ("type", "left"),
-    ):  # fmt: skip
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for name in ("field", "taken as", "values", "range, or examples"):
+        table.add_column(name, overflow="fold")
     for each in fields:
-        kinds = ", ".join(
-            f"{n} {kind}" if len(each.kinds) > 1 else kind for kind, n in each.kinds.items()
-        )
-        role = f"{each.role} ({each.why})" if each.role == "ignored" else each.role
-        kind = f"{each.type} ({each.why})" if each.why and each.type != "auto" else each.type
-        cells = (
-            each.name, kinds, str(each.n_missing), str(each.n_distinct),
-            _cut(each.low), _cut(each.high), role, kind,
-        )  # fmt: skip
-        table.add_row(*map(Text, cells))
+        table.add_row(*map(Text, (each.name, _taken_as(each), _values(each), _range(each))))
     return table
+
+
+def _taken_as(each: Field) -> str:
+    kind = each.role if each.type == "auto" else f"{each.role}, {each.type}"
+    return f"{kind} ({each.why})" if each.why else kind
+
+
+def _values(each: Field) -> str:
+    kinds = [f"{n} {kind}" if len(each.kinds) > 1 else kind for kind, n in each.kinds.items()]
+    counts = (("missing", each.n_missing), ("distinct", each.n_distinct))
+    return ", ".join([*kinds, *(f"{n} {name}" for name, n in counts if n)])
+
+
+def _range(each: Field) -> str:
+    """Return the smallest and the largest number, or the most and the least frequent text."""
+    low, high = _cut(each.low), _cut(each.high)
+    return low if low == high else f"{low} to {high}" if each.is_number else f"{low}, {high}"
 
 
 def _cut(value: Any) -> str:

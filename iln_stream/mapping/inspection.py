@@ -2,27 +2,39 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
+from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
-from iln_stream.mapping.times import DateOrder, posix_seconds
-from iln_stream.mapping.values import NULLS, USUAL, FieldType, Notation, is_boolean, is_number
+from iln_stream.mapping.times import posix_seconds
+from iln_stream.mapping.values import FieldType, Notation, is_boolean, is_number
 
-Role = Literal["label", "input", "id", "time", "ignored"]
+Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
 _LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
 _CODES = re.compile(
     r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$",
 )
-"""Names of whole numbers that are categories. A field with a new value in each record is an id."""
+"""Names of whole numbers that are categories."""
+_IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
+"""Names of ids, if no value repeats."""
 
-_MOST_DISTINCT = 10_000
 _FEW = 20
-"""Records from which a field with a new value each time is an id or free text."""
+"""Records from which texts that do not repeat say something about the field."""
+_REPEATING = 0.1
+"""Share of values that occurred before, from which texts are categories."""
+_NEW = "hardly a value repeats"
+_MOSTLY = 0.8
+"""Share of numbers from which a field is a number."""
+_WORDS = 3
+"""Words of a text from which it may be free text."""
+
+AS_GIVEN = "as given"
+"""Why a field has a role or type that the settings name."""
 
 _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
@@ -43,15 +55,21 @@ class Field(NamedTuple):
     n_distinct
         Number of different values.
     low, high
-        Smallest and largest number; for text the most and the least frequent value.
+        Smallest and largest number; of texts, the most and the least frequent one.
     role
         What it probably is.
     type
         What its values should be taken as.
     why
-        Why it is ignored, or why its type is not what it looks like; empty otherwise.
+        Why it is ignored, why its type is not what it looks like, or why it is the label although
+        its name does not say so; empty otherwise.
     maybe_code
-        Whether it has few different whole numbers, which may be counts, or codes of categories.
+        Whether it is an input of few different whole numbers, which may be counts, or codes of
+        categories.
+    n_odd
+        If it is a number: how many of its texts are no numbers.
+    odd
+        The first of them.
 
     """
 
@@ -65,10 +83,19 @@ class Field(NamedTuple):
     type: FieldType
     why: str = ""
     maybe_code: bool = False
+    n_odd: int = 0
+    odd: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether most values are numbers, and the field is not taken as a category."""
+        n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
+        n = sum(self.kinds.values())
+        return n > 0 and n_numbers >= _MOSTLY * n and self.type in ("auto", "number")
 
 
 def inspect_fields(
-    records: Iterable[Mapping[str, Any]], target: str | None = None, notation: Notation = USUAL
+    records: Iterable[Mapping[str, Any]], given: FieldMapping | None = None
 ) -> list[Field]:
     """Return what records show of their fields, with a guess of each field's role and type.
 
@@ -76,10 +103,9 @@ def inspect_fields(
     ----------
     records
         Fields of some records, in order; a thousand are plenty.
-    target
-        The field of the label, if it is known.
-    notation
-        How texts write numbers and dates.
+    given
+        What is known of the fields; guesses complete it. An empty `target` means that there is
+        no label.
 
     Examples
     --------
@@ -89,6 +115,7 @@ def inspect_fields(
     [('key', 'id', 'auto'), ('size', 'input', 'number'), ('price', 'label', 'auto')]
 
     """
+    given = given or FieldMapping()
     values: dict[str, list[Any]] = {}
     n = 0
     for record in records:
@@ -96,56 +123,67 @@ def inspect_fields(
             # An indicator is a boolean to people.
             values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
-    found = [_field(name, seen, n, notation) for name, seen in values.items()]
-    times = [each.name for each in found if _is_time(each, values, notation.date_order)]
-    found = _with_one(found, "time", times)
-    found = _with_one(found, "id", [each.name for each in found if _is_id(each, n)])
-    return _with_one(found, "label", [target] if target else _possible_labels(found))
+    found = [_field(name, seen, n, given) for name, seen in values.items()]
+    return _as_given(_with_roles(found, values, n, given), given)
 
 
-def proposed(fields: Sequence[Field]) -> dict[str, Any]:
-    """Return the settings that learn records with these fields."""
-    by_role = {each.role: each.name for each in fields}
-    settings: dict[str, Any] = {}
-    for setting, role in (("target", "label"), ("id_field", "id"), ("time_field", "time")):
-        if role in by_role:
-            settings[setting] = by_role[role]
-    if ignored := [each.name for each in fields if each.role == "ignored"]:
-        settings["ignore"] = ignored
-    if "time" in by_role:
-        settings["time_features"] = ["hour", "weekday"]
-    if types := {each.name: each.type for each in fields if each.type != "auto"}:
-        settings["types"] = types
-    return settings
+def _with_roles(
+    found: list[Field], values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping
+) -> list[Field]:
+    """Return the fields with the roles that are given, and guesses of the others."""
+    own = {given.target, given.id_field, given.time_field, given.weight_field}
+    not_ignored = FieldMapping(ignore=given.ignore)
+    free = {each.name for each in found if not_ignored.is_feature(each.name)} - own
+    times = [each.name for each in found if each.name in free and _is_time(each, values, given)]
+    time = given.time_field or next(iter(times), None)
+    found = _with_one(found, "time", time)
+    ids = [each.name for each in found if each.name in free and _is_id(each, n)]
+    found = _with_one(found, "id", given.id_field or next(iter(ids), None))
+    found = _with_one(found, "weight", given.weight_field)
+    if given.target is not None:
+        return _with_one(found, "label", given.target)
+    if given.features != FieldMapping().features:  # they are inputs, so none is the label
+        of_features = FieldMapping(features=given.features)
+        free = {name for name in free if not of_features.is_feature(name)}
+    name, why = _possible_label([e for e in found if e.name in free and e.role == "input"])
+    return _with_one(found, "label", name, why)
 
 
-def possible_codes(fields: Sequence[Field]) -> list[str]:
-    """Return the names of inputs with few different whole numbers, which may be codes."""
-    return [each.name for each in fields if each.maybe_code and each.role == "input"]
-
-
-def _field(name: str, seen: Sequence[Any], n: int, notation: Notation) -> Field:
-    present = [value for value in seen if not _is_missing(value)]
-    found = [_kind(value, notation) for value in present]
-    kinds = Counter(found)
-    distinct = Counter(str(value) for value in present[:_MOST_DISTINCT])
-    numbers = [
-        _as_number(value, notation)
-        for value, kind in zip(present, found, strict=True)
-        if kind in _NUMERIC
+def _as_given(found: Sequence[Field], given: FieldMapping) -> list[Field]:
+    """Return the fields with the ignored ones that are given."""
+    return [
+        each._replace(role="ignored", type="auto", why=AS_GIVEN, maybe_code=False)
+        if each.role in ("input", "ignored") and not given.is_feature(each.name)
+        else each
+        for each in found
     ]
+
+
+def _field(name: str, seen: Sequence[Any], n: int, given: FieldMapping) -> Field:
+    present = [value for value in seen if not _is_missing(value, given.null_values)]
+    pairs = [(value, _kind(value, given.notation)) for value in present]
+    kinds = Counter(kind for _, kind in pairs)
+    distinct = Counter(map(str, present))
+    numbers = [_as_number(value, given.notation) for value, kind in pairs if kind in _NUMERIC]
     finite = [number for number in numbers if number is not None]
-    low, high = (min(finite), max(finite)) if finite else _extremes(distinct)
-    role, kind, why = _guess(present, n - len(present), kinds, len(distinct))
-    maybe_code = False
-    if role == "input" and set(kinds) <= _NUMERIC and all(map(_is_whole, numbers)):
-        if kind != "category" and _named_as_code(name) and len(distinct) > 1:
-            kind, why = "category", "a code by its name"
-        elif kind != "category":
-            maybe_code = 2 < len(distinct) <= min(_FEW, len(present) / 10)
-    return Field(
-        name, kinds, n - len(present), len(distinct), low, high, role, kind, why, maybe_code
-    )
+    mostly = 2 * len(finite) > len(present)
+    low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
+    whole = bool(numbers) and all(map(_is_whole, numbers))
+    code = "a code by its name" if whole and len(distinct) > 1 and _named_as_code(name) else ""
+    if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
+        code = "leading zeros"
+    role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
+    if name in given.types or given.type_of(name) != "auto":
+        role, kind, why = "input", given.type_of(name), AS_GIVEN
+    elif role == "ignored" and name in given.features:
+        role, why = "input", ""
+    field = Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
+    if odd := [value for value, kind in pairs if kind in _TEXTS]:
+        is_number = field.type == "number" or field.is_number
+        return field._replace(n_odd=len(odd), odd=odd[0]) if is_number else field
+    is_open = role == "input" and field.is_number and why != AS_GIVEN
+    few = 2 < len(distinct) <= min(_FEW, len(present) / 10)
+    return field._replace(maybe_code=is_open and whole and few)
 
 
 def _is_whole(number: float | None) -> bool:
@@ -158,8 +196,9 @@ def _named_as_code(name: str) -> bool:
 
 
 def _guess(
-    present: Sequence[Any], n_missing: int, kinds: Counter[str], n_distinct: int
+    present: Sequence[Any], n_missing: int, kinds: Counter[str], n_distinct: int, code: str
 ) -> tuple[Role, FieldType, str]:
+    """Guess the role and type of a field; `code` says why its numbers are codes, if they are."""
     n = len(present)
     if not n or kinds["list"]:
         return "ignored", "auto", "no values" if not n else "a list or an object"
@@ -167,69 +206,90 @@ def _guess(
         return "ignored", "auto", "bytes"
     if n_distinct == 1 and n >= _FEW and not n_missing:
         return "ignored", "auto", "always the same"
-    if kinds["number as text"] and set(kinds) <= _NUMERIC:
-        if any(_has_leading_zero(value) for value in present if isinstance(value, str)):
-            return "input", "category", "leading zeros"
-        return "input", "number", "numbers as text"
-    if kinds["number as text"]:
-        return "input", "category", "numbers and other text"
+    is_new = n >= _FEW and n - n_distinct < _REPEATING * n
+    if sum(kinds[kind] for kind in _NUMERIC) >= _MOSTLY * n:
+        if code and is_new:
+            return "ignored", "auto", _NEW
+        return ("input", "category", code) if code else _guess_of_numbers(kinds)
     if set(kinds) == {"boolean as text"}:
         return "input", "boolean", "booleans as text"
-    if kinds["text"] == n >= _FEW and n_distinct > n / 2:
-        return "ignored", "auto", "a new text in most records"
+    if kinds["text"] and is_new:
+        return "ignored", "auto", _NEW
+    if n >= _FEW and n_distinct > n / 2 and _is_free_text(present):
+        return "ignored", "auto", "free text"
+    if kinds["number as text"]:
+        return "input", "category", "numbers and other text"
     return "input", "auto", ""
 
 
-def _is_time(each: Field, values: Mapping[str, Sequence[Any]], order: DateOrder) -> bool:
+def _guess_of_numbers(kinds: Counter[str]) -> tuple[Role, FieldType, str]:
+    if n_odd := sum(kinds[kind] for kind in _TEXTS):
+        return "input", "number", f"{n_odd} are no numbers"
+    if kinds["number as text"]:
+        return "input", "number", "numbers as text"
+    return "input", "auto", ""
+
+
+def _is_free_text(values: Sequence[Any]) -> bool:
+    """Whether most values are texts of several words."""
+    n = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in values)
+    return n > len(values) / 2
+
+
+def _is_time(each: Field, values: Mapping[str, Sequence[Any]], given: FieldMapping) -> bool:
     """Whether the values are times that mostly grow, or times with a usual name."""
     if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
         return False
     times = []
     for value in values[each.name]:
-        if _is_missing(value):
+        if _is_missing(value, given.null_values):
             continue
         try:
-            times.append(posix_seconds(value, order))
+            times.append(posix_seconds(value, given.notation.date_order))
         except (ValueError, TypeError, OverflowError):
             return False
     if not times or not all(_OLDEST <= time <= _LATEST for time in times):
         return False
     ordered = sum(a <= b for a, b in pairwise(times)) >= 0.9 * (len(times) - 1)
     named = each.name.rpartition(".")[2].lower() in _TIMES
-    return (named or (ordered and each.n_distinct > 1)) and each.role != "label"
+    return named or (ordered and each.n_distinct > 1)
 
 
 def _is_id(each: Field, n: int) -> bool:
     if each.role == "time" or each.n_distinct < n or n < 2:
         return False
-    last = each.name.rpartition(".")[2].lower()
+    last = each.name.rpartition(".")[2]
     whole = all(isinstance(value, int | str) for value in (each.low, each.high)) or (
         float(each.low).is_integer() and float(each.high).is_integer()
     )
-    return whole and (last in ("id", "uuid", "key") or last.endswith(("_id", "uuid", "_key", "Id")))
+    return whole and any(_IDS.search(name) for name in (last, last.lower()))
 
 
-def _possible_labels(found: Sequence[Field]) -> list[str]:
-    free = [each for each in found if each.role == "input"]
-    named = [
-        each.name
-        for usual in _LABELS
-        for each in free
-        if each.name.rpartition(".")[2].lower() == usual
-    ]
-    numbers = [each.name for each in free if set(each.kinds) <= {"number", "number as text"}]
-    return named[:1] or numbers[-1:] or [each.name for each in free][-1:]
+def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
+    """Return the name of the label, and why, if its name does not say so."""
+    for usual in _LABELS:
+        for each in free:
+            if each.name.rpartition(".")[2].lower() == usual:
+                return each.name, ""
+    if numbers := [each.name for each in free if each.is_number]:
+        return numbers[-1], "a guess: the last number"
+    if free:
+        return free[-1].name, "a guess: the last field"
+    return None, ""
 
 
-def _with_one(found: Sequence[Field], role: Role, names: Sequence[str]) -> list[Field]:
-    """Return the fields with this role for the first name."""
+def _with_one(found: Sequence[Field], role: Role, name: str | None, why: str = "") -> list[Field]:
+    """Return the fields with this role for the one of this name."""
     return [
-        each._replace(role=role, type="auto", why="") if names and each.name == names[0] else each
+        each._replace(role=role, type="auto", why=why, maybe_code=False)
+        if each.name == name
+        else each
         for each in found
     ]
 
 
 _NUMERIC = {"number", "number as text"}
+_TEXTS = {"text", "boolean as text"}
 
 
 def _kind(value: Any, notation: Notation) -> str:
@@ -244,9 +304,9 @@ def _kind(value: Any, notation: Notation) -> str:
     return "bytes" if isinstance(value, bytes) else "list"
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: Any, nulls: Collection[str]) -> bool:
     if isinstance(value, str):
-        return value.strip() in NULLS
+        return value.strip() in nulls
     return value is None or value != value
 
 

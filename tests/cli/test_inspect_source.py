@@ -117,3 +117,62 @@ def test_a_label_of_classes(command, tmp_path):
         settings = tomllib.loads(command("inspect-source", "a.jsonl").out)
         assert settings["target"] == "label"
         assert settings["learner"] == "infinite-layer-classifier"
+
+
+def test_given_settings_are_kept(command, tmp_path):
+    """The proposal repeats given settings, from flags and files, and guesses complete them."""
+    lines = [
+        json.dumps({"tx": f"t-{i}", "at": f"2026-01-01T08:00:{i}Z", "country": "DE", "n": str(i),
+                    "w": i, "a": i / 3, "sky": "clear", "line": "x" * (i % 3)})
+        for i in range(10, 60)
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    (tmp_path / "some.toml").write_text('weight_field = "w"\ntypes = {sky = "category"}\n')
+    done = command(
+        "inspect-source", "a.jsonl", "--config", "some.toml", "--id-field", "tx", "--ignore",
+        "line", "--time-features", "hour", "--null-values", "NA", "--learner", "pool",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert tomllib.loads(done.out) == {
+        "source": "a.jsonl", "target": "a", "id_field": "tx", "time_field": "at",
+        "time_features": ["hour"], "weight_field": "w", "ignore": ["line", "country"],
+        "types": {"sky": "category", "n": "number"}, "null_values": ["NA"], "learner": "pool",
+    }  # fmt: skip
+    assert '# target = "a" is a guess: the last number' in done.out
+    twice = command("inspect-source", "a.jsonl", "--id-field", "tx", "--target", "tx")
+    assert (twice.code, "'tx' can't be two of target, id_field" in twice.err) == (2, True)
+
+
+def test_events_with_settings_of_fields(command, tmp_path):
+    """Events are records as they are if a setting says so."""
+    lines = [json.dumps({"x": {"a": str(i)}, "y": i / 2}) for i in range(30)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert not command("inspect-source", "a.jsonl").out
+    settings = tomllib.loads(command("inspect-source", "a.jsonl", "--target", "y").out)
+    assert settings == {"source": "a.jsonl", "target": "y", "types": {"x.a": "number"}}
+
+
+def test_numbers_with_odd_texts(command, tmp_path):
+    """The type is number, and a comment of the proposal quotes the first of the other texts."""
+    lines = [json.dumps({"te\nmp": str(i / 2), "price": i}) for i in range(40)]
+    lines.append(json.dumps({"te\nmp": "2\x7f\n1,5", "price": 2}))
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    out = command("inspect-source", "a.jsonl").out
+    assert tomllib.loads(out)["types"] == {"te\nmp": "number"}
+    assert r'# "te\nmp": 1 of 41 values are no numbers, the first is "2\u007f\n1,5"' in out
+
+
+def test_the_table_fits_a_narrow_terminal(command, tmp_path, monkeypatch):
+    """With 80 characters no heading is cut and no word is broken."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [
+        json.dumps({"customer_name": f"customer-{i % 20}", "shop": {"temperature": str(i / 3)},
+                    "note": f"please call {i} again", "price": i})
+        for i in range(40)
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    table = command("inspect-source", "a.jsonl").err
+    assert "…" not in table
+    assert max(map(len, table.partition("Save this")[0].splitlines())) <= 80
+    words = {*table.split()}
+    assert {"customer_name", "shop.temperature", "examples", "distinct", "ignored"} <= words

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.mapping.inspection import inspect_fields, possible_codes, proposed
+from iln_stream.mapping.inspection import inspect_fields
+from iln_stream.mapping.proposal import proposed
 
 
 def orders(n=200):
@@ -44,7 +45,7 @@ def test_roles_and_types():
         "zip": ("input", "category", "leading zeros"),
         "user.age": ("input", "auto", ""),
         "tags=new": ("input", "auto", ""),
-        "note": ("ignored", "auto", "a new text in most records"),
+        "note": ("ignored", "auto", "hardly a value repeats"),
         "currency": ("ignored", "auto", "always the same"),
         "amount": ("input", "auto", ""),
         "price": ("label", "auto", ""),
@@ -78,19 +79,14 @@ def test_the_proposed_settings_learn_the_records():
 
 def test_a_known_label_is_not_guessed():
     """The label that the user names is taken, whatever its name."""
-    found = inspect_fields(orders(), target="amount")
+    found = inspect_fields(orders(), FieldMapping("amount"))
     assert [each.name for each in found if each.role == "label"] == ["amount"]
 
 
 def test_an_integer_beyond_a_double():
     """A number that no double holds is counted as a number, without a range."""
-    (found,) = inspect_fields([{"a": 10**400}], target="")
+    (found,) = inspect_fields([{"a": 10**400}], FieldMapping(""))
     assert found.kinds == {"number": 1}
-
-
-def test_no_label_is_proposed_where_there_is_none():
-    """TOML has no null: the proposal leaves out a role that no field has."""
-    assert proposed(inspect_fields([{"a": [0] * 1_001}])) == {"ignore": ["a"]}
 
 
 @pytest.mark.parametrize(
@@ -116,10 +112,16 @@ def test_codes_by_their_names():
          "humid": i % 40, "code": i / 3, "y": i / 2}
         for i in range(100)
     ]  # fmt: skip
-    settings = proposed(inspect_fields(records, target="y"))
+    settings = proposed(inspect_fields(records, FieldMapping("y")))
     codes = dict.fromkeys(("shop.zip", "machine_id", "errorCode"), "category")
     assert settings["types"] == codes
     assert settings["id_field"] == "id"
+
+
+def possible_codes(records):
+    """Return the fields of records that are named as possible codes."""
+    found = [each for each in inspect_fields(records, FieldMapping("label")) if each.maybe_code]
+    return [each.name for each in found]
 
 
 def test_possible_codes():
@@ -129,5 +131,59 @@ def test_possible_codes():
          "label": i % 5}
         for i in range(200)
     ]  # fmt: skip
-    assert possible_codes(inspect_fields(records, target="label")) == ["line", "text"]
-    assert possible_codes(inspect_fields(records[:20], target="label")) == []
+    assert possible_codes(records) == ["line", "text"]
+    assert possible_codes(records[:20]) == []
+
+
+def field(values, name="a", **given):
+    """Return what is found of a field with these values, beside a label."""
+    records = [{name: value, "price": i / 2} for i, value in enumerate(values)]
+    return inspect_fields(records, FieldMapping(**given))[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([f"c-{i % 618}" for i in range(1000)], ("input", "auto", "")),
+        ([f"o-{min(i, 950)}" for i in range(1000)], ("ignored", "auto", "hardly a value repeats")),
+        ([f"to be called {i % 700}" for i in range(1000)], ("ignored", "auto", "free text")),
+        ([str(i) if i % 3 else f"call {i}" for i in range(1000)],
+         ("ignored", "auto", "hardly a value repeats")),
+        ([str(i % 8) if i % 3 else f"x{i % 5}" for i in range(1000)],
+         ("input", "category", "numbers and other text")),
+    ],
+)  # fmt: skip
+def test_categories_and_texts_that_hardly_repeat(values, expected):
+    """Ids that come again are inputs; order numbers and notes, with numbers or not, are ignored."""
+    found = field(values)
+    assert (found.role, found.type, found.why) == expected
+
+
+def test_a_number_with_some_odd_texts():
+    """A field is a number if at least 80 % of its values are; others are counted."""
+    values = [f"{i / 7:.1f}" for i in range(952)] + ["21,5"] * 12
+    found = field(values)
+    assert (found.role, found.type, found.n_odd, found.odd) == ("input", "number", 12, "21,5")
+    assert field([1.5, 2.5, 3.5, 4.5, "lost"]).type == "number"
+    assert field([1.5, 2.5, 3.5, "lost", "lost"]).n_odd == 0
+    assert field(["0123", "0124", "0125", "0126", "x"]).type == "category"
+
+
+def test_many_records():
+    """Distinct values are counted to the end: an id stays one after 10,000 records."""
+    records = ({"order_id": f"o-{i}", "price": i / 2} for i in range(10_100))
+    found = inspect_fields(records)
+    assert (found[0].role, found[0].n_distinct) == ("id", 10_100)
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *((name, "id") for name in ("tx", "txid", "transaction_id", "uuid", "a.orderId", "GUID")),
+        *((name, "input") for name in ("valid", "paid", "monkey")),
+    ],
+)
+def test_names_of_ids(name, role):
+    """A field with the name of an id is the id if its values never repeat."""
+    assert field(range(100, 200), name).role == role
+    assert field([*range(100, 199), 100], name).role != "id"

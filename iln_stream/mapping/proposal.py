@@ -1,0 +1,90 @@
+"""Settings that learn records, proposed from their fields."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iln_stream.mapping.inspection import AS_GIVEN, Field
+
+_ROLES = (
+    ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
+)  # fmt: skip
+_MOST_NAMES = 10
+_MOST_CHARACTERS = 40
+
+
+def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings that learn records with these fields.
+
+    Parameters
+    ----------
+    fields
+        What `inspect_fields` found.
+    given
+        Settings of fields that are given. All are returned; guesses complete them.
+
+    """
+    given = {name: value for name, value in (given or {}).items() if value is not None}
+    by_role = {each.role: each.name for each in fields}
+    settings: dict[str, Any] = {name: by_role[role] for name, role in _ROLES if role in by_role}
+    guessed = [each for each in fields if each.why != AS_GIVEN]
+    if "time" in by_role:
+        settings["time_features"] = ["hour", "weekday"]
+    settings.update(given)
+    ignored = [each.name for each in guessed if each.role == "ignored"]
+    if ignore := [*given.get("ignore", ()), *ignored]:
+        settings["ignore"] = ignore
+    types = {each.name: each.type for each in guessed if each.type != "auto"}
+    if types := {**given.get("types", {}), **types}:
+        settings["types"] = types
+    return settings
+
+
+def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> list[str]:
+    """Return a line for each guess of a proposal that somebody has to check."""
+    names = {each.name for each in fields}
+    found = [
+        f"No record that was read has the field {as_toml(value)} ({name})."
+        for name, _ in _ROLES
+        if (value := (given or {}).get(name)) is not None and value not in names
+    ]
+    found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
+    found += [
+        _of_odd_values(each) for each in fields if each.n_odd and each.role in ("input", "label")
+    ]
+    if codes := [each.name for each in fields if each.maybe_code]:
+        types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
+        found.append(
+            "Few different whole numbers: counts, or codes? If they are codes, add to types: "
+            + types
+        )
+    return found
+
+
+def as_toml(value: Any) -> str:
+    """Return a value as TOML, on one line; texts and lists are written as in JSON."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{as_toml(k)} = {as_toml(v)}' for k, v in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _of_label(label: Field, fields: Sequence[Field]) -> str:
+    text = f"target = {as_toml(label.name)} is {label.why}, since no name says which is the label."
+    others = [each.name for each in fields if each.role == "input" and each.is_number]
+    if not others:
+        return text
+    more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+    return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+
+
+def _of_odd_values(field: Field) -> str:
+    n, of = field.n_odd, sum(field.kinds.values())
+    odd = field.odd
+    shown = as_toml(odd if len(odd) <= _MOST_CHARACTERS else f"{odd[: _MOST_CHARACTERS - 3]}...")
+    advice = "correct them at the sender, or list such a text among null_values"
+    if field.role == "input":
+        advice += ", or give the field the type category"
+    return (
+        f"{as_toml(field.name)}: {n} of {of} values are no numbers, the first is {shown}. Their "
+        f"records become dead letters: {advice}."
+    )
