@@ -98,7 +98,8 @@ def draw(readings: list[Reading], title: str, file: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000)
-    parser.add_argument("--learner", choices=NAMED, default="pool")
+    regressors = NAMED.keys() - {"infinite-layer-classifier"}
+    parser.add_argument("--learner", choices=sorted(regressors), default="pool")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for JSON and picture")
     arguments = parser.parse_args(argv)
     if arguments.events < 1:
