@@ -214,3 +214,10 @@ def test_the_range_of_texts_with_some_numbers():
     found = field(["b", "b", "b", "a", "7"])
     assert (found.low, found.high) == ("b", "7")
     assert field(["b", "7", "8", "9"]).low == 7.0
+
+
+def test_named_inputs_keep_their_role():
+    """A field that `features` names is an input, although it looks like the time or the id."""
+    found = inspect_fields(orders(), FieldMapping(features=("ts", "order_id", "price")))
+    inputs = {each.name for each in found if each.role == "input"}
+    assert inputs == {"ts", "order_id", "price"}
