@@ -132,6 +132,7 @@ def _with_roles(
 ) -> list[Field]:
     """Return the fields with the roles that are given, and guesses of the others."""
     own = {given.target, given.id_field, given.time_field, given.weight_field}
+    own |= set(given.features)  # those that are named are inputs
     not_ignored = FieldMapping(ignore=given.ignore)
     free = {each.name for each in found if not_ignored.is_feature(each.name)} - own
     times = [each.name for each in found if each.name in free and _is_time(each, values, given)]

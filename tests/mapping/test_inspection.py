@@ -187,3 +187,37 @@ def test_names_of_ids(name, role):
     """A field with the name of an id is the id if its values never repeat."""
     assert field(range(100, 200), name).role == role
     assert field([*range(100, 199), 100], name).role != "id"
+
+
+def test_given_roles():
+    """Given roles, types and texts of missing values are taken, against names and values."""
+    records = [
+        {"id": i, "ts": 1.7e9 + i, "no": i, "day": 1.6e9 + i, "w": 1.5, "n": i % 4, "none": "EUR"}
+        for i in range(100)
+    ]
+    given = FieldMapping(
+        id_field="no", time_field="day", weight_field="w", types={"n": "number"},
+        null_values=("EUR",), features=("ts", "n", "none"),
+    )  # fmt: skip
+    found = {each.name: each for each in inspect_fields(records, given)}
+    roles = {name: each.role for name, each in found.items()}
+    assert roles == {
+        "id": "ignored", "ts": "input", "no": "id", "day": "time", "w": "weight", "n": "input",
+        "none": "input",
+    }  # fmt: skip
+    assert not found["n"].maybe_code
+    assert (found["none"].n_missing, found["none"].n_distinct) == (100, 0)
+
+
+def test_the_range_of_texts_with_some_numbers():
+    """If most values are texts, their extremes are shown, not those of the numbers among them."""
+    found = field(["b", "b", "b", "a", "7"])
+    assert (found.low, found.high) == ("b", "7")
+    assert field(["b", "7", "8", "9"]).low == 7.0
+
+
+def test_named_inputs_keep_their_role():
+    """A field that `features` names is an input, although it looks like the time or the id."""
+    found = inspect_fields(orders(), FieldMapping(features=("ts", "order_id", "price")))
+    inputs = {each.name for each in found if each.role == "input"}
+    assert inputs == {"ts", "order_id", "price"}
