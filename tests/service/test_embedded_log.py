@@ -15,7 +15,7 @@ from support.saved_state import saved
 from iln_stream.errors import LostPlaceError, NoStreamError, SinkError
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.service.addresses import is_transactional
-from iln_stream.streams import NewRecord
+from iln_stream.streams import NewRecord, StreamOptions, stream_at
 from iln_stream.streams.sqlite import Retention, create_topic, trim
 
 
@@ -255,3 +255,19 @@ def test_addresses_that_do_not_fit(path: Path) -> None:
     for wrong in ({"predictions": f"sqlite:{path}#events"}, {"topic": "other"}):
         with pytest.raises(SettingsError):
             Service(settings(path, **wrong))
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_log_that_does_not_exist_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, exists: bool
+) -> None:
+    """A mistyped path, or topic of an existing file, is noticed although events may still come."""
+    if exists:
+        create_topic(tmp_path / "log.db", "other")
+    source = f"sqlite:{tmp_path}/log.db#readings"
+    stream_at(source, StreamOptions()).prepare()
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line == f"{source} does not exist: creating it, and waiting for events"
+    caplog.clear()
+    stream_at(source, StreamOptions()).prepare()
+    assert not caplog.records

@@ -16,7 +16,12 @@ from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.log import SqliteLog
 from iln_stream.streams.sqlite.records import partitions_of
 from iln_stream.streams.sqlite.sink import SqliteSink
-from iln_stream.streams.sqlite.topics import check_name, find_or_create_topic, require_topic
+from iln_stream.streams.sqlite.topics import (
+    check_name,
+    find_or_create_topic,
+    find_topic,
+    require_topic,
+)
 from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
 
 log = logging.getLogger(__name__)
@@ -77,9 +82,12 @@ class SqliteScheme(Scheme):
     def prepare(self) -> None:
         """Create the file and the topic if they do not exist, unless the run ends at their end."""
         if not self.options.stop_at_end:
-            if not self.path.exists():
-                log.warning(f"{self.address} does not exist: creating it, and waiting for events")
             with closing(Database(self.path, create=True)) as database:
+                with database.read() as connection:
+                    if find_topic(connection, self.topic) is None:
+                        log.warning(
+                            f"{self.address} does not exist: creating it, and waiting for events"
+                        )
                 find_or_create_topic(database, self.topic)
 
     def partitions(self) -> Sequence[int]:

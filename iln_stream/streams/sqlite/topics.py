@@ -4,7 +4,6 @@ These are the functions behind `iln-stream log list`, `create` and `trim`. Each 
 as long as it takes.
 """
 
-import logging
 import re
 import sqlite3
 import time
@@ -19,8 +18,6 @@ from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.records import Partition, first_record, partitions_of
 from iln_stream.streams.sqlite.retention import Retention, delete_old
 from iln_stream.streams.sqlite.schema import create_records
-
-log = logging.getLogger(__name__)
 
 _SLICE = 2_000
 """Records that one transaction of `trim` deletes, so that other writers wait milliseconds."""
@@ -217,10 +214,7 @@ def find_or_create_topic(database: Database, name: str, n_partitions: int = 1) -
     """Return the topic of this name; create it with so many partitions if there is none."""
     with database.write() as connection:
         found = find_topic(connection, name)
-        if found is not None:
-            return found
-        log.info(f"{database.path}: creating topic {name}")  # no template: not a repeat
-        return _create(connection, name, n_partitions, Retention())
+        return found or _create(connection, name, n_partitions, Retention())
 
 
 def check_name(name: str, error: type[IlnError] = SourceError) -> None:
