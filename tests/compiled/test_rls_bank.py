@@ -74,3 +74,19 @@ def test_agop_is_a_mean_of_outer_products(bank, rate):
             g = plain.gradient(omega[k], b[k], activation[k] == COS, linear[k], theta[k], v)
             expected[k] = (1.0 - rate) * expected[k] + rate * np.outer(g, g)
     assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_agop_leaves_out_a_gradient_that_is_not_finite(bank, value):
+    """The other experts' outer products go on."""
+    omega, _, activation, linear, theta = bank
+    phi, u, p = np.zeros((K, D)), np.empty((K, R), np.float32), np.empty(K)
+    agop = np.tile(np.eye(d), (K, 1, 1))
+    before = agop.copy()
+    predict_all(*bank, np.ones(d), u, phi, p)
+    broken = theta.copy()
+    broken[0] = value
+    update_agop(omega, activation, linear, broken, u, 0.5, agop)
+    assert (agop[0] == before[0]).all()
+    assert np.isfinite(agop).all()
+    assert (agop[1:] != before[1:]).any()
