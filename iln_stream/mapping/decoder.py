@@ -285,7 +285,7 @@ class MappedDecoder:
     def _weight(self, name: str, value: Any) -> float | None:
         if self._is_missing(value):
             return None
-        found = as_input(name, value, "number")
+        found = as_input(name, value, "number", self._notation)
         if isinstance(found, float) and found >= 0.0:
             return found
         raise MalformedError(f"{name}: a weight is a number and at least 0, got {value!r:.60}")

@@ -310,10 +310,14 @@ GERMAN = Notation(decimal=",", date_order="dmy")
     ],
 )
 def test_decimal_commas(text, number):
-    """With decimal = ',' numbers, labels and times of the country are read."""
-    decode = decoder(typed=False, parse=parse_row, target="y", time_field="at", notation=GERMAN)
-    found = decode({"a": text, "y": text, "at": "02.01.1970"}, None)
+    """With decimal = ',' numbers, labels, times and weights of the country are read."""
+    decode = decoder(
+        typed=False, parse=parse_row, target="y", time_field="at", weight_field="w",
+        notation=GERMAN,
+    )  # fmt: skip
+    found = decode({"a": text, "y": text, "at": "02.01.1970", "w": "1.000,5"}, None)
     assert (found.x, found.y, found.time) == ({"a": number}, number, 86400.0)
+    assert found.weight == 1000.5
 
 
 @pytest.mark.parametrize("text", ["21.5", "1.23,4", "1,2,3", ",", ".", ""])
