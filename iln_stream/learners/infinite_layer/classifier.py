@@ -188,15 +188,7 @@ class InfiniteLayerClassifier(
 
         """
         y = _as_label(y)
-        with self._turn:
-            event = self._with_hashed(x)
-            if event is None:
-                self._engine.learn(x, y)
-            else:
-                self._learn_hashed(event, x, y)
-            self._last_look = None
-            if self._beginning is not None:
-                self._remember(x, y)
+        self._learn_event(x, y)
 
     def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""

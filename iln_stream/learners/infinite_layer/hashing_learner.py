@@ -54,6 +54,23 @@ class HashingLearner(EngineLearner, Generic[E]):
     def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
         """Learn that y is the label of x."""
 
+    @abstractmethod
+    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
+        """Learn an event with hashed categories, x before it was divided."""
+
+    def _learn_event(self, x: Mapping[Any, float], y: Any) -> None:
+        """Learn that y, valid for the engine, is the label of x."""
+        with self._turn:
+            event = self._with_hashed(x)
+            if event is None:
+                engine: Any = self._engine
+                engine.learn(x, y)
+            else:
+                self._learn_hashed(event, x, y)
+            self._last_look = None
+            if self._beginning is not None:
+                self._remember(x, y)
+
     def _with_hashed(self, x: Mapping[Any, float]) -> Divided | None:
         """Return an event that has hashed categories; None for one that is the engine's alone."""
         place = self._engine.inputs.columns.place

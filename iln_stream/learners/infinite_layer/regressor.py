@@ -247,15 +247,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         y = float(y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
-        with self._turn:
-            event = self._with_hashed(x)
-            if event is None:
-                self._engine.learn(x, y)
-            else:
-                self._learn_hashed(event, x, y)
-            self._last_look = None
-            if self._beginning is not None:
-                self._remember(x, y)
+        self._learn_event(x, y)
 
     def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: float) -> None:
         """Learn an event with hashed categories: what effects explain, the engine need not."""
