@@ -45,7 +45,7 @@ def _skewed(rng: np.random.Generator, n_ids: int, n: int, exponent: float = 1.0)
     return rng.permutation(n_ids)[rng.choice(n_ids, n, p=p / p.sum())]
 
 
-def _stream(name: str, n: int) -> Iterator[Event]:
+def stream(name: str, n: int) -> Iterator[Event]:
     rng = np.random.default_rng([20, sum(name.encode())])
     X = rng.normal(size=(n, 4))
     f = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3]
@@ -171,13 +171,13 @@ def main() -> None:
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
     options = parser.parse_args()
     warnings.simplefilter("ignore", IlnWarning)
-    for stream in options.streams:
-        events = list(_stream(stream, options.events))
-        for name in options.learners:
-            if name == "vw" and importlib.util.find_spec("vowpalwabbit") is None:
+    for name in options.streams:
+        events = list(stream(name, options.events))
+        for learner in options.learners:
+            if learner == "vw" and importlib.util.find_spec("vowpalwabbit") is None:
                 continue
-            error, seconds = evaluate(LEARNERS[name](), events)
-            print(f"{stream:20} {name:22} {error:.4f} {seconds:7.1f} s", flush=True)
+            error, seconds = evaluate(LEARNERS[learner](), events)
+            print(f"{name:20} {learner:22} {error:.4f} {seconds:7.1f} s", flush=True)
 
 
 if __name__ == "__main__":
