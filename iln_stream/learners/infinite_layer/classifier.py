@@ -1,5 +1,6 @@
 """InfiniteLayerClassifier."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -130,8 +131,11 @@ class InfiniteLayerClassifier(
             if effects is None or not found:
                 return found
             look = effects.look(event.names, _array(found))
+            mixed = effects.mixed(look)
+            if not math.isfinite(mixed.sum()):
+                return found
             self._last_look = event, look
-            return dict(zip(found, effects.mixed(look).tolist(), strict=True))
+            return dict(zip(found, mixed.tolist(), strict=True))
 
     def explain_one(
         self,
@@ -203,7 +207,11 @@ class InfiniteLayerClassifier(
             if last is not None and engine is before and admitted == event:
                 look = last[1]
             else:
-                look = effects.look(admitted.names, _array(engine.predict(admitted.x)))
+                probabilities = _array(engine.predict(admitted.x))
+                look = effects.look(admitted.names, probabilities)
+                if not math.isfinite(effects.mixed(look).sum()):
+                    effects = self._categories.begin_anew()
+                    look = effects.look(admitted.names, probabilities)
         engine.learn(admitted.x, y)
         if look is not None:
             effects.learn(admitted.names, look, engine.classes.index(y))
@@ -288,7 +296,7 @@ class InfiniteLayerClassifier(
     def resets(self) -> dict[str, int]:
         """The same by part."""
         with self._turn:
-            return dict(self._engine.resets)
+            return self._with_effects(self._engine.resets)
 
     @property
     def relevance(self) -> dict[Any, float]:

@@ -113,6 +113,11 @@ class HashingLearner(EngineLearner, Generic[E]):
         else:
             events.append((dict(x), y))
 
+    def _with_effects(self, resets: Mapping[str, int]) -> dict[str, int]:
+        """Return how often each part of the engine, and the effects, were reinitialised."""
+        n_reset = self._categories.n_reset
+        return {**resets, "hashed-categories": n_reset} if n_reset else dict(resets)
+
     @property
     def n_hashed(self) -> int:
         """Number of inputs of learned events that were hashed, as they got no column."""

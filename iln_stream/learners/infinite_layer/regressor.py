@@ -1,5 +1,6 @@
 """InfiniteLayerRegressor, the learner to try first."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -38,8 +39,9 @@ class _Look(NamedTuple):
     """What was predicted for an event with hashed categories."""
 
     event: Divided
-    effects: list[float]
+    effects: list[float]  # 0 if they are broken
     prediction: float  # the engine's
+    broken: bool
 
 
 @restorable
@@ -192,7 +194,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             event = self._with_hashed(x)
             if event is None:
                 return self._engine.interval(x, level)
-            effects = self._effects_of(event)
+            effects, _ = self._effects_of(event)
             low, high = self._engine.interval(self._for_engine(event, effects), level)
             effect = sum(effects)
             return low + effect, high + effect
@@ -254,6 +256,8 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         look = self._last_look
         if look is None or look.event != event:
             look = self._look(event)  # raises an error before anything changes
+        if look.broken:
+            self._categories.begin_anew()
         engine = self._engine
         admitted, effects = self._admit(event, x)
         if self._engine is not engine or admitted != event:
@@ -262,12 +266,16 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         effects.learn(admitted.names, look.effects, look.prediction, y)
 
     def _look(self, event: Divided) -> _Look:
-        effects = self._effects_of(event)
-        return _Look(event, effects, self._engine.predict(self._for_engine(event, effects)))
+        effects, broken = self._effects_of(event)
+        prediction = self._engine.predict(self._for_engine(event, effects))
+        return _Look(event, effects, prediction, broken)
 
-    def _effects_of(self, event: Divided) -> list[float]:
+    def _effects_of(self, event: Divided) -> tuple[list[float], bool]:
+        """Return the effects of an event's hashed categories, and whether they are broken."""
         effects = self._categories.effects
-        return [0.0] * len(event.names) if effects is None else effects.of(event.names)
+        found = [] if effects is None else effects.of(event.names)
+        broken = not math.isfinite(sum(found))
+        return (found if found and not broken else [0.0] * len(event.names)), broken
 
     def _for_engine(self, event: Divided, effects: list[float]) -> Mapping[Any, float]:
         """Return the engine's inputs, with the fields' effects if these get columns.
@@ -353,7 +361,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
     def resets(self) -> dict[str, int]:
         """The same by part."""
         with self._turn:
-            return dict(self._engine.resets)
+            return self._with_effects(self._engine.resets)
 
     @property
     def expert_weights(self) -> dict[str, float]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from iln_stream.learners.infinite_layer.categories.hashed_name import N_CELLS, HashedName
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.state import all_finite
 
 Array = NDArray[np.float64]
 
@@ -134,6 +135,11 @@ class ClassEffects(Part):
     def occupied(self) -> float:
         """Share of cells that have learned."""
         return float(np.count_nonzero(self.table[:, 1, 0])) / N_CELLS
+
+    def is_sound(self) -> bool:
+        """Return whether all numbers are finite."""
+        numbers = [self.predicted, *self.squares.values(), *self.log_weights]
+        return all_finite(self.table) and all_finite(np.array(numbers))
 
     def state(self) -> dict[str, Any]:
         """Return the occupied cells, the weights and the shares."""

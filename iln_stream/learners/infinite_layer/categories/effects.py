@@ -1,5 +1,6 @@
 """Effects of hashed categories on a target."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from iln_stream.learners.infinite_layer.categories.field_effects import ESTIMATES, FieldEffects
 from iln_stream.learners.infinite_layer.categories.hashed_name import N_CELLS, HashedName
 from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.state import all_finite
 
 _CLIP = 6.0
 """Residuals further from their prediction, in running mean absolute errors, count as if there."""
@@ -65,6 +67,8 @@ class Effects(Part):
         self._learn_shares(names, effects, prediction)
         error = y - prediction - sum(effects)
         size, weight = self.errors
+        if not math.isfinite(size + weight):
+            return  # no residual could be clipped; the next inspection finds it
         self.errors = [_DISCOUNT * size + min(abs(error), _LARGEST), _DISCOUNT * weight + 1.0]
         if weight > _SOME:
             limit = _CLIP * size / weight
@@ -99,6 +103,12 @@ class Effects(Part):
     def occupied(self) -> float:
         """Share of cells that have learned."""
         return float(np.count_nonzero(self.table[:, 0])) / N_CELLS
+
+    def is_sound(self) -> bool:
+        """Return whether all numbers are finite."""
+        numbers = [*self.errors, *self.predicted, *self.squares.values()]
+        sums = [field.table() for field in self.fields.values()]
+        return all(map(all_finite, (self.table, np.array(numbers), np.array(sums))))
 
     def state(self) -> dict[str, Any]:
         """Return the occupied cells, and each field's statistics."""

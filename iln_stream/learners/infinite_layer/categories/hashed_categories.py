@@ -1,8 +1,10 @@
 """The hashed categories of a learner."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from iln_stream.errors import IlnWarning
 from iln_stream.learners.infinite_layer.categories.distinct_names import DistinctNames
 from iln_stream.learners.infinite_layer.categories.hashed_name import HashedName
 from iln_stream.learners.infinite_layer.categories.routing import Routing
@@ -18,6 +20,10 @@ class EffectsTable(Protocol):
         """Share of cells that have learned."""
         ...
 
+    def is_sound(self) -> bool:
+        """Return whether all numbers are finite."""
+        ...
+
     def state(self) -> dict[str, Any]:
         """Return the state."""
         ...
@@ -28,6 +34,9 @@ class EffectsTable(Protocol):
 
 
 E = TypeVar("E", bound=EffectsTable)
+
+INSPECT_EVERY = 1_024
+"""Hashed inputs from one inspection of the effects to the next."""
 
 
 class Divided(NamedTuple):
@@ -53,6 +62,8 @@ class HashedCategories(Generic[E]):
         self.routing = Routing(max_columns)
         self.distinct = DistinctNames()
         self.n_hashed = 0
+        self.n_reset = 0
+        """How often the effects began anew, as a number of them was not finite."""
         self.effects: E | None = None
         self._make = make
 
@@ -62,11 +73,26 @@ class HashedCategories(Generic[E]):
 
     def admit(self, event: Divided) -> E:
         """Count the hashed categories of an event to learn, and return the effects."""
+        before, self.n_hashed = self.n_hashed, self.n_hashed + len(event.names)
         if self.effects is None:
             self.effects = self._make()
-        self.n_hashed += len(event.names)
+        due = before // INSPECT_EVERY < self.n_hashed // INSPECT_EVERY
+        if due and not self.effects.is_sound():
+            self.begin_anew()
         for name in event.names:
             self.distinct.add(name)
+        return self.effects
+
+    def begin_anew(self) -> E:
+        """Return new effects, in place of those that are not finite."""
+        self.effects = self._make()
+        self.n_reset += 1
+        warnings.warn(
+            f"the effects of hashed categories were not finite after {self.n_hashed} of them: they "
+            "begin anew; look for extreme targets at that time, and report it",
+            IlnWarning,
+            stacklevel=2,
+        )
         return self.effects
 
     @property
@@ -82,6 +108,7 @@ class HashedCategories(Generic[E]):
             "fields": list(self.routing.fields),
             "whole": list(self.routing.whole),
             "n_hashed": self.n_hashed,
+            "n_reset": self.n_reset,
             "registers": self.distinct.registers.copy(),
             "effects": self.effects.state(),
         }
@@ -90,11 +117,12 @@ class HashedCategories(Generic[E]):
         """Resume from a state that `state` returned; this object must be new."""
         if state is None:
             return
-        fields = ("fields", "whole", "n_hashed", "registers", "effects")
+        fields = ("fields", "whole", "n_hashed", "n_reset", "registers", "effects")
         require_fields(type(self).__name__, state, fields)
         self.routing.fields = list(state["fields"])
         self.routing.whole = list(state["whole"])
         self.n_hashed = state["n_hashed"]
+        self.n_reset = state["n_reset"]
         self.distinct.registers = state["registers"].copy()
         self.effects = self._make()
         self.effects.restore(state["effects"])

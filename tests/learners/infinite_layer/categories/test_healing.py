@@ -1,0 +1,142 @@
+"""The effects of hashed categories heal: each of their numbers is poisoned in turn."""
+
+import copy
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from support.states import same
+
+from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.categories.hashed_categories import INSPECT_EVERY
+from iln_stream.state import all_finite
+
+pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+
+N, LATER, LAST = 1_500, 2_500, 1_000
+"""Events before the poison, after it, and those whose error counts."""
+
+
+@cache
+def events():
+    """Ids with effects, and a number."""
+    rng = np.random.default_rng(0)
+    of_id = 3.0 * rng.normal(size=60)
+    found = []
+    for i, a, noise in zip(
+        rng.integers(60, size=N + LATER).tolist(),
+        rng.normal(size=N + LATER).tolist(),
+        rng.normal(size=N + LATER).tolist(),
+        strict=True,
+    ):
+        found.append(({f"id={i}": 1.0, "a": a}, a + float(of_id[i]) + 0.3 * noise))
+    return found
+
+
+def errors(model, some):
+    """The error of each prediction, made before its label was learned."""
+    found = []
+    for x, y in some:
+        if isinstance(model, InfiniteLayerRegressor):
+            found.append(abs(model.predict_one(x) - y))
+            model.learn_one(x, y)
+        else:
+            p = model.predict_proba_one(x)
+            assert not p or sum(p.values()) == pytest.approx(1.0)
+            found.append(1.0 - p.get(y > 0.0, 0.0))
+            model.learn_one(x, y > 0.0)
+        assert math.isfinite(found[-1])
+    return found
+
+
+MAKERS = {
+    "accurate": lambda: InfiniteLayerRegressor(seed=1),
+    "fast": lambda: InfiniteLayerRegressor("fast", seed=1),
+    "classifier": lambda: InfiniteLayerClassifier(seed=1),
+}
+
+
+@cache
+def taught(name):
+    model = MAKERS[name]()
+    errors(model, events()[:N])
+    return model
+
+
+@cache
+def without_poison(name):
+    return np.mean(errors(copy.deepcopy(taught(name)), events()[N:])[-LAST:])
+
+
+def in_regressor(effects, where):
+    field = effects.fields["id"]
+    if where == "table":
+        effects.table[:] = np.nan
+    elif where == "field":
+        field.regrets[0] = field.within[0] = math.inf
+        field._weigh()
+    elif where == "errors":
+        effects.errors[0] = math.nan
+    elif where == "predicted":
+        effects.predicted[1] = math.nan
+    else:
+        effects.squares["id"] = math.inf
+
+
+def in_classifier(effects, where):
+    if where == "table":
+        effects.table[:] = np.nan
+    elif where == "weights":
+        effects.log_weights[0] = math.nan
+        effects._weigh()
+    elif where == "predicted":
+        effects.predicted = math.inf
+    else:
+        effects.squares["id"] = math.nan
+
+
+CASES = [
+    *((name, in_regressor, where)
+      for name in ("accurate", "fast")
+      for where in ("table", "field", "errors", "predicted", "squares")),
+    *(("classifier", in_classifier, where)
+      for where in ("table", "weights", "predicted", "squares")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "poison", "where"), CASES)
+def test_heals(name, poison, where):
+    """Predictions stay finite, and are soon nearly as good as without the poison; it is counted."""
+    model = copy.deepcopy(taught(name))
+    poison(model._categories.effects, where)
+    found = errors(model, events()[N:])
+    assert model.resets["hashed-categories"] == 1
+    assert all(all_finite(np.asarray(share)) for share in model.relevance.values())
+    assert np.mean(found[-LAST:]) < 1.1 * without_poison(name) + 0.01
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_predicting_heals_nothing(name):
+    """A prediction changes no state, also if it shows a fault; the event that is learned heals."""
+    model = copy.deepcopy(taught(name))
+    model._categories.effects.table[:] = np.nan
+    before, (x, y) = model.state(), events()[N]
+    errors(copy.deepcopy(model), [(x, y)])
+    model.predict_one(x)
+    assert same(before, model.state())
+    assert "hashed-categories" not in model.resets
+    with pytest.warns(IlnWarning, match="effects of hashed categories were not finite"):
+        errors(model, [(x, y)])
+    assert model.resets["hashed-categories"] == 1
+
+
+def test_the_count_is_saved():
+    """A restored learner counts on."""
+    model = copy.deepcopy(taught("fast"))
+    model._categories.effects.table[:] = np.nan
+    errors(model, events()[N : N + INSPECT_EVERY])
+    twin = MAKERS["fast"]()
+    twin.restore(model.state())
+    assert twin.resets["hashed-categories"] == 1
