@@ -1,16 +1,17 @@
 """One hidden layer with fixed weights, from raw inputs to the label's units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iln_stream.errors import StateError
+from iln_stream.frozen.points import in_blocks, matrix_of, row_of
+from iln_stream.frozen.saved import load, save
 from iln_stream.learners.estimators import FiniteLayer
-from iln_stream.state import StateSchema, decode_name, encode_name, from_bytes, to_bytes
+from iln_stream.state import StateSchema
 
 _SCHEMA = StateSchema("iln_stream.FrozenNetwork", 1)
 
@@ -60,19 +61,10 @@ class FrozenNetwork(FiniteLayer):
         Raises
         ------
         ValueError
-            When an input is not finite.
+            When an input is not a finite number.
 
         """
-        row = [float(x.get(name, 0.0)) for name in self.names]
-        if not np.isfinite(row).all():
-            name, value = next(
-                (n, v) for n, v in zip(self.names, row, strict=True) if not np.isfinite(v)
-            )
-            raise ValueError(
-                f"x[{name!r}] is {value}: inputs must be finite numbers; leave out unknown values"
-            )
-        absent = [name not in x for name in self.names]
-        return float(self.predict_many(np.where(absent, np.nan, row)[np.newaxis])[0])
+        return float(self.predict_many(row_of(x, self.names))[0])
 
     def predict_many(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return y for many points, shape (n,).
@@ -88,14 +80,8 @@ class FrozenNetwork(FiniteLayer):
             When the shape is wrong, or an entry is infinite.
 
         """
-        X = np.asarray(X, np.float64)
-        if X.ndim != 2 or X.shape[1] != len(self.names):
-            raise ValueError(f"X has shape {X.shape}: it must be (n, {len(self.names)})")
-        if np.isinf(X).any():
-            raise ValueError("X has infinite entries: use nan for absent values")
         block = max(1, _NUMBERS_AT_ONCE // len(self.weights))
-        parts = [self._values(X[start : start + block]) for start in range(0, len(X), block)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return in_blocks(self._values, matrix_of(X, self.names), block, np.zeros(0))
 
     def scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return z for points X, both of shape (n, d)."""
@@ -108,9 +94,7 @@ class FrozenNetwork(FiniteLayer):
         Any program that reads npz can read it: `omega`, `b`, `weights`, `centre` and `deviation`
         are arrays of these names, and `json` is the UTF-8 text of an object with the rest.
         """
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["names"] = [encode_name(name) for name in self.names]
-        Path(path).write_bytes(to_bytes(_SCHEMA.write(**values)))
+        save(self, _SCHEMA, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "FrozenNetwork":
@@ -122,13 +106,7 @@ class FrozenNetwork(FiniteLayer):
             When the file was not written by `save`.
 
         """
-        try:
-            state = from_bytes(Path(path).read_bytes())
-            kept = [field.name for field in fields(cls)]
-            values = dict(zip(kept, _SCHEMA.read(state, *kept), strict=True))
-        except StateError as error:
-            raise StateError(f"{path} is not a frozen network's file: {error}") from error
-        return cls(**{**values, "names": tuple(map(decode_name, values["names"]))})
+        return load(cls, _SCHEMA, path, "frozen network")
 
     def save_onnx(self, path: str | Path) -> None:
         """Write the network as an ONNX model, in double precision.

@@ -1,22 +1,21 @@
 """Frozen infinite-layer learners, which predict and never learn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iln_stream.errors import StateError
 from iln_stream.frozen.infinite_layer import accurate, classes, fast
 from iln_stream.frozen.infinite_layer.types import Matrix, Parts
-from iln_stream.state import StateSchema, decode_name, encode_name, from_bytes, to_bytes
+from iln_stream.frozen.points import in_blocks, matrix_of, row_of
+from iln_stream.frozen.saved import load, save
+from iln_stream.state import StateSchema
 
 _ROWS_AT_ONCE = 256
-
-_NAMES = {"names", "classes"}
-"""Fields that are tuples of names or classes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,31 +42,9 @@ class FrozenLearner:
     parts: Parts
     card: Mapping[str, Any]
 
-    def _row(self, x: Mapping[Any, float]) -> Matrix:
-        row = [float(x.get(name, 0.0)) for name in self.names]
-        for name, value in zip(self.names, row, strict=True):
-            if not np.isfinite(value):
-                raise ValueError(
-                    f"x[{name!r}] is {value}: inputs must be finite numbers; leave out unknown "
-                    "values"
-                )
-        absent = [name not in x for name in self.names]
-        return np.where(absent, np.nan, row)[np.newaxis]
-
-    def _matrix(self, X: ArrayLike) -> Matrix:
-        matrix = np.asarray(X, np.float64)
-        if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
-            raise ValueError(f"X has shape {matrix.shape}: it must be (n, {len(self.names)})")
-        if np.isinf(matrix).any():
-            raise ValueError("X has infinite entries: use nan for absent values")
-        return matrix
-
     def save(self, path: str | Path) -> None:
         """Write one npz file, which holds numbers and JSON but no pickle."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        for field in _NAMES & values.keys():
-            values[field] = [encode_name(name) for name in values[field]]
-        Path(path).write_bytes(to_bytes(self.schema.write(**values)))
+        save(self, self.schema, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -79,15 +56,7 @@ class FrozenLearner:
             When the file was not written by `save`.
 
         """
-        try:
-            state = from_bytes(Path(path).read_bytes())
-            kept = [field.name for field in fields(cls)]
-            values = dict(zip(kept, cls.schema.read(state, *kept), strict=True))
-        except StateError as error:
-            raise StateError(f"{path} is not a {cls.__name__}'s file: {error}") from error
-        for field in _NAMES & values.keys():
-            values[field] = tuple(map(decode_name, values[field]))
-        return cls(**values)
+        return load(cls, cls.schema, path, cls.__name__)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,10 +93,10 @@ class FrozenRegressor(FrozenLearner):
         Raises
         ------
         ValueError
-            When an input is not finite.
+            When an input is not a finite number.
 
         """
-        return float(self.predict_many(self._row(x))[0])
+        return float(self.predict_many(row_of(x, self.names))[0])
 
     def predict_many(self, X: ArrayLike) -> Matrix:
         """Return predictions for many points, shape (n,).
@@ -143,11 +112,9 @@ class FrozenRegressor(FrozenLearner):
             When the shape is wrong, or an entry is infinite.
 
         """
-        X = self._matrix(X)
         predict = {"fast": fast.predict, "accurate": accurate.predict}[self.profile]
-        blocks = range(0, len(X), _ROWS_AT_ONCE)
-        found = [predict(self.parts, X[at : at + _ROWS_AT_ONCE]) for at in blocks]
-        return np.concatenate(found) if found else np.zeros(0)
+        X = matrix_of(X, self.names)
+        return in_blocks(partial(predict, self.parts), X, _ROWS_AT_ONCE, np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -178,10 +145,10 @@ class FrozenClassifier(FrozenLearner):
         Raises
         ------
         ValueError
-            When an input is not finite.
+            When an input is not a finite number.
 
         """
-        found = self.predict_proba_many(self._row(x))[0]
+        found = self.predict_proba_many(row_of(x, self.names))[0]
         return dict(zip(self.classes, found.tolist(), strict=True))
 
     def predict_proba_many(self, X: ArrayLike) -> Matrix:
@@ -198,7 +165,5 @@ class FrozenClassifier(FrozenLearner):
             When the shape is wrong, or an entry is infinite.
 
         """
-        X = self._matrix(X)
-        blocks = range(0, len(X), _ROWS_AT_ONCE)
-        found = [classes.predict(self.parts, X[at : at + _ROWS_AT_ONCE]) for at in blocks]
-        return np.concatenate(found) if found else np.zeros((0, len(self.classes)))
+        X, none = matrix_of(X, self.names), np.zeros((0, len(self.classes)))
+        return in_blocks(partial(classes.predict, self.parts), X, _ROWS_AT_ONCE, none)
