@@ -27,7 +27,8 @@ THIRD_PARTIES = {
     "narwhals": {"learners"},
     "numba": {"compiled"},
     "numpy": {
-        *("features", "frozen", "compiled", "learners", "paper", "publishing", "snapshots", "state")
+        *("features", "frozen", "compiled", "learners", "paper", "prequential", "publishing"),
+        *("snapshots", "state"),
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},

@@ -69,8 +69,8 @@ class Label(BaseModel):
     y: Number = Field(description="The label.")
     timestamp: Moment | None = Field(
         default=None,
-        description="When the label became known, as in an event. Not used: labels are learned in "
-        "order of arrival.",
+        description="When the label became known, as in an event; the delay is counted from the "
+        "event's time. Labels are learned in order of arrival.",
     )
     weight: Weight | None = Field(
         default=None, description="As in an event; by default that of the labelled event."

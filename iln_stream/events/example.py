@@ -77,10 +77,10 @@ class EnvelopeDecoder:
     def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
         """Decode an event, or the label of an earlier one."""
         event = decode(payload, self._event_type, self._label_type)
-        if not isinstance(event, Event):
-            return Example(None, event.y, event.id, written, event.weight)
         moment = event.timestamp
         time = written if moment is None else moment.timestamp()
+        if not isinstance(event, Event):
+            return Example(None, event.y, event.id, time, event.weight)
         if str in map(type, event.x.values()):
             self.n_numbers_as_text += self._numbers_as_text.watch(event.x)
         return Example(one_hot(event.x), event.y, event.id, time, event.weight)

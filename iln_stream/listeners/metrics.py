@@ -15,7 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from iln_stream.errors import IlnError
-from iln_stream.listeners.model_metrics import SECONDS, ModelMetrics
+from iln_stream.listeners.model_metrics import ModelMetrics
 from iln_stream.prequential import Regression, Task
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams import Source
@@ -51,7 +51,6 @@ class Metrics(Collector):
         source: Source,
         model: str,
         task: Task | None = None,
-        pending_events: int = 0,
         levels: Sequence[float] = (),
     ) -> ModelMetrics:
         """Export a learner's metrics, and return the listener that counts them.
@@ -66,15 +65,11 @@ class Metrics(Collector):
             Value of the label `model`, which identifies the learner.
         task
             Scores the steps; default: regression.
-        pending_events
-            Number of events that may wait for a label.
         levels
             Levels of the intervals that predictions have, if any.
 
         """
-        watched = ModelMetrics(
-            learner, source, model, task or Regression(), self._window, pending_events, levels
-        )
+        watched = ModelMetrics(learner, source, model, task or Regression(), self._window, levels)
         self._models.append(watched)
         self.export(watched.labels, watched.metrics())
         return watched
@@ -101,18 +96,19 @@ class Metrics(Collector):
         """Yield every metric with its current values; a metric without a value has no sample."""
         for labelled in list(self._specs.values()):
             yield _family(labelled)
-        yield self._latency()
+        yield from self._histograms()
 
-    def _latency(self) -> Metric:
-        family = HistogramMetricFamily(
-            "iln_step_duration_seconds", "Time to predict and learn one event.", labels=LABELS
-        )
-        bounds = [*(f"{bound:g}" for bound in SECONDS), "+Inf"]
+    def _histograms(self) -> Iterator[Metric]:
+        families: dict[str, HistogramMetricFamily] = {}
         for watched in self._models:
-            counts, total_seconds = watched.latency
-            buckets = list(zip(bounds, accumulate(counts), strict=True))
-            family.add_metric(watched.labels, buckets, total_seconds)
-        return family
+            for each in watched.histograms:
+                family = families.setdefault(
+                    each.name, HistogramMetricFamily(each.name, each.description, labels=LABELS)
+                )
+                bounds = [*(f"{bound:g}" for bound in each.bounds), "+Inf"]
+                buckets = list(zip(bounds, accumulate(each.counts), strict=True))
+                family.add_metric(watched.labels, buckets, each.total)
+        yield from families.values()
 
 
 def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:

@@ -16,6 +16,38 @@ SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2
 """Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""
 
 
+DELAYS = (
+    *(1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 3 * 3600.0, 12 * 3600.0),
+    *(days * 86_400.0 for days in (1, 3, 7, 30)),
+)
+"""Upper bounds of the buckets of labels' delays: 1 second to 30 days."""
+
+
+class Histogram:
+    """Counts values by bucket.
+
+    Parameters
+    ----------
+    name, description
+        Name in Prometheus, and one sentence.
+    bounds
+        Upper bounds of the buckets, ascending; one more bucket has the values beyond.
+
+    """
+
+    def __init__(self, name: str, description: str, bounds: Sequence[float]) -> None:
+        self.name = name
+        self.description = description
+        self.bounds = tuple(bounds)
+        self.counts = [0] * (len(self.bounds) + 1)
+        self.total = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a value."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+
 _BATCH = 100
 """Steps counted together: enough to be cheap, few enough for the CPU's cache."""
 
@@ -38,8 +70,6 @@ class ModelMetrics(Listener):
         Scores the steps.
     window
         Number of labelled events in the windowed metrics.
-    pending_events
-        Number of events that may wait for a label.
     levels
         Levels of the intervals that predictions have, if any.
 
@@ -52,17 +82,23 @@ class ModelMetrics(Listener):
         model: str,
         task: Task,
         window: int,
-        pending_events: int = 0,
         levels: Sequence[float] = (),
     ) -> None:
         self.n_dead_letters = 0
         self.n_repeats = 0
         reporter = find_reporter(learner)
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
-        self._baselines = task.baselines(window, pending_events)
-        self._coverage = Coverage(levels, window, pending_events)
-        self._bucket_counts = [0] * (len(SECONDS) + 1)
-        self._total_seconds = 0.0
+        self._baselines = task.baselines(window)
+        self._coverage = Coverage(levels, window)
+        self._latency = Histogram(
+            "iln_step_duration_seconds", "Time to predict and learn one event.", SECONDS
+        )
+        self._delay = Histogram(
+            "iln_label_delay_seconds",
+            "Time from an event to its label, for labels in records of their own, by the times of "
+            "both; those before their event count as 0.",
+            DELAYS,
+        )
         self._last_progress = perf_counter()
         self._uncounted: list[Step] = []
         self._counting = threading.Lock()
@@ -103,10 +139,10 @@ class ModelMetrics(Listener):
         return self._baselines
 
     @property
-    def latency(self) -> tuple[list[int], float]:
-        """Number of steps per latency bucket (`SECONDS`, then longer), and their total seconds."""
+    def histograms(self) -> Sequence[Histogram]:
+        """The histograms of all steps so far of this process."""
         self._count()
-        return self._bucket_counts, self._total_seconds
+        return self._latency, self._delay
 
     @property
     def last_progress(self) -> float:
@@ -199,8 +235,9 @@ class ModelMetrics(Listener):
             self._baselines.update(steps)
             self._coverage.update(steps)
             for step in steps:
-                self._bucket_counts[bisect_left(SECONDS, step.seconds)] += 1
-                self._total_seconds += step.seconds
+                self._latency.add(step.seconds)
+                if step.delay is not None:
+                    self._delay.add(max(step.delay, 0.0))
             self._last_progress = max(self._last_progress, steps[-1].ended)
             del self._uncounted[: len(steps)]  # the loop may have appended more
 

@@ -3,7 +3,7 @@
 from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.coverage import Coverage
-from iln_stream.prequential.late import LearnsLate, Pending, PendingEvents
+from iln_stream.prequential.late import LateLabels, LatePolicy, LearnsLate
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
@@ -19,12 +19,12 @@ __all__ = [
     "ClassificationScores",
     "Coverage",
     "Details",
+    "LateLabels",
+    "LatePolicy",
     "LearnerError",
     "LearnsLate",
     "Listener",
     "NothingLearnedError",
-    "Pending",
-    "PendingEvents",
     "Prediction",
     "PrequentialLoop",
     "RecentIds",

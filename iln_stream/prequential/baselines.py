@@ -6,7 +6,6 @@ from typing import Any
 
 from iln_stream.prequential.scores import Window
 from iln_stream.prequential.step import Step
-from iln_stream.prequential.waiting import Waiting
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -51,6 +50,34 @@ class Baseline:
         self._window.extend(state["window"])
 
 
+class Trivial:
+    """The mean of all labels so far and the last label; both are 0 before the first."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._mean = 0.0
+        self._last = 0.0
+
+    @property
+    def now(self) -> tuple[float, float]:
+        """What they predict for the next event."""
+        return self._mean, self._last
+
+    def learn(self, y: float) -> None:
+        """Learn a label."""
+        self._n += 1
+        self._mean += y / self._n - self._mean / self._n  # y - mean might overflow
+        self._last = y
+
+    def state(self) -> StateDict:
+        """Return the number of labels, their mean and the last one."""
+        return {"n_labels": self._n, "mean": self._mean, "last": self._last}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
+
+
 class Baselines:
     """Scores trivial predictors prequentially: each predicts an event from the labels before it.
 
@@ -86,44 +113,32 @@ class Baselines:
 class RegressionBaselines(Baselines):
     """Absolute errors of the mean of all labels so far, and of the last label.
 
-    Both predict 0 before the first label.
+    Like the learner, a baseline predicts an event when it comes, not when its label comes.
 
     Parameters
     ----------
     window
         Labelled events in the windowed means.
-    pending_events
-        Events that may wait for a label. Like the learner, a baseline predicts an event when it
-        comes, not when its label comes.
 
     """
 
-    def __init__(self, window: int, pending_events: int = 0) -> None:
+    def __init__(self, window: int) -> None:
         super().__init__(window, "running_mean", "last_value")
-        self._n_labels = 0
-        self._mean = 0.0
-        self._last = 0.0
-        self._waiting: Waiting[tuple[float, float]] = Waiting(pending_events)
+        self._trivial = Trivial()
 
     def update(self, steps: Sequence[Step]) -> None:
         """Score the labelled ones of these steps."""
-        n, mean, last = self._n_labels, self._mean, self._last
+        trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
         for step in steps:
             if step.loss is None:
-                self._waiting.keep(step.event_id, (mean, last))
                 continue
             y = step.y
-            predicted = (mean, last)
-            if step.late:
-                predicted = self._waiting.take(step.event_id, predicted)
-            mean_errors.append(abs(predicted[0] - y))
-            last_errors.append(abs(predicted[1] - y))
-            n += 1
-            mean += y / n - mean / n  # y - mean might overflow
-            last = y
-        self._n_labels, self._mean, self._last = n, mean, last
+            mean, last = step.baselines or trivial.now
+            mean_errors.append(abs(mean - y))
+            last_errors.append(abs(last - y))
+            trivial.learn(y)
         self.by_name["running_mean"].add(mean_errors)
         self.by_name["last_value"].add(last_errors)
 
@@ -152,20 +167,13 @@ class RegressionBaselines(Baselines):
         return f"{best.replace('_', ' ')} {self.by_name[best].running:.4g}"
 
     def state(self) -> StateDict:
-        """Return the scores, and what predicts, as plain values."""
-        return {
-            **super().state(),
-            "n_labels": self._n_labels,
-            "mean": self._mean,
-            "last": self._last,
-            "waiting": self._waiting.state(list),
-        }
+        """Return the scores, and what predicts."""
+        return {**super().state(), **self._trivial.state()}
 
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`."""
         super().restore(state)
-        self._n_labels, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
-        self._waiting.restore(state["waiting"], _pair)
+        self._trivial.restore(state)
 
 
 class ClassificationBaselines(Baselines):

@@ -4,11 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from iln_stream.prequential.scores import Window
 from iln_stream.prequential.step import Step
-from iln_stream.prequential.waiting import Waiting
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
-
-Intervals = tuple[tuple[float, float], ...]
 
 
 class Coverage:
@@ -22,16 +19,13 @@ class Coverage:
         Levels of the intervals that steps have, in this order.
     window
         Labelled events in the share.
-    pending_events
-        Events that may wait for a label.
 
     """
 
-    def __init__(self, levels: Sequence[float], window: int, pending_events: int = 0) -> None:
+    def __init__(self, levels: Sequence[float], window: int) -> None:
         self._levels = tuple(levels)
         self._size = window
         self._windows = tuple(Window(window) for _ in self._levels)
-        self._waiting: Waiting[Intervals] = Waiting(pending_events)
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add the labelled ones of these steps."""
@@ -39,15 +33,11 @@ class Coverage:
             return
         hits: tuple[list[float], ...] = tuple([] for _ in self._levels)
         for step in steps:
-            intervals = step.details.intervals
             if step.loss is None:
-                self._waiting.keep(step.event_id, intervals)
                 continue
-            if step.late:
-                intervals = self._waiting.take(step.event_id, ())
             y = step.y
             # A step without intervals counts for no level.
-            for of_level, (low, high) in zip(hits, intervals, strict=False):
+            for of_level, (low, high) in zip(hits, step.details.intervals, strict=False):
                 of_level.append(1.0 if low <= y <= high else 0.0)
         for window, of_level in zip(self._windows, hits, strict=True):
             window.extend(of_level)
@@ -88,11 +78,10 @@ class Coverage:
         return zip(self._levels, self._windows, strict=True)
 
     def state(self) -> StateDict:
-        """Return hits and misses, and the intervals of waiting events."""
+        """Return hits and misses."""
         return {
             "levels": list(self._levels),
             "windows": [window.values() for window in self._windows],
-            "waiting": self._waiting.state(_stored),
         }
 
     def restore(self, state: StateDict) -> None:
@@ -100,13 +89,3 @@ class Coverage:
         saved = dict(zip(state["levels"], state["windows"], strict=True))
         for level, window in self._by_level():
             window.extend(saved.get(level, ()))
-        if state["levels"] == list(self._levels):
-            self._waiting.restore(state["waiting"], _restored)
-
-
-def _stored(intervals: Intervals) -> list[list[float]]:
-    return [list(interval) for interval in intervals]
-
-
-def _restored(stored: Sequence[Sequence[float]]) -> Intervals:
-    return tuple((low, high) for low, high in stored)

@@ -10,19 +10,18 @@ from iln_stream.events import (
     DeadLetter,
     Decoder,
     EnvelopeDecoder,
-    Example,
     MalformedError,
     payload_bytes,
     proposal,
 )
 from iln_stream.prequential.checkpointing import Checkpointing
-from iln_stream.prequential.late import Pending, PendingEvents
+from iln_stream.prequential.late import LateLabels
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
-from iln_stream.prequential.step import NO_DETAILS, Details, Prediction, Step
+from iln_stream.prequential.step import Details, Step
+from iln_stream.prequential.stepper import Stepper
 from iln_stream.prequential.task import Regression, Task
 from iln_stream.prequential.weights import Weights
-from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source
 
 log = logging.getLogger(__name__)
@@ -46,8 +45,9 @@ class PrequentialLoop:
 
     For each record, in strict offset order: decode; predict; if there is a label, score the
     prediction and only then learn. A record that can't be decoded, predicted or learned becomes a
-    dead letter, and the loop continues. The outputs and listeners get every record exactly once, as
-    a step, a dead letter or a repeat; then the loop reports it to the checkpoint as done.
+    dead letter, and the loop continues. The outputs and listeners get what comes of a record
+    exactly once: a step, a dead letter or a repeat; with late labels also steps and dead letters of
+    earlier events, or nothing yet. Then the loop reports the record to the checkpoint as done.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class PrequentialLoop:
         every record is an event of its own.
     task
         Regression or classification; by default regression.
-    pending
+    late
         Where events wait for labels that come in records of their own. None: such labels are dead
         letters.
     checkpoint
@@ -95,7 +95,7 @@ class PrequentialLoop:
         recent_ids: RecentIds | None = None,
         *,
         task: Task | None = None,
-        pending: PendingEvents | None = None,
+        late: LateLabels | None = None,
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
@@ -107,16 +107,12 @@ class PrequentialLoop:
         self.listeners = tuple(listeners)
         self.task: Task = task or Regression()
         self.recent_ids = recent_ids
-        self.pending = pending
+        self.late = late
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
-        self._predict = self.task.predictor(learner)
-        self._details = details or _no_details
-        self._weigh = weights
-        reporter = find_reporter(learner)
-        self._report = _nothing_to_report if reporter is None else reporter.report
+        self._stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[int, int] = {}
         self._failures_in_a_row = 0
         # Number of failed records before the first success; None after it.
@@ -162,131 +158,71 @@ class PrequentialLoop:
             if offset <= last_offsets.get(partition, -1):
                 raise self._disorder(record)
             last_offsets[partition] = offset
+            outcomes: list[Step | DeadLetter] = []
+            error: Exception | None = None
+            is_repeat = False
             try:
-                step = self._step(record)
-            except MalformedError as error:
-                self._send_dead_letter(record, str(error))
+                is_repeat = not self._process_record(record, outcomes)
             except SourceError:
                 raise  # the record may be good, but can't be read now
-            except Exception as error:
+            except Exception as raised:
                 # A learner may raise any error; the event must not be lost.
-                self._learner_failed(record, error)
+                error = raised
+            for outcome in outcomes:
+                if isinstance(outcome, DeadLetter):
+                    self._send(outcome)
+                    continue
+                ended = outcome.ended
+                self._note(outcome)
+                for on_step in on_steps:
+                    on_step(outcome)
+            if error is not None:
+                self._failed(record, error)
             else:
                 self._failures_in_a_row = 0
                 self._n_failed_at_first = None
-                if step is None:
+                if is_repeat:
                     for listener in self.listeners:
                         listener.on_repeat(partition, offset)
-                else:
-                    ended = step.ended
-                    # Only now: an event that the learner failed on may be sent again.
-                    if self.recent_ids is not None and step.event_id is not None:
-                        self.recent_ids.add(
-                            step.event_id, event=not step.late, label=step.y is not None
-                        )
-                    if self._accept is not None and not step.late:
-                        self._accept(step.time)
-                    for on_step in on_steps:
-                        on_step(step)
             if checkpoint is not None:
                 checkpoint.passed(partition, offset, ended)
             n_failed = self._n_failed_at_first
             if n_failed is not None and n_failed >= _MOST_FAILURES_AT_FIRST:
                 raise self._nothing_learned()
 
-    def _step(self, record: Record) -> Step | None:
-        """Decode a record, then predict or learn or both; return None for a repeat."""
+    def _process_record(self, record: Record, outcomes: list[Step | DeadLetter]) -> bool:
+        """Decode a record, then predict or learn or both; return False for a repeat.
+
+        What comes of it is appended to `outcomes`, also if an error follows.
+        """
         example = self._decode(record.payload, record.timestamp)
-        if example.weight is not None and self._weigh is None:
+        if example.weight is not None and not self._stepper.takes_weights:
             raise MalformedError(
                 f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
                 "leave the weight out, or choose a learner that takes them"
             )
-        if self.recent_ids is not None and _is_repeat(example, self.recent_ids):
-            return None
-        if example.x is None:
-            return self._learn_late(record, example)
-        if self.pending is not None and example.id is not None:
-            if example.y is None:
-                return self._predict_and_keep(record, example, self.pending)
-            if example.id in self.pending:
-                return self._learn_late(record, example)
-        return self._predict_and_learn(record, example, example.x)
-
-    def _predict_and_learn(self, record: Record, example: Example, x: dict[str, float]) -> Step:
-        """Predict an event and, if it has a label, learn it and score the prediction."""
-        y = None if example.y is None else self.task.label(example.y)
-        started = perf_counter()
-        y_pred = self._predict(x)
-        details = self._details(x)
-        loss: float | None = None
-        flags: tuple[str, ...] = ()
-        if y is not None:
-            if self._weigh is None:
-                self.learner.learn_one(x, y)
-            else:
-                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
-            loss, flags = self._score(y_pred, y)
-        ended = perf_counter()
-        return Step(
-            record.partition, record.offset, example.id, example.time, x, y, y_pred,
-            loss, flags, False, ended - started, ended, record.key, details,
-        )  # fmt: skip
-
-    def _predict_and_keep(self, record: Record, example: Example, pending: PendingEvents) -> Step:
-        """Predict an event and keep it until its label comes."""
-        x, event_id, time = example.x, example.id, example.time
-        assert x is not None
-        assert event_id is not None
-        started = perf_counter()
-        y_pred, token = pending.predict(x, self._predict, self.task.checked)
-        details = self._details(x)
-        ended = perf_counter()
-        pending.add(event_id, Pending(x, y_pred, time, token, example.weight))
-        return Step(
-            record.partition, record.offset, event_id, time, x, None, y_pred,
-            None, (), False, ended - started, ended, record.key, details,
-        )  # fmt: skip
-
-    def _learn_late(self, record: Record, label: Example) -> Step:
-        """Learn the label of an event that was predicted before."""
-        assert label.id is not None
-        if self.pending is None:
+        if self.recent_ids is not None and self.recent_ids.is_repeat(example):
+            return False
+        if self.late is not None:
+            # One by one: those before an error stay in the list.
+            outcomes.extend(self.late.outcomes(record, example, self._stepper, self._letter))
+        elif example.x is None:
             raise MalformedError(
                 "x: missing; set pending_events to learn labels that come in records of their own"
             )
-        waiting = self.pending.get(label.id)
-        if waiting is None:
-            raise MalformedError(
-                f"id: no event {label.id!r} waits for a label: no such event came, it already has "
-                "its label, or it expired (see pending_events)"
-            )
-        y = self.task.label(label.y)
-        started = perf_counter()
-        self.pending.learn(label.id, y, self._late_weight(label, waiting, y))
-        loss, flags = self._score(waiting.y_pred, y)
-        ended = perf_counter()
-        return Step(
-            record.partition, record.offset, label.id, waiting.time, waiting.x, y, waiting.y_pred,
-            loss, flags, True, ended - started, ended, record.key,
-        )  # fmt: skip
+        else:
+            outcomes.append(self._stepper.step(record, example, example.x))
+        return True
 
-    def _late_weight(self, label: Example, event: Pending, y: Any) -> float | None:
-        """Return the weight of a late label: its own, or else the event's."""
-        if self._weigh is None:
-            return None
-        return self._weigh(y, event.weight if label.weight is None else label.weight)
-
-    def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
-        """Return loss and flags of the label just learned; the loss is the task's by default."""
-        loss: float | None = None
-        flags: tuple[str, ...] = ()
-        try:
-            loss, flags = self._report(y_pred, y)
-        except Exception as error:
-            # The event was learned, so it must not become a dead letter.
-            log.warning("the learner's report failed: %r", error)
-        return self.task.loss(y_pred, y) if loss is None else loss, flags
+    def _note(self, step: Step) -> None:
+        """Note the ids and the time of a step; only now, as a failed event may be sent again."""
+        if self.recent_ids is not None and step.event_id is not None:
+            if not step.late:
+                self.recent_ids.add_event(step.event_id)
+            if step.y is not None:
+                self.recent_ids.add_label(step.event_id, step.y)
+        if self._accept is not None and not step.late:
+            self._accept(step.time)
 
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(
@@ -295,30 +231,34 @@ class PrequentialLoop:
             "increasing order"
         )
 
-    def _learner_failed(self, record: Record, error: Exception) -> None:
-        self._send_dead_letter(record, f"{_LEARNER_FAILED}: {type(error).__name__}: {error}")
-        self._failures_in_a_row += 1
+    def _failed(self, record: Record, error: Exception) -> None:
+        """Send a record to the dead letters; raise LearnerError after too many of the learner's."""
+        malformed = isinstance(error, MalformedError)
+        kind = "" if malformed else f"{_LEARNER_FAILED}: {type(error).__name__}: "
+        letter = self._letter(
+            record.partition, record.offset, payload_bytes(record.payload), f"{kind}{error}"
+        )
+        self._send(letter)
         if self._n_failed_at_first is not None:
-            return  # after the first 100 records `NothingLearnedError` ends the loop
-        if self._failures_in_a_row >= self.max_failures_in_a_row:
+            self._n_failed_at_first += 1
+            self._first_failed = self._first_failed or letter
+        if malformed:
+            return
+        self._failures_in_a_row += 1
+        # After the first 100 records `NothingLearnedError` ends the loop.
+        at_first = self._n_failed_at_first is not None
+        if not at_first and self._failures_in_a_row >= self.max_failures_in_a_row:
             raise LearnerError(
                 f"the learner failed on {self._failures_in_a_row} events in a row, the last "
                 f"at offset {record.offset}: {error}"
             ) from error
 
-    def _send_dead_letter(self, record: Record, reason: str) -> None:
-        letter = DeadLetter.of(
-            self.source.stream,
-            record.partition,
-            record.offset,
-            payload_bytes(record.payload),
-            reason,
-        )
+    def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
+        return DeadLetter.of(self.source.stream, partition, offset, payload, reason)
+
+    def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:
             listener.on_dead_letter(letter)
-        if self._n_failed_at_first is not None:
-            self._n_failed_at_first += 1
-            self._first_failed = self._first_failed or letter
 
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None
@@ -330,15 +270,3 @@ class PrequentialLoop:
             f"{self.source.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{advice}"
         )
-
-
-def _is_repeat(example: Example, recent_ids: RecentIds) -> bool:
-    return example.id is not None and recent_ids.is_repeat(example.id, label=example.y is not None)
-
-
-def _no_details(x: dict[str, float]) -> Details:
-    return NO_DETAILS
-
-
-def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
-    return None, ()

@@ -1,28 +1,39 @@
 """The ids of recent events and labels, to recognise repeats."""
 
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
-from iln_stream.state import StateDict
+from iln_stream.events import Example, MalformedError
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict, decode_name, encode_name
 
 
 class RecentIds:
-    """The ids of the last `size` events, and of the last `size` labels.
+    """The ids of the last `size` events, and the last `size` labels by id.
 
     An event and its label may come in one record or in two; a record is a repeat if it brings
-    nothing new. `is_repeat` does not add the id, since an event that the learner failed on may be
-    sent again.
+    nothing new. A second label that differs from the first is no repeat: it can't be learned, since
+    the first can't be unlearned. Ids are added when their record is done, since an event that the
+    learner failed on may be sent again.
 
     Parameters
     ----------
     size
         Number of ids of each kind that are kept; a repeat that comes later counts as new.
 
+    Attributes
+    ----------
+    n_corrected : int
+        Second labels that differed from the first.
+
     Examples
     --------
+    >>> from iln_stream.events import Example
     >>> from iln_stream.prequential import RecentIds
     >>> ids = RecentIds(2)
-    >>> ids.add("a", event=True, label=False)
-    >>> ids.is_repeat("a", label=False), ids.is_repeat("a", label=True)
+    >>> ids.add_event("a")
+    >>> ids.is_repeat(Example({}, None, "a", None)), ids.is_repeat(Example({}, 7.0, "a", None))
     (True, False)
 
     """
@@ -32,28 +43,72 @@ class RecentIds:
             raise ValueError(f"size = {size} must be at least 1 id")
         self._size = size
         self._events: dict[str, None] = {}  # in order of arrival
-        self._labels: dict[str, None] = {}
+        self._labels: dict[str, Any] = {}  # None: it is unknown, as of an older release
+        self.n_corrected = 0
 
-    def is_repeat(self, event_id: str, *, label: bool) -> bool:
-        """Return whether a record with this id, with or without a label, brings nothing new."""
-        return event_id in (self._labels if label else self._events)
+    def is_repeat(self, example: Example) -> bool:
+        """Return whether an example brings nothing new.
 
-    def add(self, event_id: str, *, event: bool, label: bool) -> None:
-        """Add an id to the events, the labels or both, and drop the oldest beyond `size`."""
-        for ids, came in ((self._events, event), (self._labels, label)):
-            if came:
-                ids[event_id] = None
-                if len(ids) > self._size:
-                    del ids[next(iter(ids))]
+        Raises
+        ------
+        MalformedError
+            When another label was learned for the same event.
+
+        """
+        event_id, y = example.id, example.y
+        if event_id is None:
+            return False
+        if y is None:
+            return event_id in self._events
+        if event_id not in self._labels:
+            return False
+        if (first := self._labels[event_id]) is not None and first != y:
+            self.n_corrected += 1
+            raise MalformedError(
+                f"y: event {event_id!r} was learned with the label {first!r}, which can't be "
+                f"changed to {y!r}"
+            )
+        return True
+
+    def add_event(self, event_id: str) -> None:
+        """Add the id of an event, and drop the oldest beyond `size`."""
+        self._events[event_id] = None
+        if len(self._events) > self._size:
+            del self._events[next(iter(self._events))]
+
+    def add_label(self, event_id: str, y: Any) -> None:
+        """Add the label of an event, and drop the oldest beyond `size`."""
+        self._labels[event_id] = y
+        if len(self._labels) > self._size:
+            del self._labels[next(iter(self._labels))]
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_corrected_labels_total",
+                "counter",
+                "Labels that became dead letters, as another one of the same event was learned.",
+                lambda: self.n_corrected,
+            ),
+        )
 
     def state(self) -> StateDict:
-        """Return the ids, oldest first."""
-        return {"ids": list(self._events), "labels": list(self._labels)}
+        """Return ids and labels, oldest first."""
+        return {
+            "ids": list(self._events),
+            "labels": list(self._labels),
+            "values": [encode_name(y) for y in self._labels.values()],
+            "n_corrected": self.n_corrected,
+        }
 
     def restore(self, state: StateDict) -> None:
-        """Replace the ids by those of a `state()`; release 0.1.0 stored one list for both kinds."""
-        self._events = self._latest(state["ids"])
-        self._labels = self._latest(state["labels"] if "labels" in state else state["ids"])
+        """Replace all by a `state()`; release 0.1.0 stored one list for both kinds, no labels."""
+        labels: list[str] = state["labels"] if "labels" in state else state["ids"]
+        values: list[str] = state["values"] if "values" in state else ["null"] * len(labels)
+        self._events = self._latest(dict.fromkeys(state["ids"]))
+        self._labels = self._latest(dict(zip(labels, map(decode_name, values), strict=True)))
+        self.n_corrected = state.get("n_corrected", 0)
 
-    def _latest(self, ids: list[str]) -> dict[str, None]:
-        return dict.fromkeys(islice(ids, max(0, len(ids) - self._size), None))
+    def _latest(self, ids: dict[str, Any]) -> dict[str, Any]:
+        return dict(islice(ids.items(), max(0, len(ids) - self._size), None))

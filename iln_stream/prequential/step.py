@@ -60,6 +60,10 @@ class Step(NamedTuple):
         The record's key, if any.
     details
         What the prediction has beside its value.
+    delay
+        Of a late label: seconds from the event's time to the label's; None: unknown.
+    baselines
+        Of a late label: what trivial predictors predicted when the event came.
 
     """
 
@@ -77,3 +81,5 @@ class Step(NamedTuple):
     ended: float = 0.0
     key: str | None = None
     details: Details = NO_DETAILS
+    delay: float | None = None
+    baselines: tuple[float, ...] = ()

@@ -9,6 +9,7 @@ from iln_stream.prequential.baselines import (
     Baselines,
     ClassificationBaselines,
     RegressionBaselines,
+    Trivial,
 )
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
 from iln_stream.prequential.step import Prediction
@@ -45,8 +46,12 @@ class Task(Protocol):
         """Return empty scores, over all events and over the last `window` labelled ones."""
         ...
 
-    def baselines(self, window: int, pending_events: int = 0) -> Baselines:
-        """Return trivial predictors, for events of which so many may wait for a label."""
+    def baselines(self, window: int) -> Baselines:
+        """Return scores of trivial predictors."""
+        ...
+
+    def trivial(self) -> Trivial | None:
+        """Return trivial predictors, for events that wait for a label; None: there are none."""
         ...
 
 
@@ -89,9 +94,13 @@ class Regression:
         """Return empty scores of loss and absolute error."""
         return RegressionScores(window, flags)
 
-    def baselines(self, window: int, pending_events: int = 0) -> RegressionBaselines:
+    def baselines(self, window: int) -> RegressionBaselines:
         """Return the running mean and the last value."""
-        return RegressionBaselines(window, pending_events)
+        return RegressionBaselines(window)
+
+    def trivial(self) -> Trivial:
+        """Return the running mean and the last value."""
+        return Trivial()
 
 
 class Classification:
@@ -173,6 +182,9 @@ class Classification:
         """Return empty scores of log loss and accuracy."""
         return ClassificationScores(window, flags)
 
-    def baselines(self, window: int, pending_events: int = 0) -> ClassificationBaselines:
+    def baselines(self, window: int) -> ClassificationBaselines:
         """Return the classes' frequencies and the majority class."""
         return ClassificationBaselines(window, self.least)
+
+    def trivial(self) -> None:
+        """Return none: a late label is scored by the frequencies when it comes."""

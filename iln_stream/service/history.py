@@ -114,13 +114,11 @@ class History:
                     shown.append(Progress(name, None, console, task))
                 with closing(file.stream.source()) as source:
                     if not files:
-                        watched = counts.watch(
-                            learner, source, "history", task, self._settings.pending_events or 0
-                        )
+                        watched = counts.watch(learner, source, "history", task)
                     before = _counted(watched)
                     loop = PrequentialLoop(
                         source, learner, [order, *shown, watched],
-                        recent_ids=live.recent_ids, pending=live.pending, task=task,
+                        recent_ids=live.recent_ids, late=live.late, task=task,
                         decoder=decoder or EnvelopeDecoder(task.event_type, task.label_type),
                         weights=build_weights(file.settings, learner), never_learned=True,
                     )  # fmt: skip
@@ -136,8 +134,8 @@ class History:
                         **{key: now[key] - before[key] for key in totals},
                     }
                 )
-        if live.pending is not None:
-            live.pending.n_expired = 0
+        if live.late is not None:
+            live.late.begin_counts()
         _continue(live_decoder, times)
         totals = _counted(watched)
         if not totals["n_labelled"]:

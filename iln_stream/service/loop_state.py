@@ -1,12 +1,14 @@
 """What a loop keeps beside its learner, and stores in snapshots."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
+from iln_stream.events import MalformedError
 from iln_stream.listeners import ModelMetrics
 from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import PendingEvents, RecentIds
-from iln_stream.service.settings import Settings
+from iln_stream.prequential import LateLabels, LatePolicy, RecentIds, Task
+from iln_stream.reporting import MetricSpec
+from iln_stream.service.settings import LATE_SETTINGS, Settings, SettingsError
 from iln_stream.state import StateDict
 
 
@@ -23,8 +25,8 @@ class LoopState:
     ----------
     settings
         `recent_ids` and `pending_events` say which of these parts are used.
-    learner
-        Learns the labels of waiting events.
+    task
+        Regression or classification.
     counts
         Counts and scores of the learner.
     decoder
@@ -34,27 +36,33 @@ class LoopState:
     ----------
     recent_ids : RecentIds or None
         Ids of recent events; None: not used.
-    pending : PendingEvents or None
-        Waiting events; None: not used.
+    late : LateLabels or None
+        Events and labels that wait for each other; None: not used.
 
     """
 
     def __init__(
         self,
         settings: Settings,
-        learner: Any,
+        task: Task,
         counts: ModelMetrics,
         decoder: MappedDecoder | None = None,
     ) -> None:
-        n_ids, n_pending = settings.recent_ids, settings.pending_events
+        n_ids, policy = settings.recent_ids, late_policy(settings, task)
         self.recent_ids = RecentIds(n_ids) if n_ids else None
-        self.pending = PendingEvents(learner, n_pending) if n_pending else None
+        self.late = None if policy is None else LateLabels(policy, task)
         self._stateful: Mapping[str, _Stateful | None] = {
             "counts": counts,
             "recent_ids": self.recent_ids,
-            "pending": self.pending,
+            "pending": self.late,
             "decoder": decoder,
         }
+
+    def metrics(self) -> Iterator[MetricSpec]:
+        """Yield the metrics of the parts that are used, except for the counts'."""
+        for part in (self.recent_ids, self.late):
+            if part is not None:
+                yield from part.metrics()
 
     @property
     def parts(self) -> dict[str, Callable[[], StateDict | None]]:
@@ -68,6 +76,42 @@ class LoopState:
         for name, part in self._stateful.items():
             if part is not None and (state := saved(name)) is not None:
                 part.restore(state)
+
+
+def late_policy(settings: Settings, task: Task) -> LatePolicy | None:
+    """Return how long events wait for labels; None: labels don't come in records of their own.
+
+    Raises
+    ------
+    SettingsError
+        When the settings contradict each other.
+
+    """
+    if settings.pending_events is None:
+        given = [name for name in LATE_SETTINGS if name in settings.model_fields_set]
+        if given:
+            raise SettingsError(f"{given[0]}: set pending_events, too: how many events may wait")
+        return None
+    if settings.pending_expired == "learn":
+        if settings.pending_label is None:
+            raise SettingsError("pending_label: say which label pending_expired = learn assumes")
+        if settings.pending_seconds is None:
+            raise SettingsError("pending_seconds: say after how long the label is assumed")
+    elif settings.pending_label is not None:
+        raise SettingsError("pending_label: set pending_expired = learn, too")
+    if settings.pending_label is not None:
+        try:
+            task.label(settings.pending_label)
+        except MalformedError as error:
+            raise SettingsError(f"pending_label: {error}") from error
+    return LatePolicy(
+        settings.pending_events,
+        settings.pending_bytes,
+        settings.pending_seconds,
+        settings.pending_expired,
+        settings.pending_label,
+        settings.early_labels,
+    )
 
 
 def _no_state() -> None:

@@ -123,11 +123,10 @@ def _rebuild_one(
         Warming.of(learner).run()
         task = task_of(learner)
         watched = Metrics(CollectorRegistry(), settings.window).watch(
-            learner, source, "rebuilt", task, settings.pending_events or 0,
-            settings.prediction_intervals,
-        )  # fmt: skip
+            learner, source, "rebuilt", task, settings.prediction_intervals
+        )
         decoder = build_decoder(settings, stream, task)
-        state = LoopState(settings, learner, watched, decoder)
+        state = LoopState(settings, task, watched, decoder)
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}
             taught = History(settings).teach(learner, task, state, decoder)
@@ -137,7 +136,7 @@ def _rebuild_one(
         unexplained = settings.model_copy(update={"prediction_contributions": 0})
         PrequentialLoop(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
-            pending=state.pending, checkpoint=checkpoint, decoder=decoder,
+            late=state.late, checkpoint=checkpoint, decoder=decoder,
             details=build_details(unexplained, learner), weights=build_weights(settings, learner),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}

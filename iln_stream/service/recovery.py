@@ -12,7 +12,7 @@ from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import build_learner
 from iln_stream.service.readers import Reader, start_of
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import LATE_SETTINGS, Settings
 from iln_stream.service.takeover import predecessor
 from iln_stream.snapshots import (
     Checkpoint,
@@ -51,6 +51,12 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
         **chosen,
         "class_weights": settings.class_weights or None,
         "fields": described(settings),
+    }
+    # Only those that are not the default: snapshots of releases without them have no entry.
+    found |= {
+        name: value
+        for name in LATE_SETTINGS
+        if (value := getattr(settings, name)) != Settings.model_fields[name].default
     }
     return found if history is None else {**found, HISTORY: history}
 
@@ -289,10 +295,10 @@ class Recovery:
                 f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
                 "another folder"
             )
-        if differing := [name for name in ours if header.configuration.get(name) != ours[name]]:
+        saved = {k: v for k, v in header.configuration.items() if k != HISTORY}
+        if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
             changes = "; ".join(
-                f"{name} was {header.configuration.get(name)!r} and is {ours[name]!r}"
-                for name in differing
+                f"{name} was {saved.get(name)!r} and is {ours.get(name)!r}" for name in differing
             )
             raise RefusedError(
                 f"{here} was saved with other settings: {changes}. Restore them, or learn the log "

@@ -1,7 +1,7 @@
 """Every setting of the learner: its name, type, default and description."""
 
 import datetime as dt
-from math import inf
+from math import inf, isfinite
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, field_validator
@@ -19,7 +19,16 @@ from iln_stream.settings import (
     text_list,
 )
 
-__all__ = ["ENV_PREFIX", "Settings", "SettingsError"]
+__all__ = ["ENV_PREFIX", "LATE_SETTINGS", "Settings", "SettingsError"]
+
+LATE_SETTINGS = (
+    "pending_bytes",
+    "pending_seconds",
+    "pending_expired",
+    "pending_label",
+    "early_labels",
+)
+"""Settings of the wait for labels, which need `pending_events`."""
 
 
 class Settings(CommandSettings):
@@ -223,6 +232,32 @@ class Settings(CommandSettings):
         "record with their label; when full, the oldest expires. Unset: later labels become dead "
         "letters.",
     )
+    pending_bytes: int | None = Field(
+        default=None, ge=1, description="Memory for them, about; when full, the oldest expires."
+    )
+    pending_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="How long an event waits for its label, by the times of records; then it "
+        "expires. Unset: until too many wait.",
+    )
+    pending_expired: Literal["count", "write", "learn"] = Field(
+        default="count",
+        description="What happens to an expired event: `count` it only, `write` it to the dead "
+        "letters, or, after pending_seconds, `learn` it with pending_label.",
+    )
+    pending_label: float | bool | str | None = Field(
+        default=None,
+        description="The label that `pending_expired = learn` assumes, such as 0 where no label "
+        "within a day means that nothing happened.",
+    )
+    early_labels: int = Field(
+        default=1000,
+        ge=0,
+        description="Number of labels that wait for their event; when full, or after "
+        "pending_seconds, the oldest becomes a dead letter.",
+    )
     learner: str = Field(
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
@@ -355,6 +390,20 @@ class Settings(CommandSettings):
         if len(set(levels)) < len(levels):
             raise ValueError("a level is given twice")
         return levels
+
+    @field_validator("pending_label", mode="before")
+    @classmethod
+    def _read_label(cls, label: Any) -> Any:
+        """Read a label from the environment: a number or a boolean, if it is one."""
+        if not isinstance(label, str):
+            return label
+        if label in ("true", "false"):
+            return label == "true"
+        try:
+            number = float(label)
+        except ValueError:
+            return label
+        return number if isfinite(number) else label
 
     _parse_json = field_validator(
         "kafka_options",

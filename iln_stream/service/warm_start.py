@@ -131,9 +131,9 @@ def _warm(
     task = task_of(learner)
     decoder = build_decoder(settings, stream, task)
     counts = Metrics(CollectorRegistry(), settings.window).watch(
-        learner, source, "live", task, settings.pending_events or 0, settings.prediction_intervals
+        learner, source, "live", task, settings.prediction_intervals
     )
-    state = LoopState(settings, learner, counts, decoder)
+    state = LoopState(settings, task, counts, decoder)
     history = files.teach(learner, task, state, decoder, console) | {"start": start}
     recovery.history = history
     recovery.checkpoint(source, learner, state.parts, flushes=[])  # saves the first snapshot

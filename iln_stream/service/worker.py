@@ -83,15 +83,14 @@ class Worker:
             self.learner = learner or _restored_or_new(settings, reader, recovery)
             task = task_of(self.learner)
             model = model_name(settings, self.source.stream)
-            pending, levels = settings.pending_events or 0, settings.prediction_intervals
-            self.watched = metrics.watch(self.learner, self.source, model, task, pending, levels)
+            levels = settings.prediction_intervals
+            self.watched = metrics.watch(self.learner, self.source, model, task, levels)
             decoder = build_decoder(settings, stream, task, labelled=learner is None)
             self._decoder = decoder
             events = EnvelopeDecoder(task.event_type, task.label_type)
             metrics.export(self.watched.labels, (decoder or events).metrics())
-            state = LoopState(settings, self.learner, self.watched, decoder)
-            if state.pending is not None:
-                metrics.export(self.watched.labels, state.pending.metrics())
+            state = LoopState(settings, task, self.watched, decoder)
+            metrics.export(self.watched.labels, state.metrics())
             if version is None:
                 version = version_of_settings(settings, reader.seed, history)
             encode = PredictionEncoder(self.source.stream, model, version, levels)
@@ -117,7 +116,7 @@ class Worker:
                 [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
                 recent_ids=state.recent_ids,
                 task=task,
-                pending=state.pending,
+                late=state.late,
                 checkpoint=self._checkpoint,
                 decoder=decoder or events,
                 details=build_details(settings, self.learner),

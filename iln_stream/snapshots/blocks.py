@@ -36,8 +36,11 @@ class BlockFolder:
     def put(self, block: Block) -> tuple[str, int]:
         """Store a block durably; return its name and the bytes written, 0 if it was there intact.
 
-        Its name is durable only once the folder is synchronised, too.
+        Its name is durable only once the folder is synchronised, too. A block that this process has
+        stored is not compared with its file again, which would take longer than everything else.
         """
+        if block.stored_as is not None and self._has(*block.stored_as):
+            return block.stored_as[0], 0
         file = io.BytesIO()
         np.lib.format.write_array(file, np.asarray(block), allow_pickle=False)
         data = file.getbuffer()
@@ -46,6 +49,7 @@ class BlockFolder:
         try:
             os.utime(final)  # so that no other run takes it for an old one
             if final.read_bytes() == data:
+                block.stored_as = (name, len(data))
                 return name, 0
         except FileNotFoundError:
             self.path.mkdir(exist_ok=True)
@@ -55,7 +59,17 @@ class BlockFolder:
             written.flush()
             os.fsync(written.fileno())
         partial.rename(final)
+        block.stored_as = (name, len(data))
         return name, len(data)
+
+    def _has(self, name: str, size: int) -> bool:
+        """Return whether a block's file is there, and note that it is needed."""
+        final = self.path / f"{name}.npy"
+        try:
+            os.utime(final)  # so that no other run takes it for an old one
+            return final.stat().st_size == size
+        except FileNotFoundError:
+            return False
 
     def get(self, name: str) -> NDArray[Any]:
         """Return the block of a name.

@@ -30,6 +30,9 @@ class Block(np.ndarray[Any, np.dtype[Any]]):
 
     """
 
+    stored_as: tuple[str, int] | None = None
+    """Name and size of the file that this process stored it in, so that it is written only once."""
+
     def __new__(cls, array: NDArray[Any]) -> "Block":
         """Copy the array."""
         block = np.array(array, order="C").view(cls)

@@ -59,9 +59,9 @@ def rate(counter: str) -> str:
     return f"rate({selected(counter)}[$__rate_interval])"
 
 
-def duration_quantile(q: float) -> Query:
-    """Return the quantile of the time that one event takes."""
-    buckets = f"sum by (le, model, partition) ({rate('iln_step_duration_seconds_bucket')})"
+def quantile(histogram: str, q: float) -> Query:
+    """Return a quantile of what the histogram counts."""
+    buckets = f"sum by (le, model, partition) ({rate(f'{histogram}_bucket')})"
     return Query(f"histogram_quantile({q}, {buckets})", f"{LEARNER} {q:.0%}")
 
 
@@ -324,12 +324,47 @@ LABELS = (
         (Query(selected("iln_pending_events")),),
     ),
     Graph(
+        "Memory of waiting events",
+        "Bytes that the events waiting for a label take, about.\n\nHealthy: level. At "
+        "pending_bytes: the oldest expire.",
+        BytesIEC,
+        (Query(selected("iln_pending_bytes")),),
+    ),
+    Graph(
+        "Delay of labels",
+        "Time from an event to its label, by the times of both, for labels in records of their "
+        "own: the median, and 95 %.\n\nHealthy: as the process behind it takes. Rising: the "
+        "sender of labels falls behind; at pending_seconds events expire without them.",
+        Seconds,
+        (quantile("iln_label_delay_seconds", 0.5), quantile("iln_label_delay_seconds", 0.95)),
+    ),
+    Graph(
         "Expired events",
-        "Events per second dropped without their label, as more than pending_events waited; they "
-        "are never learned.\n\nHealthy: 0. Above: raise pending_events, or find out why labels are "
-        "late.",
+        "Events per second whose label did not come in time, by reason: *age*, they waited "
+        "pending_seconds; *count* and *bytes*, more waited than pending_events or pending_bytes "
+        "allow; *replaced*, an event with the same id came.\n\nHealthy: 0, or *age* where some "
+        "events never get a label. *count* or *bytes* above 0: raise the bound, or find out why "
+        "labels are late.",
         CountsPerSecond,
-        (Query(rate("iln_pending_expired_total")),),
+        (Query(rate("iln_pending_expired_total"), f"{LEARNER} {{{{reason}}}}"),),
+    ),
+    Graph(
+        "Labels that found no event",
+        "Labels per second that became dead letters: *no event*, none with their id waited; "
+        "*corrected*, another label of the same event was learned before.\n\nHealthy: 0. Above: "
+        "the sender of labels uses other ids, or events expire before their labels come.",
+        CountsPerSecond,
+        (
+            Query(rate("iln_labels_without_event_total"), f"{LEARNER} no event"),
+            Query(rate("iln_corrected_labels_total"), f"{LEARNER} corrected"),
+        ),
+    ),
+    Graph(
+        "Labels waiting for an event",
+        "Labels that came before their event.\n\nHealthy: near 0. At early_labels: the oldest "
+        "become dead letters.",
+        Short,
+        (Query(selected("iln_early_labels")),),
     ),
 )
 
@@ -415,7 +450,7 @@ STREAM = (
         "Rising: more draws or support points. Its inverse is about the highest rate of events "
         "that this learner can take.",
         Seconds,
-        (duration_quantile(0.5), duration_quantile(0.95), duration_quantile(0.99)),
+        tuple(quantile("iln_step_duration_seconds", q) for q in (0.5, 0.95, 0.99)),
     ),
     Graph(
         "Dead letters",

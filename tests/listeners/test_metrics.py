@@ -319,7 +319,11 @@ def target(step: Step) -> float:
 
 def bucket_bounds(registry: CollectorRegistry) -> list[str]:
     samples = chain.from_iterable(family.samples for family in registry.collect())
-    return [sample.labels["le"] for sample in samples if sample.name.endswith("_seconds_bucket")]
+    return [
+        sample.labels["le"]
+        for sample in samples
+        if sample.name == "iln_step_duration_seconds_bucket"
+    ]
 
 
 class Faulty:

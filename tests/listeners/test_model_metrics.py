@@ -8,7 +8,7 @@ from support.list_source import ListSource
 
 from iln_stream.events import DeadLetter
 from iln_stream.listeners import ModelMetrics
-from iln_stream.listeners.model_metrics import SECONDS, partition_label
+from iln_stream.listeners.model_metrics import DELAYS, SECONDS, partition_label
 from iln_stream.prequential import Regression, Step
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
@@ -28,17 +28,31 @@ def test_counts_are_current(n):
     metrics = watched()
     for _ in range(n):
         metrics.on_step(step(seconds=2.0))
-    counts, total = metrics.latency
-    assert (metrics.scores.n_events, sum(counts), total) == (n, n, 2.0 * n)
+    latency, delay = metrics.histograms
+    counts = latency.counts
+    assert (metrics.scores.n_events, sum(counts), latency.total) == (n, n, 2.0 * n)
     assert counts[SECONDS.index(2.5)] == n
+    assert sum(delay.counts) == 0
 
 
 def test_longer_than_the_last_bucket():
     """A step longer than all buckets counts in the one above them."""
     metrics = watched()
     metrics.on_step(step(seconds=60.0))
-    counts, _ = metrics.latency
-    assert counts == [0] * len(SECONDS) + [1]
+    latency, _ = metrics.histograms
+    assert latency.counts == [0] * len(SECONDS) + [1]
+
+
+def test_delays_of_labels():
+    """The delays of late labels are counted by bucket; a label before its event came at once."""
+    metrics = watched()
+    for delay in (30.0, 86_400.0, -5.0, None):
+        metrics.on_step(step()._replace(late=True, delay=delay))
+    _, delays = metrics.histograms
+    assert delays.total == 86_430.0
+    assert [bound for bound, n in zip(DELAYS, delays.counts, strict=False) if n] == [
+        1.0, 60.0, 86_400.0
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -83,23 +83,14 @@ def test_majority_class():
 
 def test_a_late_label_is_compared_with_what_was_known_at_the_prediction():
     """A label that came between an event and its own label does not help a baseline."""
-    baselines = Regression().baselines(10, pending_events=2)
-    baselines.update([step(4.0), step(None, "a"), step(10.0), step(6.0, "a", late=True)])
+    baselines = Regression().baselines(10)
+    late = step(6.0, "a", late=True)._replace(baselines=(4.0, 4.0))
+    baselines.update([step(4.0), step(None, "a"), step(10.0), late])
     # 4 at 0, 0; 10 at 4, 4; then 6 at 4, 4, although 7 is the mean now and 10 the last label.
     assert running(baselines) == {
         "running_mean": pytest.approx((4 + 6 + 2) / 3),
         "last_value": pytest.approx((4 + 6 + 2) / 3),
     }
-
-
-def test_waiting_predictions_are_bounded():
-    """As many predictions wait as events may wait; the oldest expires, a repeat is the newest."""
-    baselines = Regression().baselines(10, pending_events=2)
-    baselines.update([step(None, each) for each in ("a", "b", "a", "c")])
-    assert baselines.state()["waiting"]["ids"] == ["a", "c"]
-    without = Regression().baselines(10)
-    without.update([step(None, each) for each in "abc"])
-    assert without.state()["waiting"]["ids"] == []
 
 
 def test_huge_labels_leave_the_mean_finite():
@@ -121,8 +112,8 @@ STEPS = [
 @pytest.mark.parametrize("task", [Regression(), Classification()], ids=lambda task: task.name)
 @pytest.mark.parametrize("at", [0, 3, 50, 65])
 def test_a_restored_state_goes_on_bit_for_bit(task, at):
-    """Scores, predictions and waiting events go through a file, and continue with the same bits."""
-    whole, first, second = (task.baselines(15, 10) for _ in range(3))
+    """Scores and predictions go through a file, and continue with the same bits."""
+    whole, first, second = (task.baselines(15) for _ in range(3))
     whole.update(STEPS)
     for each in STEPS[:at]:
         first.update([each])

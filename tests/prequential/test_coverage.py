@@ -43,14 +43,14 @@ def test_shares_of_the_last_window(rows, window):
 
 
 def test_a_late_label_is_compared_with_the_interval_that_was_published():
-    """The step of a late label has no interval of its own."""
-    coverage = Coverage((0.9,), 2, pending_events=5)
+    """The step of a late label has the published interval; the prediction's step, no label."""
+    coverage = Coverage((0.9,), 2)
     coverage.update(
         [
             step(None, (0.0, 1.0), event_id="a"),
             step(None, (0.0, 1.0), event_id="b"),
-            step(5.0, event_id="a", late=True),
-            step(1.0, event_id="b", late=True),
+            step(5.0, (0.0, 1.0), event_id="a", late=True),
+            step(1.0, (0.0, 1.0), event_id="b", late=True),
         ]
     )
     assert read(coverage)["iln_interval_coverage", "0.9"] == 0.5
@@ -58,7 +58,7 @@ def test_a_late_label_is_compared_with_the_interval_that_was_published():
 
 def test_steps_without_intervals_do_not_count():
     """Events predicted before intervals were asked for, and no labels, leave the share as it is."""
-    coverage = Coverage((0.9,), 10, pending_events=5)
+    coverage = Coverage((0.9,), 10)
     coverage.update([step(1.0), step(None, (0.0, 2.0)), step(1.0, event_id="unknown", late=True)])
     coverage.update([step(1.0, (0.0, 2.0))])
     assert read(coverage) == {("iln_interval_coverage", "0.9"): 1.0}
@@ -74,14 +74,14 @@ def test_no_metrics_without_levels():
 STEPS = [
     *(step(float(n % 5), (0.0, 2.0), (0.0, 3.0), event_id=str(n)) for n in range(12)),
     *(step(None, (0.0, 2.0), (0.0, 3.0), event_id=str(n)) for n in range(12, 20)),
-    *(step(float(n % 5), event_id=str(n), late=True) for n in range(13, 20)),
+    *(step(float(n % 5), (0.0, 2.0), event_id=str(n), late=True) for n in range(13, 20)),
 ]
 
 
 @pytest.mark.parametrize("at", [0, 5, 15, 21])
 def test_a_restored_state_goes_on_bit_for_bit(at):
-    """Windows and waiting intervals go through a file and continue."""
-    whole, first, second = (Coverage(LEVELS, 8, 6) for _ in range(3))
+    """Windows go through a file and continue."""
+    whole, first, second = (Coverage(LEVELS, 8) for _ in range(3))
     whole.update(STEPS)
     first.update(STEPS[:at])
     second.restore(from_bytes(to_bytes(first.state())))

@@ -18,12 +18,14 @@ from iln_stream.learners import (
     find_shrinking_gradient,
 )
 from iln_stream.prequential import (
+    LateLabels,
+    LatePolicy,
     LearnerError,
     Listener,
     NothingLearnedError,
-    PendingEvents,
     PrequentialLoop,
     RecentIds,
+    Regression,
     RegressionScores,
 )
 from iln_stream.service import shrinking_gradient
@@ -299,8 +301,8 @@ def test_time_of_a_step(pending):
     sent = b'{"x": {}, "id": "a", "timestamp": "1970-01-01T00:01:00Z"}'
     records = [Record(0, sent, timestamp=5.0), Record(1, b'{"x": {}, "id": "b"}', timestamp=6.0)]
     heard, learner = Recorder(), RecordingLearner()
-    waiting = PendingEvents(learner, pending) if pending else None
-    PrequentialLoop(ListSource(records), learner, [heard], pending=waiting).run()
+    late = LateLabels(LatePolicy(pending), Regression()) if pending else None
+    PrequentialLoop(ListSource(records), learner, [heard], late=late).run()
     assert [step.time for step in heard.steps] == [60.0, 6.0]
 
 

@@ -5,18 +5,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.list_source import ListSource
 
+from iln_stream.events import Example, MalformedError
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.prequential import Listener, PendingEvents, PrequentialLoop, RecentIds
+from iln_stream.prequential import (
+    LateLabels,
+    LatePolicy,
+    Listener,
+    PrequentialLoop,
+    RecentIds,
+    Regression,
+)
+from iln_stream.state import pack, unpack
 from iln_stream.streams import Record
 
 ids = st.lists(st.sampled_from("abcdef"))
 
 
+def of(event_id, y=None):
+    """Return an event with this id and label."""
+    return Example({}, y, event_id, None)
+
+
 def is_repeat(recent, event_id):
     """Ask and add, as the loop does for an event that the learner learns."""
-    known = recent.is_repeat(event_id, label=True)
+    known = recent.is_repeat(of(event_id, 1.0))
     if not known:
-        recent.add(event_id, event=True, label=True)
+        recent.add_event(event_id)
+        recent.add_label(event_id, 1.0)
     return known
 
 
@@ -45,9 +60,9 @@ def test_a_shorter_memory_keeps_the_latest():
     """A smaller size than the state has ids keeps the latest ids."""
     long, short = RecentIds(3), RecentIds(2)
     for event_id in "abc":
-        long.add(event_id, event=True, label=False)
+        long.add_event(event_id)
     short.restore(long.state())
-    assert [short.is_repeat(event_id, label=False) for event_id in "abc"] == [False, True, True]
+    assert [short.is_repeat(of(event_id)) for event_id in "abc"] == [False, True, True]
 
 
 def test_size():
@@ -77,7 +92,7 @@ def test_the_loop_skips_repeats():
 
     payloads = [
         b'{"x": {}, "y": 1, "id": "a"}',
-        b'{"x": {}, "y": 2, "id": "a"}',
+        b'{"x": {}, "y": 1, "id": "a"}',
         b'{"x": {}, "y": 3}',
         b'{"x": {}, "y": 4}',
     ]
@@ -142,11 +157,23 @@ def test_dead_letter_that_is_sent_again(method):
 def test_an_event_and_its_label_are_two_things():
     """The label of a known event is new until it has come itself."""
     recent = RecentIds(5)
-    recent.add("a", event=True, label=False)
-    assert recent.is_repeat("a", label=False)
-    assert not recent.is_repeat("a", label=True)
-    recent.add("a", event=False, label=True)
-    assert recent.is_repeat("a", label=True)
+    recent.add_event("a")
+    assert recent.is_repeat(of("a"))
+    assert not recent.is_repeat(of("a", 1.0))
+    recent.add_label("a", 1.0)
+    assert recent.is_repeat(of("a", 1.0))
+
+
+def test_a_second_label():
+    """Another label of the same event is an error that names both, and is counted; it stays so
+    after a restart."""
+    recent, restored = RecentIds(5), RecentIds(5)
+    recent.add_label("a", 1.0)
+    restored.restore(unpack(*pack(recent.state())))
+    for ids in (recent, restored):
+        with pytest.raises(MalformedError, match=r"'a' was learned with the label 1\.0, .* 2\.0"):
+            ids.is_repeat(of("a", 2.0))
+        assert ids.n_corrected == 1
 
 
 def test_event_without_a_label_then_with_one():
@@ -170,8 +197,8 @@ def test_state_of_release_0_1_0():
     """The ids of release 0.1.0 count as known events and as known labels."""
     recent = RecentIds(5)
     recent.restore({"ids": ["a", "b"]})
-    assert recent.is_repeat("a", label=True)
-    assert recent.is_repeat("b", label=False)
+    assert recent.is_repeat(of("a", 1.0))
+    assert recent.is_repeat(of("b"))
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -205,7 +232,7 @@ def test_skipped_records_do_not_change_later_inputs(late):
         ListSource([Record(offset, payload) for offset, payload in enumerate(payloads)]),
         learner,
         recent_ids=RecentIds(10),
-        pending=PendingEvents(learner, 10) if late else None,
+        late=LateLabels(LatePolicy(10), Regression()) if late else None,
         decoder=MappedDecoder(mapping, parse_json),
     ).run()
     assert seen == [None, 10.0, 10.0]

@@ -7,8 +7,9 @@ from support.list_source import ListSource
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.prequential import (
     Classification,
+    LateLabels,
+    LatePolicy,
     Listener,
-    PendingEvents,
     PrequentialLoop,
     Weights,
     takes_weights,
@@ -62,9 +63,9 @@ class Heard(Listener):
 def run(learner, *payloads, weights=None, pending=False):
     heard = Heard()
     source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
-    waiting = PendingEvents(learner, 10) if pending else None
     task = Classification()
-    PrequentialLoop(source, learner, [heard], task=task, weights=weights, pending=waiting).run()
+    late = LateLabels(LatePolicy(10), task) if pending else None
+    PrequentialLoop(source, learner, [heard], task=task, weights=weights, late=late).run()
     return heard
 
 

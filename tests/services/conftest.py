@@ -20,15 +20,19 @@ from iln_stream.listeners import Metrics, ModelMetrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
     Classification,
+    LateLabels,
+    LatePolicy,
     Listener,
-    PendingEvents,
     PrequentialLoop,
+    RecentIds,
+    Regression,
     Step,
 )
 from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
 from iln_stream.service.details import build_details
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
+from iln_stream.streams import Record
 from iln_stream.streams.river import RiverDatasetSource
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
@@ -89,6 +93,22 @@ class LearnersAtWork:
         self._server.server_close()
 
 
+class LateLabelled(RiverDatasetSource):
+    """Sends each event without its label, and the label a minute later by its timestamp."""
+
+    def poll(self, timeout: float) -> list[Record]:
+        """Return two records for each of the data set."""
+        found: list[Record] = []
+        for record in super().poll(timeout):
+            n, fields = 2 * record.offset, dict(record.payload)  # type: ignore[arg-type]
+            label = {"id": str(n), "y": fields.pop("y"), "timestamp": n + 60}
+            found += [
+                record._replace(offset=n, payload={**fields, "id": str(n), "timestamp": n}),
+                record._replace(offset=n + 1, payload=label),
+            ]
+        return found
+
+
 def _loop(
     metrics: Metrics,
     model: str,
@@ -103,7 +123,8 @@ def _loop(
     if chosen is HEALTHY:
         decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
         of_fields = {"shop.open": "true", "shop.size": "7", "shop.rank": None}
-    source = RiverDatasetSource(_events_with_garbage(of_fields), model, limit=10**9)
+    kind = LateLabelled if chosen is SHRINKING else RiverDatasetSource
+    source = kind(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
     watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
     old = dt.timedelta()
@@ -111,8 +132,10 @@ def _loop(
         source.connected = False
         old = dt.timedelta(hours=1)
     checkpoint = _checkpoint(learner, watched, folder / model, old)
-    pending = PendingEvents(learner, 10)
-    metrics.export(watched.labels, [*checkpoint.metrics(), *pending.metrics()])
+    late = LateLabels(LatePolicy(10), Regression())
+    metrics.export(
+        watched.labels, [*checkpoint.metrics(), *late.metrics(), *RecentIds(10).metrics()]
+    )
     listeners: list[Listener] = [watched, Breather()]
     if chosen is HEALTHY:
         publisher = Publisher(folder / "healthy.model", learner)
@@ -120,7 +143,7 @@ def _loop(
         listeners.append(publisher)
     metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
-        source, learner, listeners, checkpoint=checkpoint, pending=pending, decoder=decoder,
+        source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,
         details=build_details(settings, learner),
     )  # fmt: skip
 

@@ -1,0 +1,381 @@
+"""Events and labels that come in records of their own, and what happens to those left over."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from iln_stream.events import DeadLetter, Example, MalformedError, payload_bytes
+from iln_stream.prequential.late.early import EarlyLabel, EarlyLabels
+from iln_stream.prequential.late.pending import Pending
+from iln_stream.prequential.late.policy import LatePolicy
+from iln_stream.prequential.late.record_clock import AROUND, RecordClock
+from iln_stream.prequential.late.store import PendingStore
+from iln_stream.prequential.step import Step
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+from iln_stream.streams import Record
+
+if TYPE_CHECKING:
+    from iln_stream.prequential.stepper import Stepper
+    from iln_stream.prequential.task import Task
+
+REASONS = ("age", "count", "bytes", "replaced")
+"""Why an event expires: it waited too long, too many or too large events wait, or an event with the
+same id came."""
+
+Letter = Callable[[int, int, bytes, str], DeadLetter]
+"""Makes a dead letter of partition, offset, payload and reason."""
+
+
+class LateLabels:
+    """Predicts events when they come, and learns them when their labels come, joined by id.
+
+    The order in which labels arrive is the order in which they are learned. The prediction that is
+    scored is the one that was published. Each case has one outcome:
+
+    | record | outcome |
+    |---|---|
+    | an event with an id, without a label | predicted, then waits |
+    | the label of an event that waits | learned; the event waits no more |
+    | an event that waits, again, now with its label | the same |
+    | a label whose event has not come | waits, up to `early`, for its event |
+    | an event whose label has come | predicted, scored and learned at once |
+    | an event with the id of one that waits | replaces it (`RecentIds` would skip it) |
+
+    Events expire, the oldest first, when they wait too long or too many wait; labels that wait for
+    an event become dead letters then. Times are those of records: see `RecordClock`.
+
+    Parameters
+    ----------
+    policy
+        How long events and labels wait, and what happens then.
+    task
+        Has the trivial predictors, which are scored on waiting events, too.
+
+    """
+
+    def __init__(self, policy: LatePolicy, task: "Task") -> None:
+        self._policy = policy
+        self._store = PendingStore()
+        self._early = EarlyLabels(policy.early)
+        self._clock = RecordClock()
+        self._n_records = 0
+        # Of the last records: their number, and the serial number of the event that waits, or id
+        # and offset of the label that waits.
+        self._unsettled: deque[tuple[int, int | tuple[str, int]]] = deque()
+        self._trivial = task.trivial()
+        self._due = inf  # no event, and no early label, is too old before
+        self.n_expired = dict.fromkeys(REASONS, 0)
+        self.n_without_event = 0
+
+    def __len__(self) -> int:
+        """Return the number of waiting events."""
+        return len(self._store)
+
+    def __contains__(self, event_id: object) -> bool:
+        """Return whether an event with this id waits."""
+        return event_id in self._store
+
+    def outcomes(
+        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterator[Step | DeadLetter]:
+        """Yield the steps and dead letters that a record causes, in order; some cause none.
+
+        Raises
+        ------
+        MalformedError
+            When the record is a label without an event, and may not wait for one.
+
+        """
+        self._clock.see(example.time)
+        self._n_records += 1
+        self._settle()
+        if self._clock.time is not None and self._clock.time >= self._due:
+            yield from self._expire_old(record, stepper, letter)
+        if example.x is None:
+            yield from self._label(record, example, stepper, letter)
+        else:
+            yield from self._event(record, example, example.x, stepper, letter)
+
+    def _settle(self) -> None:
+        """Note when the event or the label of 15 records ago came."""
+        while self._unsettled and self._unsettled[0][0] <= self._n_records - AROUND:
+            _, which = self._unsettled.popleft()
+            since = -inf if self._clock.time is None else self._clock.time
+            if isinstance(which, int):
+                self._store.settle(which, since)
+            else:
+                self._early.settle(*which, since)
+            self._note_due(since)
+
+    def _event(
+        self,
+        record: Record,
+        example: Example,
+        x: dict[str, float],
+        stepper: "Stepper",
+        letter: Letter,
+    ) -> Iterator[Step | DeadLetter]:
+        event_id = example.id
+        early = None if event_id is None else self._early.get(event_id)
+        if event_id is None or (example.y is not None and event_id not in self._store):
+            if event_id is not None and early is not None:
+                yield from self._second_label(event_id, early, example, letter)
+            yield self._learned(stepper.step(record, example, x))
+        elif example.y is not None:
+            yield self._learn(record, event_id, example, stepper)
+        elif early is not None:
+            label = early.label
+            weight = example.weight if label.weight is None else label.weight
+            whole = example._replace(y=label.y, weight=weight)
+            yield self._learned(stepper.step(record, whole, x))
+            self._early.pop(event_id)
+        else:
+            yield self._predict(record, event_id, example, x, stepper)
+            yield from self._expire_many(letter)
+
+    def _predict(
+        self,
+        record: Record,
+        event_id: str,
+        example: Example,
+        x: dict[str, float],
+        stepper: "Stepper",
+    ) -> Step:
+        """Predict an event, which waits from now on."""
+        step, token = stepper.predict(record, example, x)
+        if event_id in self._store:
+            self._store.remove(event_id)
+            self.n_expired["replaced"] += 1
+        serial = self._store.add(
+            event_id,
+            Pending(
+                x, step.y_pred, example.time, record.partition, record.offset, token,
+                example.weight, step.details.intervals,
+                () if self._trivial is None else self._trivial.now,
+            ),
+        )  # fmt: skip
+        self._unsettled.append((self._n_records, serial))
+        return step
+
+    def _label(
+        self, record: Record, label: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterator[Step | DeadLetter]:
+        event_id = label.id
+        assert event_id is not None
+        if event_id in self._store:
+            yield self._learn(record, event_id, label, stepper)
+            return
+        if (early := self._early.get(event_id)) is not None:
+            yield from self._second_label(event_id, early, label, letter)
+        elif not self._policy.early:
+            self.n_without_event += 1
+            raise MalformedError(_without_event(event_id))
+        stepper.task.label(label.y)  # raises if it is not valid
+        payload = payload_bytes(record.payload)
+        self._early.add(event_id, EarlyLabel(label, record.partition, record.offset, payload))
+        self._unsettled.append((self._n_records, (event_id, record.offset)))
+        if self._early.too_many:
+            yield self._expire_early(letter)
+
+    def _learn(self, record: Record, event_id: str, label: Example, stepper: "Stepper") -> Step:
+        """Learn the label of a waiting event, which waits on if the learner fails."""
+        event = self._store.get(event_id)
+        assert event is not None
+        step = stepper.learn_late(record, event_id, event, label)
+        self._store.remove(event_id)
+        return self._learned(step)
+
+    def _learned(self, step: Step) -> Step:
+        if step.loss is not None and self._trivial is not None:
+            self._trivial.learn(step.y)
+        return step
+
+    def _second_label(
+        self, event_id: str, early: EarlyLabel, label: Example, letter: Letter
+    ) -> Iterator[DeadLetter]:
+        """Forget an early label, as another one came; unless they agree, it is a dead letter."""
+        self._early.pop(event_id)
+        if early.label.y != label.y:
+            yield letter(
+                early.partition, early.offset, early.payload,
+                f"y: {early.label.y!r} came before its event {event_id!r}, and then {label.y!r}: "
+                "the later label counts",
+            )  # fmt: skip
+
+    def _expire_old(
+        self, record: Record, stepper: "Stepper", letter: Letter
+    ) -> Iterator[Step | DeadLetter]:
+        """Let events and labels expire that waited too long."""
+        now, seconds = self._clock.time, self._policy.seconds
+        assert now is not None
+        assert seconds is not None
+        self._due = inf
+        while (found := self._store.oldest()) is not None:
+            event_id, since = found
+            if since is None or since + seconds > now:
+                self._note_due(since)
+                break
+            event = self._remove(event_id)
+            self.n_expired["age"] += 1
+            if self._policy.expired == "write":
+                yield _expired(event_id, event, f"no label came within {seconds:g} s", letter)
+            elif self._policy.expired == "learn":
+                yield self._assume(record, event_id, event, stepper, letter)
+        while (oldest := self._early.oldest()) is not None:
+            _, label = oldest
+            if label.since is None or label.since + seconds > now:
+                self._note_due(label.since)
+                break
+            yield self._expire_early(letter)
+
+    def _assume(
+        self, record: Record, event_id: str, event: Pending, stepper: "Stepper", letter: Letter
+    ) -> Step | DeadLetter:
+        """Learn the label that is assumed of an event for which none came."""
+        label = Example(None, self._policy.label, event_id, None)
+        try:
+            return self._learned(stepper.learn_late(record, event_id, event, label))
+        except Exception as error:  # a learner may raise any error; the record is another one's
+            reason = f"the learner failed on the assumed label: {type(error).__name__}: {error}"
+            return _expired(event_id, event, reason, letter)
+
+    def _expire_many(self, letter: Letter) -> Iterator[DeadLetter]:
+        """Let the oldest events expire while too many wait."""
+        policy, store = self._policy, self._store
+        while True:
+            if len(store) > policy.events:
+                why, bound = "count", f"{policy.events} events"
+            elif policy.n_bytes is not None and store.n_bytes > policy.n_bytes:
+                why, bound = "bytes", f"{policy.n_bytes} bytes of events"
+            else:
+                return
+            oldest = store.oldest()
+            assert oldest is not None
+            event_id, _ = oldest
+            event = self._remove(event_id)
+            self.n_expired[why] += 1
+            if policy.expired == "write":
+                yield _expired(event_id, event, f"more than {bound} wait for a label", letter)
+
+    def _remove(self, event_id: str) -> Pending:
+        """Remove and return a waiting event."""
+        event = self._store.get(event_id)
+        assert event is not None
+        self._store.remove(event_id)
+        return event
+
+    def _expire_early(self, letter: Letter) -> DeadLetter:
+        """Return the dead letter of the label that waits longest."""
+        oldest = self._early.oldest()
+        assert oldest is not None
+        event_id, label = oldest
+        self._early.pop(event_id)
+        self.n_without_event += 1
+        return letter(label.partition, label.offset, label.payload, _without_event(event_id))
+
+    def _note_due(self, since: float | None) -> None:
+        if since is not None and since > -inf and self._policy.seconds is not None:
+            self._due = min(self._due, since + self._policy.seconds)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_pending_events",
+                "gauge",
+                "Predicted events that wait for their label.",
+                lambda: len(self._store),
+            ),
+            MetricSpec(
+                "iln_pending_bytes",
+                "gauge",
+                "Memory that these take, about.",
+                lambda: self._store.n_bytes,
+            ),
+            MetricSpec(
+                "iln_pending_expired_total",
+                "counter",
+                "Events that expired before their label came, by reason: age, count, bytes, or "
+                "replaced by an event with the same id.",
+                lambda: dict(self.n_expired),
+                "reason",
+            ),
+            MetricSpec(
+                "iln_early_labels",
+                "gauge",
+                "Labels that wait for their event.",
+                lambda: len(self._early),
+            ),
+            MetricSpec(
+                "iln_labels_without_event_total",
+                "counter",
+                "Labels that became dead letters, as no event with their id waited.",
+                lambda: self.n_without_event,
+            ),
+        )
+
+    def begin_counts(self) -> None:
+        """Count from 0 again."""
+        self.n_expired = dict.fromkeys(REASONS, 0)
+        self.n_without_event = 0
+
+    def state(self) -> StateDict:
+        """Return all that waits, and the counts."""
+        return {
+            "store": self._store.state(),
+            "early": self._early.state(),
+            "clock": self._clock.state(),
+            "due": self._due,
+            "n_records": self._n_records,
+            "unsettled": [
+                [n, [which] if isinstance(which, int) else list(which)]
+                for n, which in self._unsettled
+            ],
+            "trivial": None if self._trivial is None else self._trivial.state(),
+            "n_expired": dict(self.n_expired),
+            "n_without_event": self.n_without_event,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Replace all that waits by that of a `state()`; release 0.1.0 stored a list of events."""
+        if "store" not in state:
+            self._restore_list(state)
+            return
+        self._store.restore(state["store"])
+        self._early.restore(state["early"])
+        self._clock.restore(state["clock"])
+        if self._trivial is not None and state["trivial"] is not None:
+            self._trivial.restore(state["trivial"])
+        self.n_expired |= state["n_expired"]
+        self.n_without_event = state["n_without_event"]
+        self._due = inf if self._policy.seconds is None else state["due"]
+        self._n_records = state["n_records"]
+        self._unsettled = deque(
+            (n, which[0] if len(which) == 1 else tuple(which)) for n, which in state["unsettled"]
+        )
+
+    def _restore_list(self, state: StateDict) -> None:
+        self.n_expired["count"] = state["n_expired"]
+        for event_id, event in zip(state["ids"], state["events"], strict=True):
+            y_pred = event["y_pred"]
+            if isinstance(y_pred, Mapping):
+                y_pred = dict(zip(y_pred["classes"], y_pred["probabilities"], strict=True))
+            pending = Pending(event["x"], y_pred, event["time"], 0, 0, weight=event.get("weight"))
+            self._store.add(event_id, pending)
+
+
+def _expired(event_id: str, event: Pending, reason: str, letter: Letter) -> DeadLetter:
+    """Return the dead letter of an expired event: its inputs as numbers, id and time."""
+    fields = {"id": event_id, "x": event.x, "timestamp": event.time}
+    payload = json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
+    return letter(event.partition, event.offset, payload, f"id: {event_id!r} expired: {reason}")
+
+
+def _without_event(event_id: str) -> str:
+    return (
+        f"id: no event {event_id!r} waits for a label: no such event came, it already has its "
+        "label, or it expired (see pending_events, pending_seconds and early_labels)"
+    )

@@ -1,0 +1,490 @@
+"""`LateLabels`: labels that come in records of their own."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from river import linear_model, naive_bayes, preprocessing
+from support.list_source import ListSource
+
+from iln_stream.prequential import (
+    Classification,
+    Details,
+    LateLabels,
+    LatePolicy,
+    Listener,
+    PrequentialLoop,
+    RecentIds,
+    Regression,
+)
+from iln_stream.state import from_bytes, to_bytes
+from iln_stream.streams import Record
+
+
+class Heard(Listener):
+    """Records all calls."""
+
+    def __init__(self):
+        self.steps, self.letters, self.repeats = [], [], []
+
+    def on_step(self, step):
+        self.steps.append(step)
+
+    def on_dead_letter(self, letter):
+        self.letters.append(letter)
+
+    def on_repeat(self, partition, offset):
+        self.repeats.append(offset)
+
+
+class Recording:
+    """Predicts the number of learned events, and records them."""
+
+    def __init__(self):
+        self.learned = []
+
+    def predict_one(self, x):
+        return float(len(self.learned))
+
+    def learn_one(self, x, y):
+        self.learned.append((x, y))
+
+
+class RecordingLate(Recording):
+    """A learner with tokens."""
+
+    def predict_token(self, x):
+        return self.predict_one(x), np.array([float(len(self.learned))])
+
+    def learn_token(self, x, token, y):
+        self.learned.append((x, y, token.tolist()))
+
+
+def run(learner, *payloads, recent=None, task=None, late=None, start=0, **policy):
+    """Run over these payloads, written at 100 s, 101 s, ..., or at the time given with one."""
+    task = task or Regression()
+    heard = Heard()
+    late = late or LateLabels(LatePolicy(**{"events": 10, **policy}), task)
+    records = []
+    for i, each in enumerate(payloads, start):
+        payload, written = each if isinstance(each, tuple) else (each, 100.0 + i)
+        records.append(Record(i, payload, timestamp=written))
+    PrequentialLoop(
+        ListSource(records), learner, [heard], recent_ids=recent, task=task, late=late
+    ).run()
+    return heard, late
+
+
+def event(name, a=1, **more):
+    return json.dumps({"x": {"a": a}, "id": name, **more}).encode()
+
+
+def label(name, y=7):
+    return json.dumps({"id": name, "y": y}).encode()
+
+
+EVENT, OTHER = b'{"x": {"a": 1}, "id": "e"}', b'{"x": {"a": 2}, "y": 5}'
+LABEL = b'{"id": "e", "y": 7}'
+
+
+def test_label_of_an_earlier_event():
+    """An event is predicted when it comes and learned, with its own x, when its label comes; the
+    loss is that of the published prediction."""
+    learner = Recording()
+    heard, late = run(learner, EVENT, OTHER, LABEL)
+    assert learner.learned == [({"a": 2.0}, 5.0), ({"a": 1.0}, 7.0)]
+    event, other, label = heard.steps
+    assert (event.y, event.y_pred, event.late) == (None, 0.0, False)
+    assert (other.y, other.late) == (5.0, False)
+    assert (label.offset, label.y, label.y_pred, label.late) == (2, 7.0, 0.0, True)
+    assert label.loss == 7.0**2 / 2
+    assert (label.x, label.time) == ({"a": 1.0}, 100.0)
+    assert len(late) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "task", "predict"),
+    [
+        (
+            lambda: preprocessing.StandardScaler() | linear_model.LinearRegression(),
+            Regression(),
+            "predict_one",
+        ),
+        (naive_bayes.GaussianNB, Classification(), "predict_proba_one"),
+    ],
+)
+def test_any_river_learner(make, task, predict):
+    """A River learner, which makes no tokens, predicts the event when it comes, and learns its x
+    when its label comes."""
+    learner, by_hand = make(), make()
+    heard, _ = run(learner, OTHER, EVENT, OTHER, LABEL, EVENT, task=task)
+    ask = getattr(by_hand, predict)
+    predictions = []
+    for x, y in (({"a": 2.0}, 5), ({"a": 1.0}, None), ({"a": 2.0}, 5)):
+        predictions.append(ask(x))
+        if y is not None:
+            by_hand.learn_one(x, y)
+    by_hand.learn_one({"a": 1.0}, 7)
+    assert [step.y_pred for step in heard.steps] == [
+        *predictions, predictions[1], ask({"a": 1.0})
+    ]  # fmt: skip
+
+
+def test_learner_with_tokens():
+    """A learner with tokens learns from the state at the time of the prediction."""
+    learner = RecordingLate()
+    run(learner, EVENT, OTHER, LABEL)
+    assert learner.learned[-1] == ({"a": 1.0}, 7.0, [0.0])
+
+
+def test_the_same_event_with_its_label():
+    """An event that is sent again with its label counts as the label of the waiting event."""
+    learner = Recording()
+    heard, _ = run(learner, EVENT, b'{"x": {"a": 1}, "id": "e", "y": 7}', recent=RecentIds(9))
+    assert learner.learned == [({"a": 1.0}, 7.0)]
+    assert heard.steps[-1].late
+
+
+def test_repeats_of_either_kind():
+    """Repeated events and repeated labels are skipped and reported as repeats."""
+    learner = Recording()
+    heard, _ = run(learner, EVENT, EVENT, LABEL, LABEL, recent=RecentIds(9))
+    assert heard.repeats == [1, 3]
+    assert len(learner.learned) == 1
+
+
+def test_a_label_without_its_event():
+    """A label without a waiting event is a dead letter that names the id."""
+    heard, _ = run(Recording(), LABEL)
+    (letter,) = heard.letters
+    assert letter.reason.startswith("id: no event 'e' waits for a label: no such event came")
+
+
+def test_labels_need_the_setting():
+    """Without `pending_events`, a label is a dead letter that names this setting."""
+    heard = Heard()
+    PrequentialLoop(ListSource([Record(0, LABEL)]), Recording(), [heard]).run()
+    assert "pending_events" in heard.letters[0].reason
+
+
+def metrics(late):
+    return {spec.name: spec.read() for spec in late.metrics()}
+
+
+def test_the_oldest_expires():
+    """Beyond the number of events the oldest expires, and is counted; it is no dead letter."""
+    heard, late = run(Recording(), *(event(str(n)) for n in range(5)), events=3)
+    assert ("1" in late, "2" in late) == (False, True)
+    found = metrics(late)
+    assert found["iln_pending_events"] == 3
+    assert found["iln_pending_expired_total"] == {"age": 0, "count": 2, "bytes": 0, "replaced": 0}
+    assert heard.letters == []
+
+
+def test_memory_is_bounded():
+    """Beyond the bytes the oldest expires."""
+    _, late = run(Recording(), *(event(str(n)) for n in range(50)), events=50, n_bytes=10_000)
+    assert 10 < len(late) < 40
+    assert metrics(late)["iln_pending_bytes"] <= 10_000
+    assert late.n_expired["bytes"] == 50 - len(late)
+
+
+def test_an_event_that_comes_again_is_the_newest():
+    """An event that waits and is predicted again expires after the others."""
+    _, late = run(Recording(), *map(event, "abac"), events=2)
+    assert ("a" in late, "b" in late, "c" in late) == (True, False, True)
+    assert late.n_expired["replaced"] == 1
+
+
+def at(time, *payloads):
+    return [(payload, time) for payload in payloads]
+
+
+def later(time, n=40):
+    """Events that let earlier ones expire."""
+    return at(time, *(event(f"at-{time}-{i}") for i in range(n)))
+
+
+def test_events_expire_by_the_times_of_records():
+    """An event expires when most of the last records are later by more than `seconds`; the label
+    that comes after that finds no event."""
+    heard, late = run(
+        Recording(), *at(0.0, event("a")), *at(50.0, *(event(str(n)) for n in range(40))),
+        *at(200.0, *(event(f"later-{n}") for n in range(20))), *at(200.0, label("a")),
+        events=100, seconds=100.0,
+    )  # fmt: skip
+    assert late.n_expired["age"] == 41
+    assert len(late) == 20
+    assert "no event 'a' waits" in heard.letters[0].reason
+
+
+def test_one_record_of_a_wrong_time_expires_nothing():
+    """A record dated 2099, or 1970, neither expires others nor at once itself."""
+    wrong = [(event("2099"), 4.07e9), (event("1970"), 0.0)]
+    _, late = run(
+        Recording(), *at(1.8e9, event("a"), event("b")), *wrong,
+        *at(1.8e9 + 10, *(event(str(n)) for n in range(40))), events=100, seconds=60.0,
+    )  # fmt: skip
+    assert late.n_expired["age"] == 0
+    assert all(name in late for name in ("a", "b", "2099", "1970"))
+
+
+def test_after_a_pause():
+    """Events and early labels that come after a pause longer than `seconds` wait from then on."""
+    heard, late = run(
+        Recording(), *at(0.0, *(event(str(n)) for n in range(20))), *at(1e5, label("early")),
+        *later(1e5), early=5, seconds=60.0, events=100, expired="write",
+    )  # fmt: skip
+    assert [letter.offset for letter in heard.letters] == list(range(20))
+    assert len(late) == 40
+
+
+def test_expired_events_are_written():
+    """With `write` an expired event is a dead letter with its position, id, inputs and reason."""
+    heard, _ = run(
+        Recording(), *at(0.0, event("a", 3)), *later(1.0), *later(100.0)[:20], events=100,
+        seconds=60.0, expired="write",
+    )  # fmt: skip
+    letter = heard.letters[0]
+    assert letter.reason == "id: 'a' expired: no label came within 60 s"
+    assert json.loads(letter.payload) == {"id": "a", "x": {"a": 3.0}, "timestamp": 0.0}
+    assert (letter.partition, letter.offset) == (0, 0)
+    heard, _ = run(Recording(), *map(event, "abc"), events=2, expired="write")
+    assert [each.reason for each in heard.letters] == [
+        "id: 'a' expired: more than 2 events wait for a label"
+    ]
+
+
+def test_an_assumed_label_is_learned():
+    """With `learn`, an event without a label in time is learned and scored with the assumed one;
+    one that expires as there are too many is not."""
+    learner = Recording()
+    first = [event("too-many", 5), event("a", 3), *(event(f"b{n}", 4) for n in range(30))]
+    heard, late = run(
+        learner, *at(0.0, *first), *later(100.0, 25),
+        events=31, seconds=10.0, expired="learn", label=0.0,
+    )  # fmt: skip
+    assert late.n_expired["age"] == len(learner.learned) > 0
+    assert late.n_expired["count"] > 0
+    assert learner.learned[0] == ({"a": 4.0}, 0.0)
+    assumed = [step for step in heard.steps if step.late]
+    assert (assumed[0].y, assumed[0].y_pred, assumed[0].delay) == (0.0, 0.0, None)
+
+
+def test_a_label_that_comes_after_the_assumed_one():
+    """A label that differs from the assumed one came too late, and says so as a dead letter."""
+    heard, _ = run(
+        Recording(), *at(0.0, event("a")), *later(50.0, 20), *later(100.0),
+        *at(100.0, label("a", 1), label("a", 0)), events=100,
+        seconds=40.0, expired="learn", label=0.0, recent=RecentIds(99),
+    )  # fmt: skip
+    assert [each.reason for each in heard.letters] == [
+        "y: event 'a' was learned with the label 0.0, which can't be changed to 1.0"
+    ]
+    assert heard.repeats[-1] == 62
+
+
+def test_a_failing_assumed_label_is_a_dead_letter_of_its_event():
+    """If the learner fails on an assumed label, the record that let the event expire is done."""
+
+    class Failing(Recording):
+        def learn_one(self, x, y):
+            raise ArithmeticError("never")
+
+    heard, _ = run(
+        Failing(), *at(-1.0, event("a")), *later(0.0, 15), *later(100.0),
+        seconds=10.0, expired="learn", label=0.0, events=100,
+    )  # fmt: skip
+    assert [letter.offset for letter in heard.letters] == list(range(16))
+    assert "never" in heard.letters[0].reason
+    assert len(heard.steps) == 56
+
+
+def test_outcomes_before_an_error_are_reported():
+    """A record that lets an event expire and then fails causes both dead letters."""
+    heard, _ = run(
+        Recording(), *at(-1.0, event("a")), *later(0.0, 15), *later(100.0, 15),
+        *at(100.0, label("nobody")), seconds=10.0, expired="write", events=100,
+    )  # fmt: skip
+    assert [letter.offset for letter in heard.letters] == [*range(16), 31]
+
+
+def test_a_label_before_its_event():
+    """A label waits for its event, which is then predicted, scored and learned at once."""
+    learner = Recording()
+    heard, late = run(learner, label("a", 4), event("b"), event("a", 2), early=5)
+    assert learner.learned == [({"a": 2.0}, 4.0)]
+    assert [(s.event_id, s.y, s.y_pred, s.late) for s in heard.steps] == [
+        ("b", None, 0.0, False), ("a", 4.0, 0.0, False)
+    ]  # fmt: skip
+    assert metrics(late)["iln_early_labels"] == 0
+    assert heard.letters == []
+
+
+def test_labels_whose_event_does_not_come():
+    """Beyond their number or age, labels without an event become dead letters, as they came."""
+    heard, late = run(Recording(), label("a"), label("b"), label("c"), early=2)
+    (letter,) = heard.letters
+    assert (letter.offset, json.loads(letter.payload)) == (0, {"id": "a", "y": 7})
+    assert late.n_without_event == 1
+    heard, _ = run(
+        Recording(), *at(0.0, label("a")), *later(100.0), early=2, seconds=10.0, events=100,
+    )  # fmt: skip
+    assert [letter.offset for letter in heard.letters] == []
+    heard, _ = run(
+        Recording(), *at(0.0, label("a")), *later(0.0, 20), *later(100.0),
+        early=2, seconds=10.0, events=100,
+    )  # fmt: skip
+    assert [letter.offset for letter in heard.letters] == [0]
+
+
+def test_two_labels_before_the_event():
+    """The later of two early labels counts; the other is a dead letter if it differs."""
+    learner = Recording()
+    heard, _ = run(learner, label("a", 1), label("a", 1), label("a", 2), event("a"), early=5)
+    assert learner.learned == [({"a": 1.0}, 2.0)]
+    (letter,) = heard.letters
+    assert (letter.offset, "1.0 came before its event 'a', and then 2.0" in letter.reason) == (
+        1, True
+    )  # fmt: skip
+
+
+def test_a_failed_event_leaves_its_early_label():
+    """If the learner fails on an event, its early label waits on for the event sent again."""
+
+    class FailingOnce(Recording):
+        failed = False
+
+        def predict_one(self, x):
+            if not self.failed:
+                self.failed = True
+                raise ArithmeticError("not now")
+            return 0.0
+
+    learner = FailingOnce()
+    run(learner, label("a", 3), event("a"), event("a"), early=5, recent=RecentIds(5))
+    assert learner.learned == [({"a": 1.0}, 3.0)]
+
+
+def test_the_delay():
+    """A late step says how long after its event the label came, by their times."""
+    heard, _ = run(Recording(), *at(10.0, event("a")), *at(70.0, label("a")))
+    assert heard.steps[-1].delay == 60.0
+
+
+def test_what_was_published_is_scored():
+    """The step of a late label has the interval and the baselines as of the prediction."""
+    learner, heard = Recording(), Heard()
+    details = iter([Details(((-1.0, 1.0),)), Details(((5.0, 6.0),))])
+    records = [event("a"), event("b", y=4), label("a")]
+    PrequentialLoop(
+        ListSource(Record(i, each) for i, each in enumerate(records)), learner, [heard],
+        late=LateLabels(LatePolicy(5), Regression()), details=lambda x: next(details),
+    ).run()  # fmt: skip
+    late = heard.steps[-1]
+    assert (late.details.intervals, late.baselines) == (((-1.0, 1.0),), (0.0, 0.0))
+
+
+def test_a_label_that_the_learner_fails_on_can_come_again():
+    """After a failure of the learner the event still waits."""
+
+    class FailingOnce(Recording):
+        failed = False
+
+        def learn_one(self, x, y):
+            if not self.failed:
+                self.failed = True
+                raise ArithmeticError("not now")
+            super().learn_one(x, y)
+
+    learner = FailingOnce()
+    heard, _ = run(learner, EVENT, LABEL, LABEL, recent=RecentIds(5))
+    assert "the learner failed" in heard.letters[0].reason
+    assert learner.learned == [({"a": 1.0}, 7.0)]
+
+
+def noisy_records(n=400):
+    """Events and labels shuffled, with early and missing labels, corrections and odd times."""
+    rng = random.Random(7)
+    records = []
+    for i in range(n):
+        at = 1e9 + i
+        records.append((at, event(f"e{i}", i % 7)))
+        if rng.random() < 0.9:
+            delay = rng.choice([-3, 1, 5, 60, 400])
+            records.append((at + delay, label(f"e{i}", i % 5)))
+        if rng.random() < 0.05:
+            records.append((at + 20, label(f"e{i}", 99)))
+    records.sort(key=lambda each: each[0])
+    return [(payload, rng.choice([at] * 50 + [4e9, 0.0])) for at, payload in records]
+
+
+@pytest.mark.parametrize("at", [20, 57, 300, 640])
+@pytest.mark.parametrize(
+    ("make", "task", "more"),
+    [
+        (linear_model.LinearRegression, Regression(), {}),
+        (naive_bayes.GaussianNB, Classification(), {"expired": "learn", "label": 0.0}),
+        (RecordingLate, Regression(), {"expired": "write"}),
+    ],
+)
+def test_a_restart_changes_nothing(make, task, more, at):
+    """Events and labels that wait survive a restart: steps, dead letters and repeats after it are
+    those of an uninterrupted run, wherever it was interrupted."""
+    records = noisy_records()
+    policy = {"events": 50, "n_bytes": 15_000, "seconds": 90.0, "early": 5, **more}
+    learner, ids = make(), RecentIds(500)
+    whole, _ = run(learner, *records, task=task, recent=ids, **policy)
+    learner, ids = make(), RecentIds(500)
+    before, late = run(learner, *records[:at], task=task, recent=ids, **policy)
+    assert len(late) > 0
+    restored = LateLabels(LatePolicy(**policy), task)
+    restored.restore(from_bytes(to_bytes(late.state())))
+    after, _ = run(
+        learner, *records[at:], task=task, recent=ids, late=restored, start=at
+    )  # fmt: skip
+    assert len(whole.letters) > 10
+
+    def told(steps):
+        return [str(step._replace(seconds=0, ended=0)) for step in steps]
+
+    assert told(whole.steps) == told(before.steps + after.steps)
+    assert whole.letters == before.letters + after.letters
+    assert whole.repeats == before.repeats + after.repeats
+
+
+def test_a_snapshot_of_release_0_1_0():
+    """Events that waited in a snapshot of the first release are learned when their labels come."""
+    late = LateLabels(LatePolicy(5), Regression())
+    late.restore(
+        {
+            "n_expired": 3,
+            "ids": ["e"],
+            "events": [{"x": {"a": 1.0}, "y_pred": 0.5, "time": 9.0, "token": None}],
+        }
+    )
+    learner = Recording()
+    heard, _ = run(learner, LABEL, late=late)
+    assert (heard.steps[0].y_pred, learner.learned) == (0.5, [({"a": 1.0}, 7.0)])
+    assert late.n_expired["count"] == 3
+
+
+def test_scores_count_an_event_once():
+    """An event whose label comes late counts as one event and one labelled event."""
+    heard, _ = run(Recording(), EVENT, OTHER, LABEL)
+    scores = Regression().scores(10)
+    scores.update(heard.steps)
+    assert (scores.n_events, scores.n_labelled) == (2, 2)
+
+
+def test_a_token_does_not_bypass_the_check():
+    """If a learner with tokens predicts nan, the event is a dead letter."""
+
+    class Broken(RecordingLate):
+        def predict_token(self, x):
+            return float("nan"), np.zeros(1)
+
+    heard, late = run(Broken(), EVENT)
+    assert "it predicted nan" in heard.letters[0].reason
+    assert len(late) == 0
