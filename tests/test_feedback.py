@@ -2,9 +2,11 @@
 
 import json
 import math
+import random
 import socket
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -46,6 +48,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def has_events(n: int) -> Callable[[dict[str, float]], bool]:
+    """Return a condition: the run has predicted this many events."""
+    return lambda now: now.get("iln_events_total", 0.0) >= n
+
+
 def test_predict_then_feedback(start: Start, tmp_path: Path) -> None:
     """The run predicts what /predict recorded and learns what /feedback brought, each once and as
     without interruption, although both processes are killed while requests are on their way."""
@@ -64,7 +71,7 @@ def test_predict_then_feedback(start: Start, tmp_path: Path) -> None:
         return "serving http" in api.said and client.ready().ready
 
     eventually(is_ready)
-    places = {}
+    places, draw = {}, random.Random(1)
     with client, ThreadPoolExecutor(2) as sending:
         for t in range(N + LATE):
             requests = []
@@ -73,10 +80,12 @@ def test_predict_then_feedback(start: Start, tmp_path: Path) -> None:
             if t >= LATE:
                 y = math.cos(t - LATE)
                 requests.append(sending.submit(client.feedback, f"e{t - LATE}", y))
-            if t in (40, 90):
+            if t == 70:
+                time.sleep(draw.uniform(0, 0.01))  # before, while or after it appends
                 api.kill()
                 api = start(*serve)
-            if t in (30, 60, 100):
+            if t in (40, 100):
+                learner.wait_for_metrics(has_events(t - 5))
                 learner.kill()
                 learner = start(*run)
             for request in requests:
