@@ -1,4 +1,4 @@
-"""The HTTP API: predictions of published versions, and a log to append events to.
+"""The HTTP API: predictions of published versions, and a log to append events and labels to.
 
 It runs in its own process and never learns. Where to add
 
@@ -13,7 +13,7 @@ Modules, in the order of a request:
 - `auth.py`: tokens; `limits.py`: rate, concurrency, bodies; `http_error.py`: errors;
 - `routes.py`: the handlers; `decoding.py`, `messages.py`: what they read and answer;
 - `models.py`: follows published versions; `predicting.py`: predicts with one;
-- `appending.py`: appends events in groups;
+- `records.py`: makes records of events and labels; `appending.py`: appends them in groups;
 - `openapi.py`: the description; `metrics.py`: the metrics.
 """
 

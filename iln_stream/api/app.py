@@ -49,7 +49,7 @@ class DirectRoute(APIRoute):
 def create_app(
     settings: ApiSettings,
     models: Models,
-    appending: Appending,
+    appending: Appending | None,
     metrics: ApiMetrics,
     checks: Sequence[Check] = (),
     secured: bool = False,
@@ -63,7 +63,7 @@ def create_app(
     models
         Predict.
     appending
-        Appends events and labels.
+        Appends events and labels; None: there is no log.
     metrics
         Counts requests; its registry is served at /metrics.
     checks
@@ -76,9 +76,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         models.start()
-        appending.start()
+        if appending is not None:
+            appending.start()
         yield
-        appending.close()
+        if appending is not None:
+            appending.close()
         models.close()
 
     # Coroutines: Starlette would run functions on threads.
@@ -130,10 +132,13 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
 
     every, with_body = openapi.OF_ALL, openapi.OF_BODIES
     appended: Answers = {
-        200: {"model": AppendAnswer, "description": "The log had all of the events."},
+        200: {"model": AppendAnswer, "description": "The log had all of them."},
         201: {"model": AppendAnswer, "description": "Appended, durably."},
     }
-    found: Answers = {200: {"model": PredictAnswer, "description": "The predictions."}}
+    found: Answers = {
+        200: {"model": PredictAnswer, "description": "The predictions."},
+        201: {"model": PredictAnswer, "description": "The predictions; events were appended."},
+    }
     model: Answers = {200: {"model": ModelAnswer, "description": "The model."}}
     ready: Answers = {
         200: {"model": ReadyAnswer, "description": "Ready."},
@@ -149,8 +154,8 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
     errors = openapi.errors
     for method, path, handler, answers in (
         ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404)}),
-        ("POST", "/events", routes.events, {**appended, **errors(*with_body)}),
-        ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body)}),
+        ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404)}),
+        ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404)}),
         ("GET", "/model", routes.model, {**model, **errors(*every, 404, 422)}),
         ("GET", "/metrics", routes.metrics_text, {**text, **errors(*every)}),
         ("GET", "/openapi.json", description, {**described, **errors(*every)}),

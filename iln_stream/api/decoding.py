@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from iln_stream.api.http_error import HttpError
-from iln_stream.api.messages import EventBatch, EventToPredict, PredictBatch
+from iln_stream.api.messages import EventBatch, EventToPredict, LabelBatch, PredictBatch
 from iln_stream.events import (
     Event,
     MalformedError,
@@ -22,26 +22,10 @@ One = TypeVar("One", bound=BaseModel)
 Batch = TypeVar("Batch", bound=BaseModel)
 
 
-def decoded(body: bytes, one: type[One]) -> One:
-    """Return the message in a body.
-
-    Raises
-    ------
-    HttpError
-        400 if the body is not JSON, or has a key twice in an object; else 422 if it is not such a
-        message.
-
-    """
-    try:
-        found = one.model_validate_json(body)
-    except ValidationError as error:
-        raise _refused(_details(error)) from None
-    _require_distinct_keys(body, found)
-    return found
-
-
-def decoded_batch(body: bytes, one: type[One], batch: type[Batch], most: int) -> One | Batch:
-    """Return the message or, if the body has the field `events`, the batch in it; as `decoded`.
+def decoded_batch(
+    body: bytes, one: type[One], batch: type[Batch], most: int, field: str = "events"
+) -> One | Batch:
+    """Return the message in a body or, if the body has the field of a batch, the batch.
 
     Parameters
     ----------
@@ -50,19 +34,31 @@ def decoded_batch(body: bytes, one: type[One], batch: type[Batch], most: int) ->
     one, batch
         Models of a message and of a batch.
     most
-        Most events in a batch; a longer one is refused with 413 before its events are checked.
+        Most items in a batch.
+    field
+        The batch's field with the items.
+
+    Raises
+    ------
+    HttpError
+        400 if the body is not JSON, or has a key twice in an object; 413 if the batch is too long,
+        before its items are checked; else 422 if it is neither message nor batch.
 
     """
+    found: One | Batch
     try:
-        found: One | Batch = one.model_validate_json(body)
+        found = one.model_validate_json(body)
     except ValidationError as error:
         details = _details(error)
-        batches = [each["input"] for each in details if each["loc"] == ("events",)]
+        batches = [each["input"] for each in details if each["loc"] == (field,)]
         if not batches:
             raise _refused(details) from None
-        for events in batches:
-            _check_length(events, most)
-        return decoded(body, batch)
+        for items in batches:
+            _check_length(items, most, field)
+        try:
+            found = batch.model_validate_json(body)
+        except ValidationError as wrong:
+            raise _refused(_details(wrong)) from None
     _require_distinct_keys(body, found)
     return found
 
@@ -94,12 +90,12 @@ def _remedy(details: Sequence[Mapping[str, Any]]) -> str:
     return f'; put the inputs under "x": {example}'
 
 
-def _check_length(events: object, most: int) -> None:
-    if isinstance(events, list) and len(events) > most:
+def _check_length(items: object, most: int, field: str) -> None:
+    if isinstance(items, list) and len(items) > most:
         raise HttpError(
             413,
             "batch size",
-            f"events: {len(events):,} in a request, and at most {most:,} are allowed; send "
+            f"{field}: {len(items):,} in a request, and at most {most:,} are allowed; send "
             "several requests",
         )
 
@@ -118,4 +114,6 @@ def _n_keys(message: BaseModel) -> int:
         n += len(message.x)
     elif isinstance(message, EventBatch | PredictBatch):
         n += sum(map(_n_keys, message.events))
+    elif isinstance(message, LabelBatch):
+        n += sum(map(_n_keys, message.labels))
     return n

@@ -3,20 +3,41 @@
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
+from pydantic.config import JsonDict
 
-from iln_stream.events import ClassEvent, ClassLabel, Event, Inputs, Label
+from iln_stream.events import ClassEvent, ClassLabel, Event, Inputs, Label, Moment, Text, Weight
 
 _READ = ConfigDict(frozen=True, extra="forbid")
 
 ModelName = Annotated[str, Field(strict=True, description="Name of a published model.")]
 
 
-class EventToPredict(BaseModel):
-    """The inputs of an event."""
+_ONLY_WITH_ID: JsonDict = {
+    "anyOf": [
+        {"required": ["id"], "properties": {"id": {"type": "string"}}},
+        {"properties": {"timestamp": {"type": "null"}, "weight": {"type": "null"}}},
+    ]
+}
+"""As JSON Schema: an event without an id has neither time nor weight."""
 
-    model_config = _READ
+
+class EventToPredict(BaseModel):
+    """The inputs of an event; one with an id is recorded in the log, too."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_ONLY_WITH_ID)
 
     x: Inputs = Field(description=Event.model_fields["x"].description)
+    id: Text | None = Field(
+        default=None,
+        description="The sender's id of this event, which is appended to the log under it, for its "
+        "label to come. Null or absent: the event is only predicted.",
+    )
+    timestamp: Moment | None = Field(
+        default=None, description=f"{Event.model_fields['timestamp'].description} Only with an id."
+    )
+    weight: Weight | None = Field(
+        default=None, description=f"{Event.model_fields['weight'].description} Only with an id."
+    )
 
 
 class PredictOne(EventToPredict):
@@ -52,12 +73,33 @@ class ClassEventBatch(EventBatch):
     events: Annotated[list[ClassEvent], FailFast()] = Field(min_length=1)  # type: ignore[assignment]
 
 
-EVENTS: dict[str | None, tuple[type[Event], type[EventBatch], type[Label]]] = {
-    "regression": (Event, EventBatch, Label),
-    "classification": (ClassEvent, ClassEventBatch, ClassLabel),
-    None: (ClassEvent, ClassEventBatch, ClassLabel),
+class LabelBatch(BaseModel):
+    """Labels to append."""
+
+    model_config = _READ
+
+    labels: Annotated[list[Label], FailFast()] = Field(min_length=1)
+
+
+class ClassLabelBatch(LabelBatch):
+    """Labels to append that are classes."""
+
+    labels: Annotated[list[ClassLabel], FailFast()] = Field(min_length=1)  # type: ignore[assignment]
+
+
+EVENTS: dict[str | None, tuple[type[Event], type[EventBatch]]] = {
+    "regression": (Event, EventBatch),
+    "classification": (ClassEvent, ClassEventBatch),
+    None: (ClassEvent, ClassEventBatch),
 }
-"""Models of an event, several events and a label, by the learner's task; None: not known."""
+"""Models of an event and of several, by the learner's task; None: not known."""
+
+LABELS: dict[str | None, tuple[type[Label], type[LabelBatch]]] = {
+    "regression": (Label, LabelBatch),
+    "classification": (ClassLabel, ClassLabelBatch),
+    None: (ClassLabel, ClassLabelBatch),
+}
+"""Models of a label and of several, by the learner's task."""
 
 
 class Interval(BaseModel):
@@ -66,6 +108,16 @@ class Interval(BaseModel):
     lower: float
     upper: float
     level: float
+
+
+class Place(BaseModel):
+    """Where an event or a label is in the log."""
+
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+    is_new: bool = Field(
+        description="False: the log already had an event with this id, or this label."
+    )
 
 
 class PredictionAnswer(BaseModel):
@@ -79,6 +131,9 @@ class PredictionAnswer(BaseModel):
     )
     probabilities: dict[str, float] | None = Field(
         default=None, description="Probabilities of the classes; only for classes."
+    )
+    appended: Place | None = Field(
+        default=None, description="Where the event is in the log; only if it has an id."
     )
 
 
@@ -98,16 +153,8 @@ class PredictAnswer(BaseModel):
     model: ModelVersion
 
 
-class Place(BaseModel):
-    """Where an event is in the log."""
-
-    partition: int = Field(ge=0)
-    offset: int = Field(ge=0)
-    is_new: bool = Field(description="False: the log already had an event with this id.")
-
-
 class AppendAnswer(BaseModel):
-    """Places of the events, in the order of the request."""
+    """Places of the events or labels, in the order of the request."""
 
     appended: list[Place]
 

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from iln_stream.api.messages import EVENTS, ErrorAnswer, PredictBatch, PredictOne
+from iln_stream.api.messages import EVENTS, LABELS, ErrorAnswer, PredictBatch, PredictOne
 from iln_stream.api.settings import ApiSettings
 
 _REFERENCES = "#/components/schemas/{model}"
@@ -14,7 +14,7 @@ _REFERENCES = "#/components/schemas/{model}"
 ERRORS = {
     400: "The request is not valid HTTP or JSON, or has a key twice in an object.",
     401: "The bearer token is missing or unknown.",
-    404: "There is no such path, or no model of this name.",
+    404: "There is no such path, no model of this name, or no log to append to.",
     405: "The path has no such method.",
     408: "The client took too long to send its request.",
     411: "The body's length is not given.",
@@ -65,19 +65,17 @@ def describe(app: FastAPI, settings: ApiSettings, task: str | None, secured: boo
     found = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
-    event, batch, label = EVENTS[task]
     bodies: dict[str, tuple[type[BaseModel], ...]] = {
         "/predict": (PredictOne, PredictBatch),
-        "/events": (event, batch),
-        "/feedback": (label,),
+        "/events": EVENTS[task],
+        "/feedback": LABELS[task],
     }
     schemas = found.setdefault("components", {}).setdefault("schemas", {})
     for path, models in bodies.items():
         references = [_register(model, schemas, settings.batch_events) for model in models]
-        schema = references[0] if len(references) == 1 else {"oneOf": references}
         found["paths"][path]["post"]["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": schema}},
+            "content": {"application/json": {"schema": {"oneOf": references}}},
         }
     found["paths"]["/model"]["get"]["parameters"] = [
         {
@@ -99,7 +97,7 @@ def _register(model: type[BaseModel], schemas: dict[str, Any], most: int) -> dic
     """Add a model's schema, and those that it refers to; return the reference to it."""
     schema = model.model_json_schema(ref_template=_REFERENCES)
     schemas.update(schema.pop("$defs", {}))
-    if "events" in schema["properties"]:
-        schema["properties"]["events"]["maxItems"] = most
+    for name in {"events", "labels"} & schema["properties"].keys():
+        schema["properties"][name]["maxItems"] = most
     schemas[model.__name__] = schema
     return {"$ref": _REFERENCES.format(model=model.__name__)}

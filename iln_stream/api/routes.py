@@ -10,16 +10,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from iln_stream.api.appending import Appending
-from iln_stream.api.decoding import decoded, decoded_batch
+from iln_stream.api.decoding import decoded_batch
 from iln_stream.api.http_error import HttpError, retry
 from iln_stream.api.limits import BodyReader
-from iln_stream.api.messages import EVENTS, EventBatch, PredictBatch, PredictOne
+from iln_stream.api.messages import EVENTS, LABELS, EventBatch, LabelBatch, PredictBatch, PredictOne
 from iln_stream.api.metrics import ApiMetrics
 from iln_stream.api.models import Models
 from iln_stream.api.predicting import Predictor
+from iln_stream.api.records import records_of_events, records_of_labels, records_of_predicted
 from iln_stream.api.settings import ApiSettings
-from iln_stream.events import Event, Label, MalformedError, one_hot
 from iln_stream.streams import Appended, NewRecord
+
+_NO_LOG = (
+    "this server has no log to append to, as its setting events (--events, ILN_API_EVENTS) is "
+    "empty; set it to the address of the log"
+)
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -29,43 +34,49 @@ class Routes(NamedTuple):
 
     settings: ApiSettings
     models: Models
-    appending: Appending
+    appending: Appending | None
     metrics: ApiMetrics
     read_body: BodyReader
 
     async def predict(self, request: Request) -> Response:
-        """Predict one event, or several."""
+        """Predict one event, or several; append those with an id to the log."""
         body = await self.read_body(request.scope, request.receive)
         message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
-        if isinstance(message, PredictBatch):
-            events = [event.x for event in message.events]
-        else:
-            events = [message.x]
-        self.metrics.got(events)
+        is_batch = isinstance(message, PredictBatch)
+        events = message.events if isinstance(message, PredictBatch) else [message]
+        records = records_of_predicted(events, is_batch)
+        if records and self.appending is None:
+            raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
+        self.metrics.got(event.x for event in events)
         name, predictor = self.models.chosen(message.model)
-        predictions = await predictor.predict(events)
+        predictions = await predictor.predict([event.x for event in events])
+        # Last: a request that is refused appends nothing.
+        places = await self._append(records) if records else ()
+        recorded = [i for i, event in enumerate(events) if event.id is not None]
+        for i, place in zip(recorded, places, strict=True):
+            predictions[i]["appended"] = place._asdict()
         self.metrics.predicted(len(predictions))
         version = _version(name, predictor)
-        return as_json({"predictions": predictions, "model": version})
+        return as_json({"predictions": predictions, "model": version}, _status(places))
 
     async def events(self, request: Request) -> Response:
         """Append one event, or several."""
-        event, batch, _ = EVENTS[self.models.task()]
+        event, batch = EVENTS[self.models.task()]
         body = await self.read_body(request.scope, request.receive)
         message = decoded_batch(body, event, batch, self.settings.batch_events)
-        if isinstance(message, EventBatch):
-            records = [_event_record(e, f"events.{i}.") for i, e in enumerate(message.events)]
-        else:
-            records = [_event_record(message)]
-        events = message.events if isinstance(message, EventBatch) else (message,)
+        is_batch = isinstance(message, EventBatch)
+        events = message.events if isinstance(message, EventBatch) else [message]
+        records = records_of_events(events, is_batch)
         self.metrics.got(each.x for each in events)
-        return await self._append(records)
+        return _places(await self._append(records))
 
     async def feedback(self, request: Request) -> Response:
-        """Append the label of an event."""
-        _, _, label = EVENTS[self.models.task()]
+        """Append the label of an event, or those of several."""
+        label, batch = LABELS[self.models.task()]
         body = await self.read_body(request.scope, request.receive)
-        return await self._append([_label_record(decoded(body, label))])
+        message = decoded_batch(body, label, batch, self.settings.batch_events, "labels")
+        labels = message.labels if isinstance(message, LabelBatch) else [message]
+        return _places(await self._append(records_of_labels(labels)))
 
     async def model(self, request: Request) -> Response:
         """Describe a model."""
@@ -93,11 +104,14 @@ class Routes(NamedTuple):
     async def ready(self, request: Request) -> Response:
         """Say whether requests are carried out, or why not."""
         reasons = self.models.problems()
-        if self.appending.problem is not None:
+        if self.appending is not None and self.appending.problem is not None:
             reasons.append(self.appending.problem)
         return as_json({"ready": not reasons, "reasons": reasons}, 503 if reasons else 200)
 
-    async def _append(self, records: Sequence[NewRecord]) -> Response:
+    async def _append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
+        """Append records, and return their places once they are durable."""
+        if self.appending is None:
+            raise HttpError(404, "no log", _NO_LOG)
         backlog = self.models.backlog(self.appending.stream, self.appending.ends)
         if backlog is not None:
             self.metrics.behind(backlog)
@@ -110,7 +124,7 @@ class Routes(NamedTuple):
                 )
         try:
             async with asyncio.timeout(self.settings.append_seconds):
-                places = await self.appending.submit(records)
+                return await self.appending.submit(records)
         except TimeoutError:
             raise HttpError(
                 503,
@@ -119,33 +133,15 @@ class Routes(NamedTuple):
                 " may; send events with an id again",
                 retry(2.0),
             ) from None
-        appended = [_place(place) for place in places]
-        return as_json({"appended": appended}, 201 if any(p.is_new for p in places) else 200)
 
 
-def _event_record(event: Event, path: str = "") -> NewRecord:
-    try:
-        one_hot(event.x)  # the learner would refuse it, as a dead letter
-    except MalformedError as error:
-        raise HttpError(422, "malformed", f"{path}{error}") from None
-    value = event.model_dump_json(exclude_unset=True).encode()
-    return NewRecord(value, event.id, None if event.id is None else _identity("event", event.id))
+def _places(places: Sequence[Appended]) -> Response:
+    return as_json({"appended": [place._asdict() for place in places]}, _status(places))
 
 
-def _label_record(label: Label) -> NewRecord:
-    value = label.model_dump_json(exclude_unset=True).encode()
-    return NewRecord(value, label.id, _identity("label", label.id))
-
-
-def _identity(kind: str, name: str) -> str:
-    """Return the record's id: an event and its label have the same name, but are two records."""
-    if kind == "event" and not name.startswith(("event:", "label:")):
-        return name
-    return f"{kind}:{name}"
-
-
-def _place(place: Appended) -> dict[str, Any]:
-    return {"partition": place.partition, "offset": place.offset, "is_new": place.is_new}
+def _status(places: Sequence[Appended]) -> int:
+    """Return 201 if something was appended."""
+    return 201 if any(place.is_new for place in places) else 200
 
 
 def _version(name: str, predictor: Predictor) -> dict[str, Any]:

@@ -54,20 +54,6 @@ class ApiServer:
         context = tls_context(settings)
         mutual = settings.tls_client_ca is not None
         _check_reach(settings, tokens is not None, context is not None)
-        log_stream = stream_at(
-            settings.events,
-            StreamOptions(
-                bootstrap=settings.bootstrap,
-                kafka_options=settings.kafka_options,
-                kafka_secrets=settings.kafka_secrets,
-            ),
-        )
-        if type(log_stream).appender is Scheme.appender:
-            raise SettingsError(
-                f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or "
-                "kafka:TOPIC"
-            )
-        log_stream.check()
         self._metrics = ApiMetrics(CollectorRegistry())
         models = Models(
             settings.models,
@@ -75,9 +61,7 @@ class ApiServer:
             partial(Follower, allow_pickle=settings.allow_pickle),
             also=() if tokens is None else (tokens.refresh,),
         )
-        appending = Appending(
-            log_stream.appender, settings.queue_events, settings.group_events, self._metrics
-        )
+        appending = _appending(settings, self._metrics) if settings.events else None
         checks: list[Check] = [] if tokens is None else [tokens]
         if tokens is None and not mutual:
             checks.append(KnownHost(_names(settings.host)))
@@ -157,6 +141,24 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
+    log_stream = stream_at(
+        settings.events,
+        StreamOptions(
+            bootstrap=settings.bootstrap,
+            kafka_options=settings.kafka_options,
+            kafka_secrets=settings.kafka_secrets,
+        ),
+    )
+    if type(log_stream).appender is Scheme.appender:
+        raise SettingsError(
+            f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or kafka:TOPIC, "
+            "or nothing for a server that only predicts"
+        )
+    log_stream.check()
+    return Appending(log_stream.appender, settings.queue_events, settings.group_events, metrics)
 
 
 def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:

@@ -24,7 +24,8 @@ class ApiSettings(CommandSettings):
     events: str = Field(
         default="sqlite:log.db",
         description="Log that events and labels are appended to: `sqlite:PATH`, `sqlite:PATH#TOPIC`"
-        " or `kafka:TOPIC`; the address that the learner reads.",
+        " or `kafka:TOPIC`; the address that the learner reads. Empty: none, and the server only "
+        "predicts.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -59,7 +60,7 @@ class ApiSettings(CommandSettings):
         ge=1,
         description="Largest body of a request, in bytes; below the 1 MiB that Kafka takes.",
     )
-    batch_events: int = Field(default=1000, ge=1, description="Most events in a request.")
+    batch_events: int = Field(default=1000, ge=1, description="Most events or labels in a request.")
     rate: float = Field(
         default=2000.0, gt=0, description="Requests per second and client, on average."
     )

@@ -30,7 +30,7 @@ from iln_stream.client.errors import (
     TransportError,
     UnavailableError,
 )
-from iln_stream.client.messages import NewEvent
+from iln_stream.client.messages import NewEvent, NewLabel
 from iln_stream.client.retries import Retries
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Model",
     "ModelVersion",
     "NewEvent",
+    "NewLabel",
     "Prediction",
     "Readiness",
     "Retries",

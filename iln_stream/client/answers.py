@@ -37,6 +37,23 @@ class ModelVersion(NamedTuple):
     n_learned: int | None
 
 
+class Appended(NamedTuple):
+    """Where an event or a label is in the log.
+
+    Parameters
+    ----------
+    partition, offset
+        Its position.
+    is_new
+        False: the log already had an event with this id, or this label.
+
+    """
+
+    partition: int
+    offset: int
+    is_new: bool
+
+
 class Prediction(NamedTuple):
     """A prediction.
 
@@ -50,6 +67,8 @@ class Prediction(NamedTuple):
         Interval around a number, if the learner has intervals.
     probabilities
         Probabilities of the classes, by name; None for numbers.
+    appended
+        Where the event is in the log; None: it has no id, and was only predicted.
 
     """
 
@@ -57,23 +76,7 @@ class Prediction(NamedTuple):
     model: ModelVersion
     interval: Interval | None = None
     probabilities: Mapping[str, float] | None = None
-
-
-class Appended(NamedTuple):
-    """Where an event is in the log.
-
-    Parameters
-    ----------
-    partition, offset
-        Its position.
-    is_new
-        False: the log already had an event with this id.
-
-    """
-
-    partition: int
-    offset: int
-    is_new: bool
+    appended: Appended | None = None
 
 
 class Model(NamedTuple):
@@ -129,6 +132,7 @@ def read_predictions(answer: Any) -> list[Prediction]:
             model,
             _optional(each.get("interval"), _read_interval),
             _optional(each.get("probabilities"), _read_probabilities),
+            _optional(each.get("appended"), _read_place),
         )
         for each in answer["predictions"]
     ]
@@ -136,14 +140,7 @@ def read_predictions(answer: Any) -> list[Prediction]:
 
 def read_appended(answer: Any) -> list[Appended]:
     """Read the answer of POST /events and POST /feedback."""
-    return [
-        Appended(
-            _one_of(each["partition"], int),
-            _one_of(each["offset"], int),
-            _one_of(each["is_new"], bool),
-        )
-        for each in answer["appended"]
-    ]
+    return [_read_place(each) for each in answer["appended"]]
 
 
 def read_model(answer: Any) -> Model:
@@ -171,6 +168,14 @@ def read_version(answer: Any) -> ModelVersion:
         _one_of(answer["version"], int),
         float(_one_of(answer["age_seconds"], float, int)),
         _one_of(answer.get("n_learned"), int, type(None)),
+    )
+
+
+def _read_place(answer: Any) -> Appended:
+    return Appended(
+        _one_of(answer["partition"], int),
+        _one_of(answer["offset"], int),
+        _one_of(answer["is_new"], bool),
     )
 
 

@@ -12,7 +12,7 @@ from iln_stream.client.answers import Appended, Model, Prediction, Readiness
 from iln_stream.client.calls import Call, Calls, Pause, Reply
 from iln_stream.client.connection import Connection, reply_of
 from iln_stream.client.errors import ClientError
-from iln_stream.client.messages import Inputs, Label, Moment, NewEvent
+from iln_stream.client.messages import Inputs, Label, Moment, NewEvent, NewLabel
 from iln_stream.client.retries import Retries
 
 T = TypeVar("T")
@@ -55,12 +55,21 @@ class AsyncClient:
         except httpx.InvalidURL as error:
             raise ClientError(f"url = {url!r}: {error}") from None
 
-    async def predict(self, x: Inputs, *, model: str | None = None) -> Prediction:
-        """Predict an event."""
-        return await self._run(self._calls.predict(x, model))
+    async def predict(
+        self,
+        x: Inputs,
+        *,
+        model: str | None = None,
+        id: str | None = None,  # noqa: A002  # its name in the topic
+        timestamp: Moment | None = None,
+        weight: float | None = None,
+    ) -> Prediction:
+        """Predict an event; with an id, append it to the log, too."""
+        event = NewEvent(x, None, id, timestamp, weight)
+        return await self._run(self._calls.predict(event, model))
 
     async def predict_many(
-        self, xs: Iterable[Inputs], *, model: str | None = None
+        self, xs: Iterable[Inputs | NewEvent], *, model: str | None = None
     ) -> list[Prediction]:
         """Predict several events, in their order."""
         return await self._run(self._calls.predict_many(xs, model))
@@ -72,9 +81,10 @@ class AsyncClient:
         *,
         id: str | None = None,  # noqa: A002  # its name in the topic
         timestamp: Moment | None = None,
+        weight: float | None = None,
     ) -> Appended:
         """Append an event to the log; return its position once it is durable."""
-        return await self._run(self._calls.append(NewEvent(x, y, id, timestamp)))
+        return await self._run(self._calls.append(NewEvent(x, y, id, timestamp, weight)))
 
     async def append_many(self, events: Iterable[NewEvent | Inputs]) -> list[Appended]:
         """Append several events, in their order."""
@@ -86,9 +96,14 @@ class AsyncClient:
         y: Label,
         *,
         timestamp: Moment | None = None,
+        weight: float | None = None,
     ) -> Appended:
         """Append the label of the event with this id."""
-        return await self._run(self._calls.feedback(id, y, timestamp))
+        return await self._run(self._calls.feedback(NewLabel(id, y, timestamp, weight)))
+
+    async def feedback_many(self, labels: Iterable[NewLabel]) -> list[Appended]:
+        """Append the labels of several events, in their order."""
+        return await self._run(self._calls.feedback_many(labels))
 
     async def model(self, name: str | None = None) -> Model:
         """Describe a published model; None: the only one."""

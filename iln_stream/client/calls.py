@@ -23,13 +23,11 @@ from iln_stream.client.answers import (
 from iln_stream.client.errors import AnswerError, ClientError, StatusError, UnavailableError
 from iln_stream.client.messages import (
     Inputs,
-    Label,
-    Moment,
     NewEvent,
+    NewLabel,
     encoded,
     event_fields,
     in_batches,
-    inputs,
     label_fields,
 )
 from iln_stream.client.retries import Retries, read_retry_after
@@ -102,15 +100,17 @@ class Calls:
         self._batch_events = batch_events
         self._batch_bytes = batch_bytes
 
-    def predict(self, x: Inputs, model: str | None) -> Call[Prediction]:
-        """Predict one event."""
-        item = encoded("", {"x": inputs(x)})
+    def predict(self, event: NewEvent | Inputs, model: str | None) -> Call[Prediction]:
+        """Predict one event, which is appended, too, if it has an id."""
+        item = encoded("", event_fields(event))
         (prediction,) = yield from self._predict([item], model)
         return prediction
 
-    def predict_many(self, xs: Iterable[Inputs], model: str | None) -> Call[list[Prediction]]:
-        """Predict several events, in their order."""
-        items = [encoded(f"xs[{i}]", {"x": inputs(x)}) for i, x in enumerate(xs)]
+    def predict_many(
+        self, events: Iterable[NewEvent | Inputs], model: str | None
+    ) -> Call[list[Prediction]]:
+        """Predict several events, in their order; those with ids are appended, too."""
+        items = [encoded(f"xs[{i}]", event_fields(event)) for i, event in enumerate(events)]
         return (yield from self._predict(items, model))
 
     def append(self, event: NewEvent) -> Call[Appended]:
@@ -125,9 +125,14 @@ class Calls:
         items = [encoded(f"events[{i}]", each) for i, each in enumerate(fields)]
         return (yield from self._append(items, all("id" in each for each in fields)))
 
-    def feedback(self, name: str, y: Label, timestamp: Moment | None) -> Call[Appended]:
+    def feedback_many(self, labels: Iterable[NewLabel]) -> Call[list[Appended]]:
+        """Append the labels of several events, in their order."""
+        items = [encoded(f"labels[{i}]", label_fields(each)) for i, each in enumerate(labels)]
+        return (yield from self._append(items, True, "/feedback", b"labels"))
+
+    def feedback(self, label: NewLabel) -> Call[Appended]:
         """Append the label of an event."""
-        content = encoded("", label_fields(name, y, timestamp))
+        content = encoded("", label_fields(label))
         reply = yield from self._sent(Request("POST", "/feedback", content))
         (appended,) = _read(reply, read_appended, 1)
         return appended
@@ -146,13 +151,21 @@ class Calls:
     def _predict(self, items: Sequence[bytes], model: str | None) -> Call[list[Prediction]]:
         tail = b"" if model is None else b',"model":' + encoded("model", model)
         found: list[Prediction] = []
-        yield from self._in_batches("/predict", items, tail, True, read_predictions, found)
+        yield from self._in_batches(
+            "/predict", b"events", items, tail, True, read_predictions, found
+        )
         return found
 
-    def _append(self, items: Sequence[bytes], repeatable: bool) -> Call[list[Appended]]:
+    def _append(
+        self,
+        items: Sequence[bytes],
+        repeatable: bool,
+        path: str = "/events",
+        field: bytes = b"events",
+    ) -> Call[list[Appended]]:
         found: list[Appended] = []
         try:
-            yield from self._in_batches("/events", items, b"", repeatable, read_appended, found)
+            yield from self._in_batches(path, field, items, b"", repeatable, read_appended, found)
         except ClientError as error:
             error.appended = tuple(found)
             raise
@@ -161,6 +174,7 @@ class Calls:
     def _in_batches(
         self,
         path: str,
+        field: bytes,
         items: Sequence[bytes],
         tail: bytes,
         repeatable: bool,
@@ -171,11 +185,12 @@ class Calls:
 
         A batch that the server finds too large is sent in halves: it has done nothing then.
         """
-        most_bytes = max(1, self._batch_bytes - len(tail) - len(b'{"events":[]}'))
+        head = b'{"' + field + b'":['
+        most_bytes = max(1, self._batch_bytes - len(head) - len(tail) - len(b"]}"))
         waiting = deque(in_batches(items, self._batch_events, most_bytes))
         while waiting:
             batch = waiting.popleft()
-            content = b'{"events":[' + b",".join(batch) + b"]" + tail + b"}"
+            content = head + b",".join(batch) + b"]" + tail + b"}"
             try:
                 request = Request("POST", path, content, repeatable=repeatable)
                 reply = yield from self._sent(request)

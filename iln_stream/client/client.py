@@ -12,7 +12,7 @@ from iln_stream.client.answers import Appended, Model, Prediction, Readiness
 from iln_stream.client.calls import Call, Calls, Pause, Reply
 from iln_stream.client.connection import Connection, reply_of
 from iln_stream.client.errors import ClientError
-from iln_stream.client.messages import Inputs, Label, Moment, NewEvent
+from iln_stream.client.messages import Inputs, Label, Moment, NewEvent, NewLabel
 from iln_stream.client.retries import Retries
 
 T = TypeVar("T")
@@ -88,8 +88,16 @@ class Client:
         except httpx.InvalidURL as error:
             raise ClientError(f"url = {url!r}: {error}") from None
 
-    def predict(self, x: Inputs, *, model: str | None = None) -> Prediction:
-        """Predict an event.
+    def predict(
+        self,
+        x: Inputs,
+        *,
+        model: str | None = None,
+        id: str | None = None,  # noqa: A002  # its name in the topic
+        timestamp: Moment | None = None,
+        weight: float | None = None,
+    ) -> Prediction:
+        """Predict an event; with an id, append it to the log, too.
 
         Parameters
         ----------
@@ -97,6 +105,11 @@ class Client:
             Inputs by name: finite numbers, bools, strings for categories, None for unknown ones.
         model
             Name of the model; needed if several are published.
+        id
+            Your id of the event, which names it in `feedback`. The prediction's `appended` says
+            where the event is. None: it is only predicted.
+        timestamp, weight
+            As of `NewEvent`; only with an id.
 
         Raises
         ------
@@ -106,12 +119,16 @@ class Client:
             When an input is not finite, or none of these.
 
         """
-        return self._run(self._calls.predict(x, model))
+        event = NewEvent(x, None, id, timestamp, weight)
+        return self._run(self._calls.predict(event, model))
 
-    def predict_many(self, xs: Iterable[Inputs], *, model: str | None = None) -> list[Prediction]:
-        """Predict several events, in their order.
+    def predict_many(
+        self, xs: Iterable[Inputs | NewEvent], *, model: str | None = None
+    ) -> list[Prediction]:
+        """Predict several events, in their order; a mapping is the inputs of one.
 
         The model's version may change from one request to the next; each prediction has its own.
+        Events with ids are appended to the log, too; after an error, call it again with all.
         """
         return self._run(self._calls.predict_many(xs, model))
 
@@ -122,12 +139,13 @@ class Client:
         *,
         id: str | None = None,  # noqa: A002  # its name in the topic
         timestamp: Moment | None = None,
+        weight: float | None = None,
     ) -> Appended:
         """Append an event to the log, for the learner; return its position once it is durable.
 
         The arguments are those of `NewEvent`.
         """
-        return self._run(self._calls.append(NewEvent(x, y, id, timestamp)))
+        return self._run(self._calls.append(NewEvent(x, y, id, timestamp, weight)))
 
     def append_many(self, events: Iterable[NewEvent | Inputs]) -> list[Appended]:
         """Append several events, in their order; a mapping is the inputs of one.
@@ -142,9 +160,20 @@ class Client:
         y: Label,
         *,
         timestamp: Moment | None = None,
+        weight: float | None = None,
     ) -> Appended:
-        """Append the label of the event with this id."""
-        return self._run(self._calls.feedback(id, y, timestamp))
+        """Append the label of the event with this id.
+
+        The arguments are those of `NewLabel`.
+        """
+        return self._run(self._calls.feedback(NewLabel(id, y, timestamp, weight)))
+
+    def feedback_many(self, labels: Iterable[NewLabel]) -> list[Appended]:
+        """Append the labels of several events, in their order.
+
+        If this fails, the error's `appended` has the places of those before, which are stored.
+        """
+        return self._run(self._calls.feedback_many(labels))
 
     def model(self, name: str | None = None) -> Model:
         """Describe a published model; None: the only one."""

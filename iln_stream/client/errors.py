@@ -12,7 +12,8 @@ class ClientError(IlnError):
     Attributes
     ----------
     appended
-        Of `append_many`: places of the events before the failure, which are stored.
+        Of `append_many` and `feedback_many`: places of the events or labels before the failure,
+        which are stored.
 
     """
 

@@ -13,7 +13,7 @@ Moment = dt.datetime | float
 
 
 class NewEvent(NamedTuple):
-    """An event to append.
+    """An event to append, or to predict.
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ class NewEvent(NamedTuple):
         sent again.
     timestamp
         When it happened: with a UTC offset, or POSIX seconds; None: unknown.
+    weight
+        How much it counts when it is learned, at least 0; None: 1.
 
     """
 
@@ -33,6 +35,30 @@ class NewEvent(NamedTuple):
     y: Label | None = None
     id: str | None = None
     timestamp: Moment | None = None
+    weight: float | None = None
+
+
+class NewLabel(NamedTuple):
+    """The label of an event, to append.
+
+    Parameters
+    ----------
+    id
+        Your id of the event.
+    y
+        The label: a number, or a class. The log keeps a label once; one that differs from the
+        newest label of the event is appended as its correction.
+    timestamp
+        When it became known: with a UTC offset, or POSIX seconds; None: unknown.
+    weight
+        How much the event counts when it is learned, at least 0; None: the event's.
+
+    """
+
+    id: str
+    y: Label
+    timestamp: Moment | None = None
+    weight: float | None = None
 
 
 def encoded(field: str, value: Any) -> bytes:
@@ -76,13 +102,14 @@ def event_fields(event: NewEvent | Inputs) -> dict[str, Any]:
         return {"x": inputs(event)}
     return {
         "x": inputs(event.x),
-        **_known(y=event.y, id=event.id, timestamp=_moment(event.timestamp)),
+        **_known(y=event.y, id=event.id, timestamp=_moment(event.timestamp), weight=event.weight),
     }
 
 
-def label_fields(name: str, y: Label, timestamp: Moment | None) -> dict[str, Any]:
-    """Return the fields of a label."""
-    return {"id": name, "y": y, **_known(timestamp=_moment(timestamp))}
+def label_fields(label: NewLabel) -> dict[str, Any]:
+    """Return the fields of a label that are known."""
+    more = _known(timestamp=_moment(label.timestamp), weight=label.weight)
+    return {"id": label.id, "y": label.y, **more}
 
 
 def in_batches(items: Sequence[bytes], most: int, most_bytes: int) -> Iterator[Sequence[bytes]]:

@@ -9,7 +9,16 @@ from iln_stream.events.decode import (
     reason,
     require_distinct_keys,
 )
-from iln_stream.events.event import ClassEvent, ClassLabel, Event, Inputs, Label
+from iln_stream.events.event import (
+    ClassEvent,
+    ClassLabel,
+    Event,
+    Inputs,
+    Label,
+    Moment,
+    Text,
+    Weight,
+)
 from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
 from iln_stream.events.messages import DeadLetter, Prediction, PredictionV1, read_prediction
 from iln_stream.events.numbers_as_text import NumbersAsText
@@ -29,10 +38,13 @@ __all__ = [
     "Inputs",
     "Label",
     "MalformedError",
+    "Moment",
     "NumbersAsText",
     "Prediction",
     "PredictionEncoder",
     "PredictionV1",
+    "Text",
+    "Weight",
     "decode",
     "error_details",
     "one_hot",

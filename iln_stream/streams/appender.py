@@ -18,6 +18,9 @@ class NewRecord(NamedTuple):
         ids; None: always appended.
     timestamp
         POSIX seconds; None: the time of appending.
+    corrects
+        Whether it is appended, too, if the log has its id with another value. Its id is then that
+        of the newest record: only a repeat of this one is recognised.
 
     """
 
@@ -25,6 +28,7 @@ class NewRecord(NamedTuple):
     key: str | None = None
     id: str | None = None
     timestamp: float | None = None
+    corrects: bool = False
 
 
 class Appended(NamedTuple):
@@ -35,7 +39,7 @@ class Appended(NamedTuple):
     partition, offset
         Its position.
     is_new
-        Whether this call appended it; False: the log already had a record with its id.
+        Whether this call appended it; False: the log already had it, by its id.
 
     """
 

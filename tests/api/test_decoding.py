@@ -63,6 +63,12 @@ def test_malformed_bodies(api, path, body, status, words):
         (b'{"id": "a", "y": NaN}', 422, "y: "),
         (b'{"id": "a", "y": 1, "y": 2}', 400, "y: this key occurs more than once"),
         (b'{"events": [{"id": "a", "y": 1}]}', 422, "events: Extra inputs"),
+        (b'{"labels": []}', 422, "labels: "),
+        (b'{"labels": {}}', 422, "labels: "),
+        (b'{"labels": [{"id": "a", "y": 1}], "y": 1}', 422, "y: Extra inputs"),
+        (b'{"labels": [{"id": "a", "y": 1}, {"id": "b", "y": []}]}', 422, "labels.1.y: "),
+        (b'{"labels": [{"id": "a", "y": 1, "y": 1}]}', 400, "y: this key occurs more than once"),
+        (b'{"labels": [%s]}' % b",".join([b"0"] * 1001), 413, "labels: 1,001 in a request"),
     ],
 )
 def test_malformed_labels(api, body, status, words):

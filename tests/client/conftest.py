@@ -45,7 +45,10 @@ class ScriptedServer(ThreadingHTTPServer):
         if received.path == "/predict":
             predictions = [{"y_pred": 1.5} for _ in received.body["events"]]
             return 200, {}, {"predictions": predictions, "model": VERSION}
-        n = len(received.body["events"]) if "events" in received.body else 1
+        n = sum(
+            len(received.body[field]) for field in ("events", "labels") if field in received.body
+        )
+        n = n or 1
         first, self.n_appended = self.n_appended, self.n_appended + n
         places = [{"partition": 0, "offset": first + i, "is_new": True} for i in range(n)]
         return 201, {}, {"appended": places}

@@ -12,7 +12,7 @@ from iln_stream.client.errors import (
     TransportError,
     UnavailableError,
 )
-from iln_stream.client.messages import NewEvent
+from iln_stream.client.messages import NewEvent, NewLabel
 from iln_stream.client.retries import Retries
 
 VERSION = {"name": "m", "version": 3, "age_seconds": 0.25, "n_learned": None}
@@ -54,7 +54,7 @@ class Log:
         self.events, self.most = [], most
 
     def __call__(self, request):
-        events = json.loads(request.content)["events"]
+        ((_, events),) = json.loads(request.content).items()
         if len(events) > self.most:
             return reply({"error": "body: too large"}, 413)
         first = len(self.events)
@@ -71,14 +71,16 @@ def test_answers():
             {"y_pred": 2, "interval": {"lower": 1, "upper": 2.5, "level": 0.9}},
             {"y_pred": "cat", "probabilities": {"cat": 0.75, "dog": 0.25}},
             {"y_pred": True, "interval": None, "probabilities": None},
+            {"y_pred": 1.5, "appended": {"partition": 1, "offset": 7, "is_new": False}},
         ],
         "model": VERSION,
     }
-    _, found = driven(calls().predict_many([{}, {}, {}], None), lambda _: reply(content))
+    _, found = driven(calls().predict_many([{}] * 4, None), lambda _: reply(content))
     assert found == [
         Prediction(2, version, Interval(1.0, 2.5, 0.9)),
         Prediction("cat", version, None, {"cat": 0.75, "dog": 0.25}),
         Prediction(True, version),
+        Prediction(1.5, version, appended=Appended(1, 7, False)),
     ]
     described = {
         **VERSION, "learner": "L", "task": "regression", "positions": {"0": 5, "11": 7},
@@ -98,6 +100,7 @@ def test_answers():
         b'{"predictions": [{"y_pred": [1]}], "model": %s}',
         b'{"predictions": [{"y_pred": 1, "interval": {"lower": 0}}], "model": %s}',
         b'{"predictions": [{"y_pred": 1}, {"y_pred": 1}], "model": %s}',
+        b'{"predictions": [{"y_pred": 1, "appended": {"offset": 1}}], "model": %s}',
     ],
 )  # fmt: skip
 def test_another_answer(content):
@@ -139,6 +142,18 @@ def test_a_batch_too_large_is_sent_in_halves():
     assert (error.status, str(error)) == (413, "body: too large")
 
 
+def test_labels_in_batches():
+    """Labels are sent in order, in halves if the server's limit is small, and again if it fails."""
+    log, script = Log(most=3), [TransportError("broken")]
+    labels = [NewLabel(f"e{i}", float(i), 1e9 + i) for i in range(20)]
+    call = calls(8).feedback_many(iter(labels))
+    steps, found = driven(call, lambda request: script.pop() if script else log(request))
+    assert {step.path for step in requests(steps)} == {"/feedback"}
+    assert all(list(json.loads(step.content)) == ["labels"] for step in requests(steps))
+    assert [NewLabel(**each) for each in log.events] == labels
+    assert found == [Appended(0, i, True) for i in range(20)]
+
+
 def test_a_failure_says_what_was_appended():
     """The error of a later batch has the places of the earlier ones."""
     log = Log()
@@ -161,7 +176,7 @@ def test_busy_servers_are_asked_again(status):
     busy = reply({"error": "busy"}, status)
     made = calls()
     for call, n in (
-        (made.predict({}, None), 3), (made.model(None), 3), (made.feedback("e", 1.0, None), 3),
+        (made.predict({}, None), 3), (made.model(None), 3), (made.feedback(NewLabel("e", 1.0)), 3),
         (made.append(NewEvent({}, id="e")), 3), (made.append(NewEvent({})), 1),
         (made.append_many([NewEvent({}, id="e"), NewEvent({})]), 1),
     ):  # fmt: skip

@@ -56,6 +56,18 @@ def test_label(ask, server):
     assert server.received[0].body == {"id": "e1", "y": 2.5}
 
 
+def test_a_prediction_to_record(ask, server):
+    """An id, a time and a weight are sent with the inputs, one by one and in a batch."""
+    options = {"url": server.url}
+    named = {"id": "e1", "timestamp": 1e9, "weight": 2.0}
+    ask(options, "predict", {"a": 1.0}, **named)
+    ask(options, "predict_many", [{"a": 1.0}, NewEvent({"a": 2.0}, id="e2")])
+    assert [each.body["events"] for each in server.received] == [
+        [{"x": {"a": 1.0}, **named}],
+        [{"x": {"a": 1.0}}, {"x": {"a": 2.0}, "id": "e2"}],
+    ]
+
+
 def test_a_path_below_which_the_api_is(ask, server):
     """The server may be below a path, as behind a proxy."""
     ask({"url": f"{server.url}/iln/"}, "feedback", "e1", True)

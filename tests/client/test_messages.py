@@ -6,7 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.client.messages import NewEvent, encoded, event_fields, inputs, label_fields
+from iln_stream.client.messages import (
+    NewEvent,
+    NewLabel,
+    encoded,
+    event_fields,
+    inputs,
+    label_fields,
+)
 from iln_stream.events import Event, Label
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
@@ -20,10 +27,11 @@ def test_an_event_is_read_as_it_was(timestamp):
         2.5,
         "e1",
         timestamp,
+        np.float64(0.5),
     )
     found = Event.model_validate_json(encoded("", event_fields(event)))
     assert found.x == {"a": 1.5, "n": 7, "on": True, "sky": "blau ü", "b": None}
-    assert (found.y, found.id) == (2.5, "e1")
+    assert (found.y, found.id, found.weight) == (2.5, "e1", 0.5)
     assert found.timestamp == (None if timestamp is None else NOON)
 
 
@@ -35,8 +43,8 @@ def test_what_is_unknown_is_left_out():
 
 def test_a_label_is_read_as_it_was():
     """The service decodes exactly what was given."""
-    found = Label.model_validate_json(encoded("", label_fields("e1", 0.0, NOON)))
-    assert found == Label(id="e1", y=0.0, timestamp=NOON)
+    found = Label.model_validate_json(encoded("", label_fields(NewLabel("e1", 0.0, NOON, 0.0))))
+    assert found == Label(id="e1", y=0.0, timestamp=NOON, weight=0.0)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from iln_stream import InfiniteLayerClassifier
 from iln_stream.client import (
     Client,
     NewEvent,
+    NewLabel,
     Retries,
     StatusError,
     TransportError,
@@ -97,14 +98,14 @@ def wait_for_log(api):
 def test_appended_events(ask, api):
     """Events are in the log as they were given, at the places that the client returns."""
     events = [
-        NewEvent(example(t), math.cos(t) if t % 3 else None, f"e{t}", 1.7e9 + t)
+        NewEvent(example(t), math.cos(t) if t % 3 else None, f"e{t}", 1.7e9 + t, 0.5)
         for t in range(2_500)
     ]
     places = ask({"url": api.url}, "append_many", events)
     assert [place.offset for place in places] == list(range(2_500))
     assert all(place.is_new for place in places)
     found = [Event.model_validate_json(record.payload) for record in api.appended()]
-    assert [(e.x, e.y, e.id, e.timestamp.timestamp()) for e in found] == events
+    assert [(e.x, e.y, e.id, e.timestamp.timestamp(), e.weight) for e in found] == events
     again = ask({"url": api.url}, "append", *events[7][:2], id="e7")
     assert (again.offset, again.is_new) == (7, False)
     assert len(api.appended()) == 2_500
@@ -117,6 +118,33 @@ def test_label(ask, api):
     assert (first.offset, first.is_new, again.offset, again.is_new) == (0, True, 0, False)
     (record,) = api.appended()
     assert Label.model_validate_json(record.payload) == Label(id="e1", y=2.5)
+
+
+def test_predicted_events_and_their_labels(ask, tmp_path):
+    """A prediction with an id says where its event is; labels follow it in the log, each once."""
+    learner = publish(tmp_path)
+    events = [NewEvent(example(t), id=f"e{t}" if t % 2 else None) for t in range(40)]
+    labels = [NewLabel(f"e{t}", math.cos(t), 1.7e9 + t, 2.0) for t in range(1, 40, 2)]
+    with RunningApi(tmp_path) as api:
+        url = api.ready().url
+        options = {"url": url, "batch_events": 7}
+        found = ask(options, "predict_many", events)
+        places = ask(options, "feedback_many", labels)
+        assert [each.y_pred for each in found] == [learner.predict_one(e.x) for e in events]
+        assert [each.appended for each in found[::2]] == [None] * 20
+        assert [each.appended.offset for each in found[1::2]] == list(range(20))
+        assert [place.offset for place in places] == list(range(20, 40))
+        again = ask(options, "predict", example(1), id="e1")
+        assert again.appended == (0, 0, False)
+        assert ask(options, "feedback", *labels[0][:2], timestamp=1.7e9 + 1, weight=2.0) == (
+            0, 20, False,
+        )  # fmt: skip
+        records = [record.payload for record in api.appended()]
+    assert [Event.model_validate_json(each).id for each in records[:20]] == [
+        event.id for event in events if event.id
+    ]
+    sent = [Label.model_validate_json(each) for each in records[20:]]
+    assert [(e.id, e.y, e.timestamp.timestamp(), e.weight) for e in sent] == labels
 
 
 def test_refusals_have_the_servers_message(ask, api):

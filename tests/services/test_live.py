@@ -190,7 +190,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnPartsReset", "model", set()),
         ("IlnPublishingFails", "model", set()),
         ("IlnPublishedVersionOld", "model", set()),
-        ("IlnEventsExpire", "model", set()),
+        ("IlnEventsExpire", "model", {"shrinking"}),
         ("IlnLabelsWithoutEvent", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
         ("IlnNoBetterThanTrivial", "model", {"shrinking"}),

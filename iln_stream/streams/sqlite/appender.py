@@ -61,7 +61,7 @@ class SqliteAppender:
             found: list[Appended] = []
             now = time.time()
             n = len(partitions)
-            for value, key, name, timestamp in records:
+            for value, key, name, timestamp, corrects in records:
                 number = 0 if n == 1 else partition_of_key(key, n)
                 ours = rows[number]
                 here = Appended(number, partitions[number].next_offset + len(ours))
@@ -69,8 +69,10 @@ class SqliteAppender:
                 if row_id is not None:
                     before = known.get(row_id) or _find(connection, partitions, row_id)
                     if before is not None:
-                        found.append(before._replace(is_new=False))
-                        continue
+                        if not corrects or _value(connection, partitions, rows, before) == value:
+                            found.append(before._replace(is_new=False))
+                            continue
+                        _release_id(connection, partitions, rows, before)
                     known[row_id] = here
                 row_key = None if key is None else stored_text(key)
                 ours.append((now if timestamp is None else timestamp, row_key, row_id, value))
@@ -97,3 +99,38 @@ def _find(
         if row is not None:
             return Appended(partition.number, row[0])
     return None
+
+
+def _value(
+    connection: Connection,
+    partitions: Sequence[Partition],
+    rows: Sequence[Sequence[Row]],
+    place: Appended,
+) -> bytes | None:
+    """Return the value of a record in the file or among the new rows."""
+    partition = partitions[place.partition]
+    new = place.offset - partition.next_offset
+    if new >= 0:
+        return rows[place.partition][new][3]
+    (value,) = connection.execute(
+        f"SELECT value FROM records_{partition.slot} WHERE offset = ?", (place.offset,)
+    ).fetchone()
+    return value  # type: ignore[no-any-return]
+
+
+def _release_id(
+    connection: Connection,
+    partitions: Sequence[Partition],
+    rows: Sequence[list[Row]],
+    place: Appended,
+) -> None:
+    """Take the id from a record in the file or among the new rows, for one that corrects it."""
+    partition = partitions[place.partition]
+    new = place.offset - partition.next_offset
+    if new >= 0:
+        timestamp, key, _, value = rows[place.partition][new]
+        rows[place.partition][new] = timestamp, key, None, value
+    else:
+        connection.execute(
+            f"UPDATE records_{partition.slot} SET id = NULL WHERE offset = ?", (place.offset,)
+        )

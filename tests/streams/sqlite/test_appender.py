@@ -54,6 +54,29 @@ def test_an_id_is_appended_once(path: Path, n_partitions: int) -> None:
     assert values(path) == [b"a", b"b", b"e"]
 
 
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("n_partitions", [1, 4])
+def test_a_record_that_corrects_another(path: Path, n_partitions: int, together: bool) -> None:
+    """It is appended if the newest record of its id has another value, and is no repeat then."""
+    create_topic(path, "events", n_partitions)
+    labels = [
+        NewRecord(value, key="k", id="1", corrects=True)
+        for value in (b"a", b"a", b"b", b"b", b"a", b"a")
+    ]
+    if together:
+        found = append(path, labels)
+    else:
+        found = [place for label in labels for place in append(path, [label])]
+    number = found[0].partition
+    assert found == [
+        Appended(number, 0), Appended(number, 0, False), Appended(number, 1),
+        Appended(number, 1, False), Appended(number, 2), Appended(number, 2, False),
+    ]  # fmt: skip
+    assert values(path, partition=number) == [b"a", b"b", b"a"]
+    (other,) = append(path, [NewRecord(b"c", key="k", id="1")])
+    assert other == Appended(number, 2, False)
+
+
 @pytest.mark.parametrize("text", ["Schlüssel", "\udcff\udc80 bytes", "", "a\x00b"])
 def test_keys_and_ids_of_any_text(path: Path, text: str) -> None:
     """Keys come back as they were, even if their bytes were not UTF-8; such an id is known."""
