@@ -57,6 +57,8 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
     logging.getLogger("iln_stream").setLevel(threshold)
     logging.getLogger("kafka").setLevel(threshold if level == "debug" else logging.ERROR)
+    # The schema registry's client logs each request.
+    logging.getLogger("httpx").setLevel(logging.INFO if level == "debug" else logging.WARNING)
     # Warnings are about the run, so omit the line of code that issued them.
     warnings.formatwarning = lambda message, *_: str(message)
     logging.captureWarnings(True)
