@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -15,6 +15,7 @@ from iln_stream.events import MalformedError
 from iln_stream.events.decode import check_size
 from iln_stream.mapping.parsing import parse_json
 from iln_stream.mapping.plain import plain
+from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +110,20 @@ class RegistryParser:
             )
         return parse_json(payload[size:]) if self._is_json else plain(fields)
 
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the count of retries."""
+        return (retries_metric(lambda: self._client.n_retries),)
+
+
+def retries_metric(read: Callable[[], float]) -> MetricSpec:
+    """Return the metric of requests that a registry did not answer."""
+    return MetricSpec(
+        "iln_registry_retries_total",
+        "counter",
+        "Requests that the schema registry did not answer and that were sent again.",
+        read,
+    )
+
 
 def _no_subject(context: object, name: str | None) -> None:
     """Return no name; the subject is only needed to look up rules and a reader's schema."""
@@ -121,6 +136,7 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
         super().__init__({"timeout": _TIMEOUT, "max.retries": 0, **options})
         self._url = options["url"]
         self._patience = patience
+        self.n_retries = 0
 
     def get_subjects(self, *args: Any, **options: Any) -> list[str]:
         return self._ask(lambda: super(_PatientClient, self).get_subjects(*args, **options))  # type: ignore[no-any-return]
@@ -166,6 +182,7 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
                 )
                 waits = True
             time.sleep(min(_PAUSE, self._patience))
+            self.n_retries += 1
 
 
 def _advice(error: SchemaRegistryError) -> str:

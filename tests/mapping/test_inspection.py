@@ -112,7 +112,8 @@ def test_codes_by_their_names():
     """Whole numbers with a code's name are proposed as categories; measurements are not."""
     records = [
         {"shop": {"zip": 10115 + i % 5}, "machine_id": i % 30, "errorCode": i % 4, "id": i,
-         "humid": i % 40, "code": i / 3, "gateNo": i % 30, "belt_nr": i % 9, "no": i % 7, "y": i / 2}
+         "humid": i % 40, "code": i / 3, "gateNo": i % 30, "belt_nr": i % 9, "no": i % 7,
+         "y": i / 2}
         for i in range(100)
     ]  # fmt: skip
     settings = proposed(inspect_fields(records, FieldMapping("y")))

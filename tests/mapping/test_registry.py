@@ -179,7 +179,8 @@ def test_a_registry_that_is_down(registry):
 
 
 def test_a_registry_that_comes_back(registry):
-    """A record waits for a registry that is down for a while, and is then read."""
+    """A record waits for a registry that is down for a while, and is then read; retries are
+    counted, and exported with the decoder's metrics."""
     name = f"n{uuid.uuid4().hex[:8]}"
     (payload,) = written(registry, avro_schema({"name": name, "type": "double"}), {name: 1.0})
     parse = parser(registry, patience=120.0)
@@ -194,6 +195,11 @@ def test_a_registry_that_comes_back(registry):
         registry.start()
     reading.join(120)
     assert found == [{name: 1.0}]
+    (retries,) = parse.metrics()
+    assert retries.name == "iln_registry_retries_total"
+    assert retries.read() >= 1
+    parse(payload)  # its schema is known by now
+    assert MappedDecoder(FieldMapping("y"), parse).metrics()[-1].read() == retries.read()
 
 
 def test_a_wrong_path(registry):
