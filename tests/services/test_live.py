@@ -195,6 +195,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnPublishedVersionOld", "model", set()),
         ("IlnEventsExpire", "model", set()),
         ("IlnLabelsWithoutEvent", "model", set()),
+        ("IlnLabelsStopped", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
         ("IlnNoBetterThanTrivial", "model", {"shrinking"}),
         ("IlnErrorDoubled", "model", set()),
