@@ -15,6 +15,7 @@ from iln_stream.events import MalformedError
 from iln_stream.events.decode import check_size
 from iln_stream.mapping.parsing import parse_json
 from iln_stream.mapping.plain import plain
+from iln_stream.mapping.schema_fields import schema_fields
 from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
@@ -137,19 +138,42 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
         self._url = options["url"]
         self._patience = patience
         self.n_retries = 0
+        self._fields: dict[str, set[str]] = {}  # of the schemas so far, by their texts
 
     def get_subjects(self, *args: Any, **options: Any) -> list[str]:
         return self._ask(lambda: super(_PatientClient, self).get_subjects(*args, **options))  # type: ignore[no-any-return]
 
     def get_schema(self, *args: Any, **options: Any) -> Schema:
-        return self._ask(lambda: super(_PatientClient, self).get_schema(*args, **options))
+        return self._noted(
+            self._ask(lambda: super(_PatientClient, self).get_schema(*args, **options))
+        )
 
     def get_schema_by_guid(self, *args: Any, **options: Any) -> Schema:
-        return self._ask(lambda: super(_PatientClient, self).get_schema_by_guid(*args, **options))
+        return self._noted(
+            self._ask(lambda: super(_PatientClient, self).get_schema_by_guid(*args, **options))
+        )
 
     def get_version(self, *args: Any, **options: Any) -> Any:
         """Return a schema that another one refers to."""
         return self._ask(lambda: super(_PatientClient, self).get_version(*args, **options))
+
+    def _noted(self, schema: Schema) -> Schema:
+        """Log how the fields of a schema differ from those of the schema before."""
+        text = schema.schema_str or ""
+        if text not in self._fields:
+            before = next(reversed(self._fields.values()), None)
+            fields = self._fields[text] = schema_fields(text)
+            if before is not None:
+                parts = [
+                    f"{what} {', '.join(sorted(names))}"
+                    for what, names in (("with", fields - before), ("without", before - fields))
+                    if names
+                ]
+                log.info(
+                    "the first record of another schema; compared to the one before: "
+                    + ("; ".join(parts) or "the same fields")
+                )
+        return schema
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         give_up = time.monotonic() + self._patience

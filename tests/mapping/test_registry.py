@@ -212,3 +212,19 @@ def test_an_option_that_nobody_knows(registry):
     """A misspelt option of the client names its setting."""
     with pytest.raises(RegistryError, match=r"^registry, registry_options: .*ssl\.ca"):
         RegistryParser("avro", {"url": registry.url, "ssl.ca": "a"}, 0.0)
+
+
+def test_a_schema_that_changes(registry, caplog):
+    """The log says once, at the first record of another schema, which fields are new and gone."""
+    temp, fare = {"name": "temp", "type": "double"}, {"name": "fare", "type": ["null", "double"]}
+    inner = {"type": "record", "name": "Sale", "fields": [fare]}
+    first = avro_schema(temp, {"name": "sale", "type": ["null", inner]})
+    second = avro_schema(temp, {"name": "surge", "type": "double", "default": 1.0})
+    (old,) = written(registry, first, {"temp": 1.0, "sale": {"fare": 2.0}})
+    (new,) = written(registry, second, {"temp": 1.0, "surge": 1.5})
+    parse = parser(registry)
+    caplog.set_level("INFO", "iln_stream")
+    for payload in (old, old, new, new, old):
+        parse(payload)
+    (line,) = caplog.messages
+    assert line.endswith("compared to the one before: with surge; without sale.fare")
