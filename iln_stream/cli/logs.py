@@ -18,6 +18,9 @@ Form = Literal["text", "json"]
 
 _NAME = "iln-stream"
 
+_HTTP_CLIENTS = ("httpx", "httpx2")
+"""Loggers of the schema registry's client; which of them depends on its release."""
+
 
 def set_up_logging(console: Console, level: Level = "info", form: Form = "text") -> None:
     """Send the log and warnings to the console; replaces the setup of an earlier call.
@@ -27,8 +30,8 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
     console
         Receives the lines.
     level
-        Minimum level. Above `debug`, repeated messages are dropped, and of the Kafka client's log
-        only authentication and authorization errors are shown.
+        Minimum level. Above `debug`, repeated messages are dropped, requests to a schema registry
+        are not shown, and of the Kafka client's log only authentication and authorization errors.
     form
         `text`, or `json`: one object per line, also at a terminal.
 
@@ -57,6 +60,8 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
     logging.getLogger("iln_stream").setLevel(threshold)
     logging.getLogger("kafka").setLevel(threshold if level == "debug" else logging.ERROR)
+    for name in _HTTP_CLIENTS:  # each request is a line
+        logging.getLogger(name).setLevel(logging.INFO if level == "debug" else logging.WARNING)
     # Warnings are about the run, so omit the line of code that issued them.
     warnings.formatwarning = lambda message, *_: str(message)
     logging.captureWarnings(True)

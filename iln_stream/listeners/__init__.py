@@ -4,15 +4,17 @@
 - `metrics.py`: exports the metrics of all learners to Prometheus;
 - `writers.py`: write predictions and dead letters to sinks;
 - `progress.py`: a progress bar in a terminal; `logged_progress.py`: progress in the log;
+  `history_progress.py`: progress of files of history, for /ready and /metrics;
 - `event_order.py`: whether events come in the order of their times;
 - `connection_log.py`: logs when a source loses its broker and when it reconnects.
 """
 
 from iln_stream.listeners.connection_log import ConnectionLog
 from iln_stream.listeners.event_order import EventOrder
+from iln_stream.listeners.history_progress import HistoryProgress
 from iln_stream.listeners.logged_progress import LoggedProgress
 from iln_stream.listeners.metrics import Metrics
-from iln_stream.listeners.model_metrics import ModelMetrics
+from iln_stream.listeners.model_metrics import ModelMetrics, partition_label
 from iln_stream.listeners.progress import Progress
 from iln_stream.listeners.writers import (
     DeadLetterWriter,
@@ -24,10 +26,12 @@ __all__ = [
     "ConnectionLog",
     "DeadLetterWriter",
     "EventOrder",
+    "HistoryProgress",
     "LoggedProgress",
     "Metrics",
     "ModelMetrics",
     "PredictionWriter",
     "Progress",
     "TransactionalPredictionWriter",
+    "partition_label",
 ]

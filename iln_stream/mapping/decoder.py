@@ -175,7 +175,11 @@ class MappedDecoder:
         return time, event_id, y
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the counts of values that were missing, and of texts taken as something else."""
+        """Return the counts of values that were missing, and of texts taken as something else.
+
+        Metrics of the parser are among them, if it has some.
+        """
+        of_parser = getattr(self._parse, "metrics", tuple)
         return (
             MetricSpec(
                 "iln_values_coerced_total",
@@ -190,6 +194,7 @@ class MappedDecoder:
                 "Inputs that were null or a text in null_values.",
                 lambda: self.n_missing,
             ),
+            *of_parser(),
         )
 
     def state(self) -> StateDict:

@@ -11,13 +11,17 @@ _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}\b.*")
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})$")
 _WITH_COMMA = Notation(decimal=",")
 
+MOSTLY = 0.8
+"""Share of numbers or times from which a field is one of them; a few odd texts, as those of
+subtotals, change nothing."""
+
 
 def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
     """Return how the texts of flat records write numbers and dates.
 
-    A decimal comma needs a field in which each text is such a number, and not each may be one with
-    a comma between thousands. The order of day and month needs a field of dates in which one of
-    them is above 12, or dots, which stand after the day.
+    A decimal comma needs a field in which most texts are such numbers, and not all may be ones
+    with a comma between thousands. The order of day and month needs a field of mostly dates in
+    which one of them is above 12, or dots, which stand after the day.
 
     Examples
     --------
@@ -41,18 +45,30 @@ def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
 
 def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
     """Return what stands before decimals, if only one of comma and dot can."""
-    if all(map(_WITH_COMMA.number, values)) and any(map(_NO_THOUSANDS.search, values)):
+    n_with_comma = sum(_WITH_COMMA.number(value) is not None for value in values)
+    n_usual = sum(USUAL.number(value) is not None for value in values)
+    enough = MOSTLY * len(values)
+    if n_with_comma >= max(enough, n_usual) and any(map(_NO_THOUSANDS.search, values)):
         return ","
-    if all(map(USUAL.number, values)) and not all(map(_WITH_COMMA.number, values)):
-        return "."
-    return None
+    return "." if n_usual >= enough and n_usual > n_with_comma else None
+
+
+def look_like_dates(values: Sequence[str]) -> bool:
+    """Return whether most texts are dates with the year last: `01/02/2026`.
+
+    >>> from iln_stream.mapping.guessed_notation import look_like_dates
+    >>> look_like_dates(["01/02/2026", "02/02/2026 14:30"])
+    True
+
+    """
+    n = sum(_DATE.fullmatch(value.strip()) is not None for value in values)
+    return n > 0 and n >= MOSTLY * len(values)
 
 
 def _order(values: Sequence[str]) -> DateOrder | None:
-    found = [_DATE.fullmatch(value) for value in values]
-    dates = [each for each in found if each]
-    if len(dates) < len(values):
+    if not look_like_dates(values):
         return None
+    dates = [found for value in values if (found := _DATE.fullmatch(value))]
     days_first = any(int(each[1]) > 12 for each in dates)
     months_first = any(int(each[3]) > 12 for each in dates)
     if days_first and months_first:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
+from iln_stream.mapping.guessed_notation import MOSTLY, look_like_dates
 from iln_stream.mapping.times import posix_seconds
 from iln_stream.mapping.values import FieldType, Notation, is_boolean, is_number
 
@@ -17,7 +18,8 @@ Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 _LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
 _CODES = re.compile(
-    r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$",
+    r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$"
+    r"|[a-z](No|Nr)$|._(no|nr)$",
 )
 """Names of whole numbers that are categories."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
@@ -28,10 +30,11 @@ _FEW = 20
 _REPEATING = 0.1
 """Share of values that occurred before, from which texts are categories."""
 _NEW = "hardly a value repeats"
-_MOSTLY = 0.8
-"""Share of numbers from which a field is a number."""
 _WORDS = 3
 """Words of a text from which it may be free text."""
+
+DATES = "dates with day or month first"
+"""Why a field is ignored whose dates can't be read."""
 
 AS_GIVEN = "as given"
 """Why a field has a role or type that the settings name."""
@@ -67,7 +70,8 @@ class Field(NamedTuple):
         Whether it is an input of few different whole numbers, which may be counts, or codes of
         categories.
     n_odd
-        If it is a number: how many of its texts are no numbers.
+        If it is a number: how many of its texts are no numbers. If it is the time: how many of its
+        values are no times.
     odd
         The first of them.
 
@@ -84,14 +88,14 @@ class Field(NamedTuple):
     why: str = ""
     maybe_code: bool = False
     n_odd: int = 0
-    odd: str = ""
+    odd: Any = ""
 
     @property
     def is_number(self) -> bool:
         """Whether most values are numbers, and the field is not taken as a category."""
         n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
         n = sum(self.kinds.values())
-        return n > 0 and n_numbers >= _MOSTLY * n and self.type in ("auto", "number")
+        return n > 0 and n_numbers >= MOSTLY * n and self.type in ("auto", "number")
 
 
 def inspect_fields(
@@ -123,8 +127,23 @@ def inspect_fields(
             # An indicator is a boolean to people.
             values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
+    for name in _absent_objects(values):
+        del values[name]
     found = [_field(name, seen, n, given) for name, seen in values.items()]
     return _as_given(_with_roles(found, values, n, given), given)
+
+
+def _absent_objects(values: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the paths where some records have null and others an object or a list.
+
+    They are no fields, and to ignore one would ignore all that is below it.
+    """
+    parents = {
+        name[:end] for name in values for end, mark in enumerate(name) if end and mark in ".="
+    }
+    return [
+        name for name in parents.intersection(values) if all(each is None for each in values[name])
+    ]
 
 
 def _with_roles(
@@ -138,6 +157,7 @@ def _with_roles(
     times = [each.name for each in found if each.name in free and _is_time(each, values, given)]
     time = given.time_field or next(iter(times), None)
     found = _with_one(found, "time", time)
+    found = [_with_odd_times(e, values[e.name], given) if e.role == "time" else e for e in found]
     ids = [each.name for each in found if each.name in free and _is_id(each, n)]
     found = _with_one(found, "id", given.id_field or next(iter(ids), None))
     found = _with_one(found, "weight", given.weight_field)
@@ -178,6 +198,12 @@ def _field(name: str, seen: Sequence[Any], n: int, given: FieldMapping) -> Field
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
+    elif (
+        role == "ignored"
+        and given.notation.date_order == "ymd"
+        and look_like_dates([value for value in present if isinstance(value, str)])
+    ):
+        why = DATES
     field = Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
     if odd := [value for value, kind in pairs if kind in _TEXTS]:
         is_number = field.type == "number" or field.is_number
@@ -208,7 +234,7 @@ def _guess(
     if n_distinct == 1 and n >= _FEW and not n_missing:
         return "ignored", "auto", "always the same"
     is_new = n >= _FEW and n - n_distinct < _REPEATING * n
-    if sum(kinds[kind] for kind in _NUMERIC) >= _MOSTLY * n:
+    if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
         if code and is_new:
             return "ignored", "auto", _NEW
         return ("input", "category", code) if code else _guess_of_numbers(kinds)
@@ -241,19 +267,34 @@ def _is_time(each: Field, values: Mapping[str, Sequence[Any]], given: FieldMappi
     """Whether the values are times that mostly grow, or times with a usual name."""
     if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
         return False
-    times = []
-    for value in values[each.name]:
-        if _is_missing(value, given.null_values):
-            continue
-        try:
-            times.append(posix_seconds(value, given.notation.date_order))
-        except (ValueError, TypeError, OverflowError):
-            return False
-    if not times or not all(_OLDEST <= time <= _LATEST for time in times):
+    present, times = _times(values[each.name], given)
+    if not times or len(times) < MOSTLY * len(present):
+        return False
+    if not all(_OLDEST <= time <= _LATEST for time in times):
         return False
     ordered = sum(a <= b for a, b in pairwise(times)) >= 0.9 * (len(times) - 1)
     named = each.name.rpartition(".")[2].lower() in _TIMES
     return named or (ordered and each.n_distinct > 1)
+
+
+def _times(seen: Sequence[Any], given: FieldMapping) -> tuple[list[Any], list[float]]:
+    """Return the values that are not missing, and the times among them as POSIX seconds."""
+    present = [value for value in seen if not _is_missing(value, given.null_values)]
+    return present, [time for value in present if (time := _time(value, given)) is not None]
+
+
+def _time(value: Any, given: FieldMapping) -> float | None:
+    try:
+        return posix_seconds(value, given.notation.date_order)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _with_odd_times(field: Field, seen: Sequence[Any], given: FieldMapping) -> Field:
+    """Return the field of the time with its values that are no times."""
+    present, _ = _times(seen, given)
+    odd = [value for value in present if _time(value, given) is None]
+    return field._replace(n_odd=len(odd), odd=odd[0] if odd else "")
 
 
 def _is_id(each: Field, n: int) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from iln_stream.mapping.inspection import AS_GIVEN, Field
+from iln_stream.mapping.inspection import AS_GIVEN, DATES, Field
 
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
@@ -50,7 +50,15 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
     ]
     found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
     found += [
-        _of_odd_values(each) for each in fields if each.n_odd and each.role in ("input", "label")
+        _of_odd_values(each)
+        for each in fields
+        if each.n_odd and each.role in ("input", "label", "time")
+    ]
+    found += [
+        f"{as_toml(each.name)} has dates with the year last, such as {as_toml(each.low)}: set "
+        f"date_order to dmy (day first) or mdy (month first), and time_field or types."
+        for each in fields
+        if each.why == DATES
     ]
     if codes := [each.name for each in fields if each.maybe_code]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
@@ -79,12 +87,13 @@ def _of_label(label: Field, fields: Sequence[Field]) -> str:
 
 def _of_odd_values(field: Field) -> str:
     n, of = field.n_odd, sum(field.kinds.values())
-    odd = field.odd
+    odd = str(field.odd)
     shown = as_toml(odd if len(odd) <= _MOST_CHARACTERS else f"{odd[: _MOST_CHARACTERS - 3]}...")
     advice = "correct them at the sender, or list such a text among null_values"
+    kind = "times" if field.role == "time" else "numbers"
     if field.role == "input":
         advice += ", or give the field the type category"
     return (
-        f"{as_toml(field.name)}: {n} of {of} values are no numbers, the first is {shown}. Their "
+        f"{as_toml(field.name)}: {n} of {of} values are no {kind}, the first is {shown}. Their "
         f"records become dead letters: {advice}."
     )

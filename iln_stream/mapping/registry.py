@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -15,6 +15,8 @@ from iln_stream.events import MalformedError
 from iln_stream.events.decode import check_size
 from iln_stream.mapping.parsing import parse_json
 from iln_stream.mapping.plain import plain
+from iln_stream.mapping.schema_fields import schema_fields
+from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +111,20 @@ class RegistryParser:
             )
         return parse_json(payload[size:]) if self._is_json else plain(fields)
 
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the count of retries."""
+        return (retries_metric(lambda: self._client.n_retries),)
+
+
+def retries_metric(read: Callable[[], float]) -> MetricSpec:
+    """Return the metric of requests that a registry did not answer."""
+    return MetricSpec(
+        "iln_registry_retries_total",
+        "counter",
+        "Requests that the schema registry did not answer and that were sent again.",
+        read,
+    )
+
 
 def _no_subject(context: object, name: str | None) -> None:
     """Return no name; the subject is only needed to look up rules and a reader's schema."""
@@ -121,19 +137,43 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
         super().__init__({"timeout": _TIMEOUT, "max.retries": 0, **options})
         self._url = options["url"]
         self._patience = patience
+        self.n_retries = 0
+        self._fields: dict[str, set[str]] = {}  # of the schemas so far, by their texts
 
     def get_subjects(self, *args: Any, **options: Any) -> list[str]:
         return self._ask(lambda: super(_PatientClient, self).get_subjects(*args, **options))  # type: ignore[no-any-return]
 
     def get_schema(self, *args: Any, **options: Any) -> Schema:
-        return self._ask(lambda: super(_PatientClient, self).get_schema(*args, **options))
+        return self._noted(
+            self._ask(lambda: super(_PatientClient, self).get_schema(*args, **options))
+        )
 
     def get_schema_by_guid(self, *args: Any, **options: Any) -> Schema:
-        return self._ask(lambda: super(_PatientClient, self).get_schema_by_guid(*args, **options))
+        return self._noted(
+            self._ask(lambda: super(_PatientClient, self).get_schema_by_guid(*args, **options))
+        )
 
     def get_version(self, *args: Any, **options: Any) -> Any:
         """Return a schema that another one refers to."""
         return self._ask(lambda: super(_PatientClient, self).get_version(*args, **options))
+
+    def _noted(self, schema: Schema) -> Schema:
+        """Log how the fields of a schema differ from those of the schema before."""
+        text = schema.schema_str or ""
+        if text not in self._fields:
+            before = next(reversed(self._fields.values()), None)
+            fields = self._fields[text] = schema_fields(text)
+            if before is not None:
+                parts = [
+                    f"{what} {', '.join(sorted(names))}"
+                    for what, names in (("with", fields - before), ("without", before - fields))
+                    if names
+                ]
+                log.info(
+                    "the first record of another schema; compared to the one before: "
+                    + ("; ".join(parts) or "the same fields")
+                )
+        return schema
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         give_up = time.monotonic() + self._patience
@@ -166,6 +206,7 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
                 )
                 waits = True
             time.sleep(min(_PAUSE, self._patience))
+            self.n_retries += 1
 
 
 def _advice(error: SchemaRegistryError) -> str:

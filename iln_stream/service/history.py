@@ -14,7 +14,7 @@ from rich.console import Console
 
 from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.events import EnvelopeDecoder, MalformedError
-from iln_stream.listeners import EventOrder, LoggedProgress, Metrics, Progress
+from iln_stream.listeners import EventOrder, HistoryProgress, LoggedProgress, Metrics, Progress
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop, Task
 from iln_stream.service.addresses import stream_options
@@ -70,6 +70,7 @@ class History:
         live: LoopState,
         live_decoder: MappedDecoder | None,
         console: Console | None = None,
+        progress: HistoryProgress | None = None,
     ) -> dict[str, Any]:
         """Let a learner learn the files, in the order given; return their description.
 
@@ -89,6 +90,8 @@ class History:
             Its decoder.
         console
             Draws progress if it is a terminal.
+        progress
+            Counts the events.
 
         Raises
         ------
@@ -112,6 +115,9 @@ class History:
                 shown: list[Listener] = [LoggedProgress(name)]
                 if console is not None and console.is_terminal:
                     shown.append(Progress(name, None, console, task))
+                if progress is not None:
+                    progress.begin(name)
+                    shown.append(progress)
                 with closing(file.stream.source()) as source:
                     if not files:
                         watched = counts.watch(learner, source, "history", task)

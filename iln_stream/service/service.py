@@ -9,14 +9,15 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError
-from iln_stream.listeners import Metrics
+from iln_stream.listeners import HistoryProgress, Metrics, partition_label
 from iln_stream.prequential import Listener
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.http import HttpServer
+from iln_stream.service.model_version import model_name
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.plugins import build_listeners
-from iln_stream.service.readers import readers
+from iln_stream.service.readers import Reader, readers
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warm_start import warm_readers
@@ -52,17 +53,27 @@ class Service:
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
         self._http: HttpServer | None = None
+        self._history: HistoryProgress | None = None  # while it is learned
         stream = source_stream(settings)
         stream.wait()
         stream.prepare()
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
         parts = readers(settings, stream)
-        if settings.warm_start:
-            for warmed in warm_readers(settings, stream, parts, console):
-                log.info(warmed.summary)
+        metrics = Metrics(self.registry, settings.window)
+
+        def watch(reader: Reader) -> HistoryProgress:
+            labels = model_name(settings, stream.name), partition_label(reader.partitions)
+            self._history = HistoryProgress(len(settings.warm_start))
+            metrics.export(labels, self._history.metrics())
+            self.serve_metrics()
+            return self._history
+
         with ExitStack() as opened:
-            metrics = Metrics(self.registry, settings.window)
+            opened.callback(self.stop_metrics)
+            if settings.warm_start:
+                for warmed in warm_readers(settings, stream, parts, console, watch):
+                    log.info(warmed.summary)
             own = build_listeners(settings, listeners)
             outputs = Outputs(settings, n_partitions)
             opened.callback(outputs.close)
@@ -72,6 +83,7 @@ class Service:
                 opened.callback(worker.close)
                 self.workers.append(worker)
             self._warming = Warming.of(self.workers[0].learner)
+            self._history = None
             self._opened = opened.pop_all()
 
     @property
@@ -81,6 +93,8 @@ class Service:
 
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per learner that waits."""
+        if self._history is not None:
+            return [self._history.state]
         if not self._warming.is_done:
             return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
@@ -121,10 +135,7 @@ class Service:
 
         Each is done even if another fails.
         """
-        try:
-            self._opened.close()
-        finally:
-            self.stop_metrics()
+        self._opened.close()
 
     def stop_metrics(self) -> None:
         """Stop the HTTP server."""

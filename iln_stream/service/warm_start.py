@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnWarning, RefusedError
-from iln_stream.listeners import Metrics
+from iln_stream.listeners import HistoryProgress, Metrics
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
@@ -92,16 +92,25 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
 
 
 def warm_readers(
-    settings: Settings, stream: Scheme, parts: Sequence[Reader], console: Console | None
+    settings: Settings,
+    stream: Scheme,
+    parts: Sequence[Reader],
+    console: Console | None,
+    watch: Callable[[Reader], HistoryProgress | None] = lambda _: None,
 ) -> Iterator[Warmed]:
-    """Do so for these readers; each that has snapshots is left as it is."""
+    """Do so for these readers; each that has snapshots is left as it is.
+
+    `watch` is called before a reader's learner is made, and returns what counts its events.
+    """
     new = [each for each in parts if not any(folder_of(settings, stream, each).glob("*.snapshot"))]
     for reader in new:
         with ExitStack() as opened:
             recovery = Recovery(settings, stream, reader)
             opened.callback(recovery.close)
             if recovery.header is None:
-                yield Warmed(reader, _warm(settings, stream, reader, recovery, console, opened))
+                progress = watch(reader)
+                history = _warm(settings, stream, reader, recovery, console, progress, opened)
+                yield Warmed(reader, history)
 
 
 def _warm(
@@ -110,6 +119,7 @@ def _warm(
     reader: Reader,
     recovery: Recovery,
     console: Console | None,
+    progress: HistoryProgress | None,
     opened: ExitStack,
 ) -> dict[str, Any]:
     if settings.start is None:
@@ -134,7 +144,7 @@ def _warm(
         learner, source, "live", task, settings.prediction_intervals
     )
     state = LoopState(settings, task, counts, decoder)
-    history = files.teach(learner, task, state, decoder, console) | {"start": start}
+    history = files.teach(learner, task, state, decoder, console, progress) | {"start": start}
     recovery.history = history
     recovery.checkpoint(source, learner, state.parts, flushes=[])  # saves the first snapshot
     return history

@@ -312,6 +312,21 @@ MIXTURE = (
         CountsPerSecond,
         (Query(rate("iln_numbers_as_categories_total")),),
     ),
+    Graph(
+        "Retries at the schema registry",
+        "Requests per second that the schema registry did not answer and that were sent again. "
+        "Empty without a registry.\n\nHealthy: 0. Above: no record is learned meanwhile, and the "
+        "run ends after broker_wait seconds; start the registry.",
+        CountsPerSecond,
+        (Query(rate("iln_registry_retries_total")),),
+    ),
+    Graph(
+        "History",
+        "Events per second of files of history, which a run with warm_start learns before its log. "
+        "Empty in a run that resumes.\n\nHealthy: steady, then 0: the run reads the log.",
+        CountsPerSecond,
+        (Query(rate("iln_history_events_total")),),
+    ),
 )
 
 LABELS = (

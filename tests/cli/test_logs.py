@@ -17,7 +17,7 @@ from iln_stream.errors import IlnWarning
 @pytest.fixture
 def log(monkeypatch):
     """Return a function that sets up logging and returns the screen; restore logging afterwards."""
-    loggers = [logging.getLogger(name) for name in (None, "iln_stream", "kafka")]
+    loggers = [logging.getLogger(name) for name in (None, "iln_stream", "kafka", "httpx", "httpx2")]
     root, before = loggers[0], list(loggers[0].handlers)
     levels = [logger.level for logger in loggers]
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
@@ -176,3 +176,12 @@ def test_repeats_pass_after_the_interval():
     quiet = OncePerInterval(seconds=0)
     assert passes(quiet, "no broker")
     assert passes(quiet, "no broker")
+
+
+@pytest.mark.parametrize("client", ["httpx", "httpx2"])
+@pytest.mark.parametrize(("level", "shown"), [("debug", 1), ("info", 0)])
+def test_requests_to_the_registry(log, level, shown, client):
+    """The lines of the registry's client, one for each request, are shown at debug only."""
+    screen = log(level=level)
+    logging.getLogger(client).info("HTTP Request: GET /schemas")
+    assert screen.getvalue().count("HTTP Request") == shown

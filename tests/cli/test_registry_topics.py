@@ -81,6 +81,8 @@ def test_inspected_and_learned(broker, registry, tmp_path):
     shown = iln("inspect-source", f"kafka:{topic.name}", *where, cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "1 records can't be read; the first: offset 60: record: no serialiser" in shown.stderr
+    assert "another schema; compared to the one before: with rush" in shown.stderr
+    assert "HTTP Request" not in shown.stderr
     proposal = tomllib.loads(shown.stdout)
     assert proposal == {
         "source": f"kafka:{topic.name}", "bootstrap": broker.bootstrap, "format": "avro",

@@ -13,11 +13,13 @@ from iln_stream.mapping.guessed_notation import guessed_notation
         (["1,250", "12,500"], "."),  # thousands, or decimals: nobody knows
         (["21.5", "3"], "."),
         (["21,5", "warm"], "."),
+        (["21,5"] * 9 + ["warm"], ","),
+        (["21.5"] * 9 + ["1,5"], "."),
         (["1", "2"], "."),
     ],
 )
 def test_decimals(texts, decimal):
-    """A comma is taken as decimal only where each text is such a number."""
+    """A comma is taken as decimal only where most texts are such numbers."""
     assert guessed_notation({"a": text} for text in texts).decimal == decimal
 
 
@@ -37,6 +39,7 @@ def test_most_fields_decide():
         (["01/02/2026"], "ymd"),
         (["31/12/2026", "12/31/2026"], "ymd"),
         (["31.12.2026", "later"], "ymd"),
+        (["31.12.2026"] * 9 + ["later"], "dmy"),
         (["2026-12-31"], "ymd"),
     ],
 )

@@ -95,12 +95,15 @@ def test_an_integer_beyond_a_double():
         ([1.7e9 + i for i in range(50)], "time"),
         ([(1.7e9 + i) * 1000 for i in range(50)], "time"),
         ([f"2026/01/{1 + i % 28:02d}" for i in range(28)], "time"),
+        ([f"2026/01/{1 + i % 28:02d}" if i % 10 else "subtotal" for i in range(28)], "time"),
+        ([f"2026/01/{1 + i % 28:02d}" if i % 3 else "subtotal" for i in range(28)], "input"),
         ([float(i) for i in range(50)], "input"),
         ([True, False] * 25, "input"),
     ],
 )
 def test_times_are_recognised_by_their_values(values, role):
-    """A field of growing times is the time, whatever its name; counters and booleans are not."""
+    """A field of mostly times that grow is the time, whatever its name; a few subtotals change
+    nothing. Counters and booleans are no times."""
     found = inspect_fields([{"a": value, "price": 1.5 + i} for i, value in enumerate(values)])
     assert found[0].role == role
 
@@ -109,11 +112,12 @@ def test_codes_by_their_names():
     """Whole numbers with a code's name are proposed as categories; measurements are not."""
     records = [
         {"shop": {"zip": 10115 + i % 5}, "machine_id": i % 30, "errorCode": i % 4, "id": i,
-         "humid": i % 40, "code": i / 3, "y": i / 2}
+         "humid": i % 40, "code": i / 3, "gateNo": i % 30, "belt_nr": i % 9, "no": i % 7,
+         "y": i / 2}
         for i in range(100)
     ]  # fmt: skip
     settings = proposed(inspect_fields(records, FieldMapping("y")))
-    codes = dict.fromkeys(("shop.zip", "machine_id", "errorCode"), "category")
+    codes = dict.fromkeys(("shop.zip", "machine_id", "errorCode", "gateNo", "belt_nr"), "category")
     assert settings["types"] == codes
     assert settings["id_field"] == "id"
 

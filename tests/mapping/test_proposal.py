@@ -1,6 +1,6 @@
 """`proposed` and `remarks`: settings that learn records, and what to check in them."""
 
-from iln_stream.mapping import FieldMapping
+from iln_stream.mapping import FieldMapping, Notation
 from iln_stream.mapping.inspection import inspect_fields
 from iln_stream.mapping.proposal import proposed, remarks
 
@@ -79,3 +79,34 @@ def test_odd_texts():
     assert found[1].startswith('"y": 1 of 100 values are no numbers, the first is "lost".')
     assert ("category" in found[0], "category" in found[1]) == (True, False)
     assert remarks(inspect_fields(records, FieldMapping("y", ignore=("a",)))) == found[1:]
+
+
+def test_objects_and_lists_that_are_null_in_some_records():
+    """A null instead of an object or a list is no field: to ignore it would ignore the inputs below
+    it."""
+    records = [
+        {"sky": {"temp": i / 3} if i % 4 else None, "tags": ["a", "b"][: i % 3] or None, "y": i / 2}
+        for i in range(60)
+    ]
+    fields = inspect_fields(records)
+    assert [each.name for each in fields] == ["y", "sky.temp", "tags=a", "tags=b"]
+    mapping = FieldMapping(**proposed(fields))
+    assert all(map(mapping.is_feature, ("sky.temp", "tags=a", "tags=b")))
+
+
+def test_values_of_the_time_that_are_no_times():
+    """A remark counts them, also where the field is given."""
+    records = [{"at": f"2026-01-{i:02d}" if i != 7 else "total", "y": i / 2} for i in range(1, 29)]
+    expected = '"at": 1 of 28 values are no times, the first is "total". '
+    for given in (None, FieldMapping("y", time_field="at")):
+        (found,) = remarks(inspect_fields(records, given))
+        assert found.startswith(expected)
+
+
+def test_dates_that_nobody_can_read():
+    """A remark names the setting that reads dates whose day and month can't be told apart."""
+    records = [{"day": f"01/{1 + i % 12:02d}/{1990 + i}", "y": i / 2} for i in range(30)]
+    (found,) = remarks(inspect_fields(records))
+    assert found.startswith('"day" has dates with the year last, such as "01/01/1990": set date')
+    read = FieldMapping(notation=Notation(date_order="dmy"))
+    assert proposed(inspect_fields(records, read))["time_field"] == "day"

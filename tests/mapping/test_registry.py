@@ -179,7 +179,8 @@ def test_a_registry_that_is_down(registry):
 
 
 def test_a_registry_that_comes_back(registry):
-    """A record waits for a registry that is down for a while, and is then read."""
+    """A record waits for a registry that is down for a while, and is then read; retries are
+    counted, and exported with the decoder's metrics."""
     name = f"n{uuid.uuid4().hex[:8]}"
     (payload,) = written(registry, avro_schema({"name": name, "type": "double"}), {name: 1.0})
     parse = parser(registry, patience=120.0)
@@ -194,6 +195,11 @@ def test_a_registry_that_comes_back(registry):
         registry.start()
     reading.join(120)
     assert found == [{name: 1.0}]
+    (retries,) = parse.metrics()
+    assert retries.name == "iln_registry_retries_total"
+    assert retries.read() >= 1
+    parse(payload)  # its schema is known by now
+    assert MappedDecoder(FieldMapping("y"), parse).metrics()[-1].read() == retries.read()
 
 
 def test_a_wrong_path(registry):
@@ -206,3 +212,19 @@ def test_an_option_that_nobody_knows(registry):
     """A misspelt option of the client names its setting."""
     with pytest.raises(RegistryError, match=r"^registry, registry_options: .*ssl\.ca"):
         RegistryParser("avro", {"url": registry.url, "ssl.ca": "a"}, 0.0)
+
+
+def test_a_schema_that_changes(registry, caplog):
+    """The log says once, at the first record of another schema, which fields are new and gone."""
+    temp, fare = {"name": "temp", "type": "double"}, {"name": "fare", "type": ["null", "double"]}
+    inner = {"type": "record", "name": "Sale", "fields": [fare]}
+    first = avro_schema(temp, {"name": "sale", "type": ["null", inner]})
+    second = avro_schema(temp, {"name": "surge", "type": "double", "default": 1.0})
+    (old,) = written(registry, first, {"temp": 1.0, "sale": {"fare": 2.0}})
+    (new,) = written(registry, second, {"temp": 1.0, "surge": 1.5})
+    parse = parser(registry)
+    caplog.set_level("INFO", "iln_stream")
+    for payload in (old, old, new, new, old):
+        parse(payload)
+    (line,) = caplog.messages
+    assert line.endswith("compared to the one before: with surge; without sale.fare")

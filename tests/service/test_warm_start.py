@@ -5,6 +5,7 @@ import json
 import logging
 import random
 import shutil
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,11 @@ def read(payload):
 """
 
 
+WAIT = """
+        while not Path("go").exists():
+            time.sleep(0.01)"""
+
+
 def test_kill_in_the_middle(path: Path) -> None:
     """A warm start that is killed leaves no snapshot; the next run begins with the history anew,
     and its learner equals to the last bit one that was not interrupted."""
@@ -195,6 +201,53 @@ def test_kill_in_the_middle(path: Path) -> None:
         assert f"history (h.jsonl): {N} events" in run.said
     found = saved(folder / "state", "log-events")
     assert found.learner == reference(chosen, range(N + 20))
+
+
+def test_probes_answer_while_the_history_is_learned(path: Path) -> None:
+    """A run serves /health, /ready with its progress, and /metrics while it learns the history, so
+    that no supervisor restarts it; the same server answers when it reads the log."""
+    folder = path.parent
+    (folder / "held.py").write_text(HELD.replace("time.sleep(600)", WAIT))
+    (folder / "h.jsonl").write_text("\n".join(json.dumps(fields(n)) for n in range(N)))
+    fill(path, range(N, N + 20))
+    command = (
+        *("run", "--source=sqlite:log.db", "--snapshots=state", "--start=earliest"),
+        *("--target=y", "--time-field=t", "--learner=pool", "--metrics-port=0"),
+        *("--decoder=held:read", "--warm-start=h.jsonl"),
+    )
+    with Command(folder, *command) as run:
+        run.wait_until_it_says("metrics at")
+        while not (folder / "reached").exists():
+            assert run.runs, run.said
+        state = "learning the history: h.jsonl, file 1 of 1; 100 events so far\n"
+        assert run.answer("/ready") == (503, state)
+        assert run.answer("/health")[0] == 200
+        assert run.metrics()["iln_history_events_total"] == 100
+        assert "iln_events_total" not in run.metrics()
+        (folder / "go").touch()
+        found = run.wait_for_metrics(lambda found: found.get("iln_events_total") == 20)
+        assert found["iln_history_events_total"] == N
+        assert run.answer("/ready") == (200, "ready\n")
+        assert run.said.count("metrics at") == 1
+        assert run.terminate() == 0
+    with Command(folder, *command) as run:  # resumes, so that there is no history to count
+        run.wait_for_metrics(lambda found: "iln_history_events_total" not in found)
+        assert run.terminate() == 0
+
+
+def test_a_failed_history_frees_the_port(path: Path) -> None:
+    """When the history can't be learned, the server that showed its progress ends, too."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    history = path.with_name("h.csv")
+    history.write_text("t,a,b,y\n" + "no time,1,2,3\n" * 200)
+    fill(path, range(3))
+    with pytest.raises(SettingsError, match="none of the first 100 records"):
+        Service(settings(path, str(history), metrics_port=port))
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", port))
 
 
 def test_a_stopped_warm_start_saves_nothing(path: Path) -> None:

@@ -16,8 +16,9 @@ from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.events import EnvelopeDecoder
-from iln_stream.listeners import Metrics, ModelMetrics
+from iln_stream.listeners import HistoryProgress, Metrics, ModelMetrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+from iln_stream.mapping.registry import retries_metric
 from iln_stream.prequential import (
     Classification,
     LateLabels,
@@ -141,6 +142,8 @@ def _loop(
         publisher = Publisher(folder / "healthy.model", learner)
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
+        metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
+        metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
     metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,

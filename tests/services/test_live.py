@@ -47,6 +47,7 @@ OF_SOME = {
     **{key: {"classifier"} for key in ("iln_baseline_accuracy", "iln_baseline_running_accuracy")},
     **{key: {"healthy"} for key in ("iln_interval_coverage", "iln_interval_coverage_error")},
     **{key: {"healthy"} for key in ("iln_values_missing_total", "iln_values_coerced_total")},
+    **{key: {"healthy"} for key in ("iln_registry_retries_total", "iln_history_events_total")},
     **dict.fromkeys(
         (
             *("iln_alpha_l1", "iln_draws", "iln_draws_capped_total", "iln_estimate_variance"),
@@ -75,6 +76,7 @@ TYPES = {
     "iln_expert_weight": "gauge",
     "iln_hashed_cells_occupied": "gauge",
     "iln_hashed_names": "gauge",
+    "iln_history_events_total": "counter",
     "iln_input_relevance": "gauge",
     "iln_inputs_hashed_total": "counter",
     "iln_inputs_overflowed_total": "counter",
@@ -89,6 +91,7 @@ TYPES = {
     "iln_pending_bytes": "gauge",
     "iln_pending_events": "gauge",
     "iln_pending_expired_total": "counter",
+    "iln_registry_retries_total": "counter",
     "iln_running_accuracy": "gauge",
     "iln_units_redrawn_at": "gauge",
     "iln_values_coerced_total": "counter",
@@ -192,6 +195,7 @@ def test_recording_rule_has_a_value_for_its_learners(
         ("IlnPublishedVersionOld", "model", set()),
         ("IlnEventsExpire", "model", {"shrinking"}),
         ("IlnLabelsWithoutEvent", "model", set()),
+        ("IlnLabelsStopped", "model", set()),
         ("IlnDrawsCeiling", "model", set()),
         ("IlnNoBetterThanTrivial", "model", {"shrinking"}),
         ("IlnErrorDoubled", "model", set()),

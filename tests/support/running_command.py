@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -97,6 +98,16 @@ class Command:
         with _DIRECT.open(address[0], timeout=10) as response:
             families = text_string_to_metric_families(response.read().decode())
             return {each.name: each.value for family in families for each in family.samples}
+
+    def answer(self, path: str) -> tuple[int, str]:
+        """Return the status and the text with which the server of the metrics answers."""
+        address = re.search(r"(http://\S+)/metrics", self.said)
+        assert address is not None, f"it serves no metrics and said:\n{self.said}"
+        try:
+            with _DIRECT.open(f"{address[1]}{path}", timeout=10) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
 
     def wait_for_metrics(self, condition: Callable[[dict[str, float]], bool]) -> dict[str, float]:
         """Wait until the metrics fulfil a condition, and return them."""
