@@ -126,14 +126,15 @@ class ConfluentSource(KafkaPartition):
         return records, position, max(end, position)
 
     def _next(self, timeout: float) -> tuple[list[Record], int]:
-        records, position = [], self._position
+        records, position, partition = [], self._position, self.partition
         # `consume` alone would wait for a full batch. A message without a value is falsy.
         first = self._consumer.poll(timeout)
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
-                offset = message.offset()
-                value, key = message.value(), _key(message)
-                records.append(Record(offset, value, self.partition, _time(message), key))
+                offset, key = message.offset(), message.key()
+                if key is not None:
+                    key = key.decode(errors="surrogateescape")
+                records.append(Record(offset, message.value(), partition, _time(message), key))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())
@@ -204,11 +205,6 @@ class ConfluentSource(KafkaPartition):
             [self._place(milliseconds)], timeout=ANSWER_WITHIN_SECONDS
         )
         return None if found.offset < 0 else int(found.offset)
-
-
-def _key(message: Any) -> str | None:
-    key: bytes | None = message.key()
-    return None if key is None else key.decode(errors="surrogateescape")
 
 
 def _time(message: Any) -> float | None:
