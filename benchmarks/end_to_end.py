@@ -1,6 +1,6 @@
-"""Events per second of whole runs with profile fast: decoding, a file, Kafka, with predictions.
+"""Events per second with profile fast: decoding, and runs from a file and from Kafka.
 
-Usage: PYTHONPATH=tests:. python -m benchmarks.end_to_end [PART ...] [--events N] [--repeats R]
+Usage: PYTHONPATH=tests:. python -m benchmarks.end_to_end [PART ...] [--events N] [--repeats R] [--client C]
 
 Rates are given per second of processor time of the whole process (all threads; the broker is
 another process) and of wall time. The variants take turns, on one core.
@@ -13,7 +13,7 @@ import random
 import statistics
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
@@ -22,14 +22,18 @@ from typing import Any, NamedTuple
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, unique_topic
 
-from iln_stream.events import EnvelopeDecoder
+from benchmarks.records import versions_of
+from iln_stream import InfiniteLayerRegressor
+from iln_stream.events import EnvelopeDecoder, Example
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.service import Service, Settings
 
+PACKAGES = ("iln-stream", "confluent-kafka", "kafka-python", "pydantic_core", "numpy", "numba")
 PARTS = ("decode", "file", "kafka", "predictions")
+CLIENTS = ("kafka-python", "confluent")
 _D = 10
 _TURN = 500
-"""Events that one decoder takes before the next one's turn."""
+"""Events that one decoder, or the learner, takes before the next one's turn."""
 
 
 class Cost(NamedTuple):
@@ -61,21 +65,31 @@ def enveloped(payloads: list[bytes]) -> list[bytes]:
 
 
 def decode(payloads: list[bytes]) -> None:
-    """Print the processor time for one event of each decoder."""
-    kinds: dict[str, tuple[Callable[[bytes, float | None], Any], list[bytes]]] = {
-        "flat JSON": (MappedDecoder(FieldMapping(target="y"), parse_json), payloads),
-        "envelope": (EnvelopeDecoder(), enveloped(payloads)),
+    """Print the processor time for one event of each decoder, and of the learner without a run."""
+    learner, decoder = InfiniteLayerRegressor("fast"), EnvelopeDecoder()
+    examples = [decoder(payload, 60.0) for payload in enveloped(payloads)]
+
+    def learn(example: Example, _: float) -> None:
+        assert example.x is not None
+        learner.predict_one(example.x)
+        learner.learn_one(example.x, float(example.y or 0.0))
+
+    learn(examples[0], 0.0)  # loads compiled code
+    kinds: dict[str, tuple[Callable[[Any, float], Any], Sequence[Any]]] = {
+        "decode flat JSON": (MappedDecoder(FieldMapping(target="y"), parse_json), payloads),
+        "decode an envelope": (decoder, enveloped(payloads)),
+        "predict and learn": (learn, examples),
     }
     found: dict[str, list[float]] = {name: [] for name in kinds}
     for start in range(0, len(payloads), _TURN):
-        for name, (decoder, events) in kinds.items():
+        for name, (act, events) in kinds.items():
             began = thread_time()
-            for payload in events[start : start + _TURN]:
-                decoder(payload, 60.0)
+            for event in events[start : start + _TURN]:
+                act(event, 60.0)
             found[name].append((thread_time() - began) / _TURN)
     for name, seconds in found.items():
         low, middle, high = (1e6 * value for value in statistics.quantiles(seconds, n=4))
-        print(f"decode, {name}: {middle:.2f} microseconds ({low:.2f} to {high:.2f})")
+        print(f"{name}: {middle:.2f} microseconds ({low:.2f} to {high:.2f})")
 
 
 def run(given: dict[str, Any], count: int) -> Cost:
@@ -91,7 +105,11 @@ def run(given: dict[str, Any], count: int) -> Cost:
 
 
 def variants(
-    parts: list[str], folder: Path, payloads: list[bytes], opened: ExitStack
+    parts: list[str],
+    clients: list[str],
+    folder: Path,
+    payloads: list[bytes],
+    opened: ExitStack,
 ) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """Yield each kind of run, and what makes its settings anew for each turn."""
     snapshots = (folder / f"snapshots-{n}" for n in range(1_000_000))
@@ -104,7 +122,7 @@ def variants(
     broker = opened.enter_context(KafkaBroker(folder / "kafka"))
     topic = create_topic(broker.bootstrap)
     produce(broker.bootstrap, topic, [(None, payload) for payload in payloads])
-    for client in ("kafka-python", "confluent"):
+    for client in clients:
         read = {
             "bootstrap": broker.bootstrap,
             "topic": topic,
@@ -133,14 +151,17 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="only these")
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--client", choices=CLIENTS, help="only this one")
     given = parser.parse_args()
+    clients = [given.client] if given.client else list(CLIENTS)
     parts = given.parts or list(PARTS)
     warnings.simplefilter("ignore")
     payloads = flat(given.events)
+    print(versions_of(PACKAGES))
     if "decode" in parts:
         decode(payloads)
     with tempfile.TemporaryDirectory() as name, ExitStack() as opened:
-        kinds = dict(variants(parts, Path(name), payloads, opened))
+        kinds = dict(variants(parts, clients, Path(name), payloads, opened))
         # After the start of the broker, which may use all cores.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         found: dict[str, list[Cost]] = {kind: [] for kind in kinds}
