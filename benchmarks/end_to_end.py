@@ -1,6 +1,6 @@
 """Events per second with profile fast: decoding, and runs from a file and from Kafka.
 
-Usage: PYTHONPATH=tests:. python -m benchmarks.end_to_end [PART ...] [--events N] [--repeats R] [--client C]
+Usage: PYTHONPATH=tests:. python -m benchmarks.end_to_end [PART ...] [--events N] [--repeats R]
 
 Rates are given per second of processor time of the whole process (all threads; the broker is
 another process) and of wall time. The variants take turns, on one core.

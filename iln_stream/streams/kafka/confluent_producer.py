@@ -15,6 +15,11 @@ from iln_stream.streams.kafka.producer import Headers, OnError
 
 log = logging.getLogger(__name__)
 
+_DEFAULTS: dict[str, Any] = {
+    "reconnect.backoff.max.ms": 1_000,  # the default of 10 s outlasts most outages
+    "delivery.timeout.ms": 120_000,  # as kafka-python's; 5 minutes would outlast our flushes
+}
+
 _OURS: dict[str, Any] = {
     "log_level": 0,  # we report errors ourselves
     "acks": "all",
@@ -36,10 +41,11 @@ class ConfluentProducer:
         self._closed = False
         # A flush waits until the queue is empty, so nobody may write meanwhile.
         self._lock = threading.Lock()
-        given = {"bootstrap.servers": bootstrap, **translated(options, PRODUCER), **_OURS}
-        if (longest := given.get("transaction.timeout.ms")) is not None:
-            within = given.get("delivery.timeout.ms", longest)
-            given["delivery.timeout.ms"] = min(within, longest)
+        given = {**_DEFAULTS, **translated(options, PRODUCER), **_OURS}
+        given["bootstrap.servers"] = bootstrap
+        within = given["delivery.timeout.ms"]
+        # librdkafka refuses to deliver after the end of a transaction.
+        given["delivery.timeout.ms"] = min(within, given.get("transaction.timeout.ms", within))
         try:
             self._producer = ConfluentClient(
                 {**given, "on_delivery": self._not_delivered, "error_cb": self._failed}, logger=log
