@@ -54,10 +54,11 @@ bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
 
-# Overhead of the loop, events per second from a broker, with both clients, and the embedded log.
-# Three minutes.
+# Overhead of the loop, whole runs from a file and from a broker with both clients, and the embedded
+# log. Four minutes.
 bench-stream: $(VENV)/dev
-	PYTHONPATH=tests:. $(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/streaming.py
+	PYTHONPATH=tests:. $(BIN)/python -m benchmarks.end_to_end
 	$(BIN)/python -m benchmarks.embedded_log
 
 # Latency of predictions over HTTP while a learner learns, and how much that slows it. Two minutes.

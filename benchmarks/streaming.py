@@ -1,6 +1,6 @@
-"""Overhead of the loop per event, and events per second from a broker, with both clients.
+"""Overhead of the loop per event.
 
-Usage: PYTHONPATH=tests python benchmarks/streaming.py [loop | broker] [--events N] [--repeats R]
+Usage: python benchmarks/streaming.py [--events N]
 """
 
 import argparse
@@ -11,19 +11,17 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 from prometheus_client.registry import CollectorRegistry
 from river import base
-from support.kafka_broker import KafkaBroker
-from support.kafka_topics import create_topic, produce
 
 from iln_stream import ShrinkingGradient
 from iln_stream.events import PredictionEncoder, decode, one_hot
 from iln_stream.listeners import Metrics, PredictionWriter
 from iln_stream.prequential import Listener, PrequentialLoop
-from iln_stream.service import Service, Settings, pool
+from iln_stream.service import pool
 from iln_stream.snapshots import Checkpoint, Positions, Saver, SnapshotFolder
 from iln_stream.streams import Record
 
@@ -161,41 +159,14 @@ def loop_cost(make: Callable[[], base.Regressor], count: int) -> None:
             )
 
 
-def end_to_end(count: int, repeats: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, KafkaBroker(Path(folder) / "kafka") as broker:
-        topic = create_topic(broker.bootstrap)
-        produce(broker.bootstrap, topic, [(None, payload) for payload in payloads(count)])
-        for client in ("kafka-python", "confluent") * repeats:
-            service = Service(
-                Settings.load(
-                    bootstrap=broker.bootstrap,
-                    topic=topic,
-                    start="earliest",
-                    stop_at_end=True,
-                    kafka_client=client,
-                    learner="pool",
-                    snapshots=f"{folder}/{client}-{random.random()}",
-                    metrics_port=0,
-                )
-            )
-            started = perf_counter()
-            service.run()
-            print(f"{client}: {count / (perf_counter() - started):,.0f} events a second")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("loop", "broker"), help="only this one")
-    parser.add_argument("--events", type=int, default=200_000)
-    parser.add_argument("--repeats", type=int, default=3, help="of the end-to-end runs")
+    parser.add_argument("--events", type=int, default=20_000)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    if given.part != "broker":
-        for name, make in LEARNERS.items():
-            print(f"{name}:")
-            loop_cost(make, given.events // 10)
-    if given.part != "loop":
-        end_to_end(given.events, given.repeats)
+    for name, make in LEARNERS.items():
+        print(f"{name}:")
+        loop_cost(make, given.events)
 
 
 if __name__ == "__main__":

@@ -31,12 +31,14 @@ _MOST_EXACT = 2**53
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 """As Python writes one, with at most 16 digits."""
 _NESTED = frozenset((dict, list))
+_FLOATS = frozenset((float,))
 
 
 class _Plan(NamedTuple):
     """The roles of the fields of records with the same names in the same order."""
 
     inputs: tuple[str, ...]
+    others: tuple[str, ...]
     types: tuple[FieldType, ...]
     is_plain: bool
     target: str | None
@@ -105,12 +107,14 @@ class MappedDecoder:
 
     def __call__(self, payload: Payload, written: float | None) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
-        fields, plan = self._read(payload, written is not None)
+        fields, plan, found_types = self._read(payload, written is not None)
         time, event_id, y = self._roles(fields, plan, written)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
-        x = {name: fields[name] for name in plan.inputs}
+        x = dict(fields)
+        for name in plan.others:
+            del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
-        if not (plan.is_plain and _all_floats(x)):
+        if not (plan.is_plain and (found_types == _FLOATS or _all_floats(x)) and _is_finite(x)):
             found = self._inputs(x, plan.types)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
@@ -141,7 +145,7 @@ class MappedDecoder:
 
     def envelope(self, payload: Payload) -> dict[str, Any]:
         """Return a record as an event in an envelope; the label of an earlier one has no x."""
-        fields, plan = self._read(payload, has_time=True)
+        fields, plan, _ = self._read(payload, has_time=True)
         time, event_id, y = self._roles(fields, plan, None)
         x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
@@ -155,15 +159,18 @@ class MappedDecoder:
         if self._unseen is not None:
             self._unseen.finish()
 
-    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan]:
+    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan, set[type]]:
+        """Return the fields, what to do with them, and the types of their values."""
         fields = self._parse(payload)
-        if not _NESTED.isdisjoint(map(type, fields.values())):
+        types = set(map(type, fields.values()))
+        if not _NESTED.isdisjoint(types):
             fields = flatten(fields)
+            types = set(map(type, fields.values()))
         names = tuple(fields)
         plan = self._plans.get(names) or self._planned(names)
         if self._unseen is not None and self._unseen.passed(has_time or plan.time is not None):
             self._unseen = None
-        return fields, plan
+        return fields, plan, types
 
     def _roles(
         self, fields: Fields, plan: _Plan, written: float | None
@@ -216,6 +223,7 @@ class MappedDecoder:
         if self._unseen is not None:
             self._unseen.see(names)
         inputs = tuple(name for name in names if mapping.is_feature(name))
+        others = tuple(name for name in names if not mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
         for name in self._time_names.keys() & set(inputs):
             raise MalformedError(
@@ -225,6 +233,7 @@ class MappedDecoder:
             )
         plan = _Plan(
             inputs,
+            others,
             types,
             is_plain=set(types) <= {"auto", "number"},
             target=mapping.target if mapping.target in names else None,
@@ -326,8 +335,12 @@ class MappedDecoder:
 
 
 def _all_floats(x: Fields) -> bool:
-    """Return whether all values are finite floats; False, too, if their sum overflows."""
-    return {float}.issuperset(map(type, x.values())) and isfinite(sum(x.values()))
+    return set(map(type, x.values())) == _FLOATS
+
+
+def _is_finite(x: Fields) -> bool:
+    """Return whether all numbers are finite; False, too, if their sum overflows."""
+    return isfinite(sum(x.values()))
 
 
 def _class_of_cell(text: str) -> float | bool | str:

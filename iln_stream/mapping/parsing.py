@@ -9,8 +9,6 @@ from iln_stream.events import MalformedError
 from iln_stream.events.decode import check_size, require_distinct_keys
 from iln_stream.mapping.plain import plain
 
-_NESTED = frozenset((dict, list))
-
 
 def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the fields of a JSON object; a mapping is returned as it is.
@@ -32,8 +30,10 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
         raise MalformedError(f"record: Invalid JSON: {error}") from None
     if not isinstance(fields, dict):
         raise MalformedError(f"record: expected a JSON object, got {str(fields)[:60]}")
-    is_flat = _NESTED.isdisjoint(map(type, fields.values()))
-    require_distinct_keys(payload, len(fields) if is_flat else _n_keys(fields))
+    if payload.count(b":") > len(
+        fields
+    ):  # there are nested keys, repeated keys or texts with colons
+        require_distinct_keys(payload, _n_keys(fields))
     return fields
 
 

@@ -1,5 +1,6 @@
 """The service: one worker per learner, and the HTTP server."""
 
+import gc
 import logging
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -126,8 +127,11 @@ class Service:
             log.info(_described(self.settings))
             with stop_on_signals(self._stop):
                 self._warming.run()
+                # Modules and compiled code stay: collections of garbage need not visit them.
+                gc.freeze()
                 run_together(self.workers)
         finally:
+            gc.unfreeze()
             self.close()
 
     def close(self) -> None:

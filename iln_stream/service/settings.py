@@ -171,8 +171,8 @@ class Settings(CommandSettings):
     )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
-        description="Client that reads from Kafka: `confluent` is faster and needs the extra "
-        "`iln-stream[confluent]`.",
+        description="Client that reads from and writes to Kafka: `confluent` is faster and needs "
+        "the extra `iln-stream[confluent]`.",
     )
     broker_wait: float = Field(
         default=30.0, ge=0, description="Seconds to wait at startup for unreachable brokers."

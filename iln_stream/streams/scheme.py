@@ -9,6 +9,8 @@ from iln_stream.streams.appender import Appender
 from iln_stream.streams.base import Log, Source, Start
 from iln_stream.streams.sink import Sink, TransactionalSink
 
+KafkaClient = Literal["kafka-python", "confluent"]
+
 Form = Literal["json", "rows", "table", "examples"]
 
 
@@ -34,7 +36,7 @@ class StreamOptions:
     bootstrap: str = "127.0.0.1:9092"
     kafka_options: Mapping[str, Any] = field(default_factory=dict)
     kafka_secrets: Mapping[str, str] = field(default_factory=dict)
-    kafka_client: str = "kafka-python"
+    kafka_client: KafkaClient = "kafka-python"
     broker_wait: float = 30.0
     stop_at_end: bool = False
     limit: int | None = None

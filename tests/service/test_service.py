@@ -1,5 +1,6 @@
 """`Service`: run as in production, except for Kafka."""
 
+import gc
 import json
 import os
 import re
@@ -70,6 +71,21 @@ def test_same_settings_same_predictions(tmp_path):
         service(source="river:TrumpApproval", limit=100, seed=seed, predictions=str(file)).run()
         published.append(file.read_bytes())
     assert published[0] == published[1] != published[2]
+
+
+def test_collections_leave_modules_alone():
+    """While a service runs, full collections of garbage do not visit what was there before: they
+    took a tenth of a fast learner's time. Afterwards they do again."""
+    frozen = []
+
+    class Watching(Listener):
+        def on_step(self, step):
+            frozen.append(gc.get_freeze_count())
+
+    settings = Settings.load(source="river:TrumpApproval", limit=1, metrics_port=0)
+    Service(settings, listeners=[Watching()]).run()
+    assert frozen[0] > 100_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_dead_letters(tmp_path):

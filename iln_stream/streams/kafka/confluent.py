@@ -18,7 +18,8 @@ from confluent_kafka.admin import AdminClient
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
 from iln_stream.streams.kafka.connecting import Refusal, no_connection
-from iln_stream.streams.kafka.options import CONNECTION, require_known
+from iln_stream.streams.kafka.librdkafka import CONSUMER, translated
+from iln_stream.streams.kafka.options import CONNECTION
 from iln_stream.streams.kafka.partition import ANSWER_WITHIN_SECONDS, KafkaPartition
 
 _DEFAULTS: dict[str, Any] = {
@@ -42,27 +43,6 @@ _OURS: dict[str, Any] = {
     "enable.partition.eof": True,  # gives the position after markers and aborted records
     "statistics.interval.ms": 500,  # gives the state of the connection
 }
-
-_TRANSLATED = {
-    "security_protocol": "security.protocol",
-    "ssl_cafile": "ssl.ca.location",
-    "ssl_certfile": "ssl.certificate.location",
-    "ssl_keyfile": "ssl.key.location",
-    "ssl_password": "ssl.key.password",
-    "sasl_mechanism": "sasl.mechanism",
-    "sasl_plain_username": "sasl.username",
-    "sasl_plain_password": "sasl.password",
-    "client_id": "client.id",
-    "max_poll_records": "queued.min.messages",
-    "fetch_min_bytes": "fetch.min.bytes",
-    "fetch_max_wait_ms": "fetch.wait.max.ms",
-    "max_partition_fetch_bytes": "max.partition.fetch.bytes",
-    "reconnect_backoff_max_ms": "reconnect.backoff.max.ms",
-    "ssl_crlfile": "ssl.crl.location",
-    "ssl_ciphers": "ssl.cipher.suites",
-    "ssl_check_hostname": "ssl.endpoint.identification.algorithm",
-}
-"""Names of `kafka_options` in librdkafka; the other options apply only to kafka-python."""
 
 _FORBIDDEN = {"group_id", *(name.replace(".", "_") for name in _OURS)}
 
@@ -89,7 +69,7 @@ class ConfluentSource(KafkaPartition):
     _client_error = KafkaException
 
     def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:
-        connection = {"bootstrap.servers": bootstrap, **_translated(options)}
+        connection = {"bootstrap.servers": bootstrap, **_consumer_options(options)}
         self._bootstrap = bootstrap
         self._connected = True
         self._failed: SourceError | None = None
@@ -146,14 +126,15 @@ class ConfluentSource(KafkaPartition):
         return records, position, max(end, position)
 
     def _next(self, timeout: float) -> tuple[list[Record], int]:
-        records, position = [], self._position
+        records, position, partition = [], self._position, self.partition
         # `consume` alone would wait for a full batch. A message without a value is falsy.
         first = self._consumer.poll(timeout)
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
             if (error := message.error()) is None:
-                offset = message.offset()
-                value, key = message.value(), _key(message)
-                records.append(Record(offset, value, self.partition, _time(message), key))
+                offset, key = message.offset(), message.key()
+                if key is not None:
+                    key = key.decode(errors="surrogateescape")
+                records.append(Record(offset, message.value(), partition, _time(message), key))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())
@@ -226,11 +207,6 @@ class ConfluentSource(KafkaPartition):
         return None if found.offset < 0 else int(found.offset)
 
 
-def _key(message: Any) -> str | None:
-    key: bytes | None = message.key()
-    return None if key is None else key.decode(errors="surrogateescape")
-
-
 def _time(message: Any) -> float | None:
     kind, milliseconds = message.timestamp()
     return None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds / 1000
@@ -242,16 +218,12 @@ def _as_text(found: Any) -> str:
     return str(UUID(int=high << 64 | low))
 
 
-def _translated(options: Mapping[str, Any]) -> dict[str, Any]:
+def _consumer_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if taken := sorted(_FORBIDDEN & options.keys()):
         raise SourceError(
             f"kafka_options: {', '.join(taken)} can't be set; the order depends on it"
         )
     try:
-        require_known(options)
+        return translated(options, CONSUMER)
     except ValueError as error:
         raise SourceError(f"kafka_options: {error}") from error
-    if "ssl_check_hostname" in options:
-        checks = bool(options["ssl_check_hostname"])
-        options = {**options, "ssl_check_hostname": "https" if checks else "none"}
-    return {_TRANSLATED[name]: value for name, value in options.items() if name in _TRANSLATED}

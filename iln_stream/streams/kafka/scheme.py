@@ -82,6 +82,7 @@ class KafkaScheme(Scheme):
             bootstrap=self.options.bootstrap,
             partition=partition,
             options=self._client_options(),
+            client=self.options.kafka_client,
         )
 
     def partitioned_sink(self, n_partitions: int) -> Sink:
@@ -91,6 +92,7 @@ class KafkaScheme(Scheme):
             bootstrap=self.options.bootstrap,
             n_partitions=n_partitions,
             options=self._client_options(),
+            client=self.options.kafka_client,
         )
 
     def appender(self) -> Appender:
@@ -110,6 +112,7 @@ class KafkaScheme(Scheme):
             bootstrap=self.options.bootstrap,
             n_partitions=source.n_partitions,
             options=self._client_options(),
+            client=self.options.kafka_client,
         )
 
     def written(self) -> Source:

@@ -1,16 +1,19 @@
 """Messages to a Kafka topic."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
+from iln_stream.streams.kafka.producer import Headers, OnError, Producer
+from iln_stream.streams.kafka.python_producer import PythonProducer
+from iln_stream.streams.scheme import KafkaClient
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,8 @@ class KafkaSink:
         partition that the topic has.
     options
         Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`.
+    client
+        Library of the producer; `confluent` is faster.
 
     Raises
     ------
@@ -62,6 +67,7 @@ class KafkaSink:
         partition: int = 0,
         n_partitions: int = 1,
         options: Mapping[str, Any] | None = None,
+        client: KafkaClient = "kafka-python",
     ) -> None:
         self._topic = topic
         self._partition = partition
@@ -73,12 +79,8 @@ class KafkaSink:
         create_topic(topic, bootstrap, given, n_partitions)
         with connecting(bootstrap, options, SinkError):
             self._flush_within = delivery_ms / 1000 + _GRACE_SECONDS
-            self._producer = KafkaProducer(
-                bootstrap_servers=bootstrap.split(","), **known_to(KafkaProducer, options)
-            )
-            self._n_partitions = (
-                1 if n_partitions == 1 else len(self._producer.partitions_for(topic))
-            )
+            self._producer = _open(client, bootstrap, options, self._remember)
+            self._n_partitions = 1 if n_partitions == 1 else self._producer.n_partitions(topic)
         if self._n_partitions < n_partitions:
             log.info(
                 "topic %s has %d partitions and the source has %d: partition 0 takes the messages "
@@ -102,20 +104,20 @@ class KafkaSink:
         key: str | None,
         value: bytes,
         timestamp: float | None = None,
-        headers: Sequence[tuple[str, bytes]] = (),
+        headers: Headers = (),
         partition: int | None = None,
     ) -> None:
         self._raise_if_failed()
         try:
             self._producer.send(
                 self._topic,
-                key=None if key is None else key.encode(errors="surrogateescape"),
-                value=value,
-                timestamp_ms=None if timestamp is None else round(timestamp * 1000),
-                headers=list(headers),
-                partition=self._partition if partition is None else partition,
-            ).add_errback(self._remember)
-        except KafkaError as error:
+                self._partition if partition is None else partition,
+                None if key is None else key.encode(errors="surrogateescape"),
+                value,
+                None if timestamp is None else round(timestamp * 1000),
+                headers,
+            )
+        except self._producer.errors as error:
             with suppress(SinkError):
                 self.flush()  # store the messages before this one, and none after it
             self._remember(error)
@@ -123,14 +125,15 @@ class KafkaSink:
 
     def send_queued(self) -> None:
         """Raise an error if a message failed; the producer's thread sends within `linger_ms`."""
+        self._producer.poll()
         self._raise_if_failed()
 
     def flush(self) -> None:
         """Wait until the brokers have stored all written messages."""
         self._raise_if_failed()
         try:
-            self._producer.flush(timeout=self._flush_within)
-        except KafkaError as error:
+            self._producer.flush(self._flush_within)
+        except self._producer.errors as error:
             self._remember(error)
         self._raise_if_failed()
 
@@ -139,10 +142,10 @@ class KafkaSink:
         try:
             self.flush()
         finally:
-            if self._error is not None:
-                # Otherwise close() would wait for the brokers and give up without closing.
-                self._producer._sender.force_close()
-            self._producer.close(timeout=self._flush_within)
+            if self._error is None:
+                self._producer.close()
+            else:
+                self._producer.abandon()
 
     def _remember(self, error: BaseException) -> None:
         self._error = self._error or error
@@ -152,6 +155,16 @@ class KafkaSink:
             raise SinkError(
                 f"topic {self._topic} did not take a message: {self._error}"
             ) from self._error
+
+
+def _open(
+    client: KafkaClient, bootstrap: str, options: Mapping[str, Any], on_error: OnError
+) -> Producer:
+    if client == "kafka-python":
+        return PythonProducer(bootstrap, options, on_error)
+    from iln_stream.streams.kafka.confluent_producer import ConfluentProducer  # an extra
+
+    return ConfluentProducer(bootstrap, options, on_error)
 
 
 def create_topic(

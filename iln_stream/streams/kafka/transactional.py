@@ -8,12 +8,12 @@ from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
-from kafka.structs import OffsetAndMetadata
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to
 from iln_stream.streams.kafka.sink import KafkaSink
+from iln_stream.streams.scheme import KafkaClient
 
 _LARGEST = 2_000
 """Maximum number of messages in a transaction; a commit costs as much as thousands of them."""
@@ -47,7 +47,7 @@ class TransactionalSink(KafkaSink):
         Name of the reader of these partitions, such as `0` or `all`; unique for the source.
     topic_id
         Id of the source's topic.
-    bootstrap, n_partitions, options
+    bootstrap, n_partitions, options, client
         As in `KafkaSink`.
 
     Raises
@@ -68,6 +68,7 @@ class TransactionalSink(KafkaSink):
         bootstrap: str,
         n_partitions: int = 1,
         options: Mapping[str, Any] | None = None,
+        client: KafkaClient = "kafka-python",
     ) -> None:
         self._source = source
         self._partitions = [TopicPartition(source, partition) for partition in partitions]
@@ -86,6 +87,7 @@ class TransactionalSink(KafkaSink):
             bootstrap=bootstrap,
             n_partitions=n_partitions,
             options={**self._options, **ours},
+            client=client,
         )
         try:
             self._attempt(self._producer.init_transactions)
@@ -169,12 +171,7 @@ class TransactionalSink(KafkaSink):
                 self._n_open = 0
 
     def _commit(self) -> None:
-        read = {
-            TopicPartition(self._source, partition): OffsetAndMetadata(offset, self._topic_id, -1)
-            for partition, offset in self._read.items()
-        }
-        self._producer.send_offsets_to_transaction(read, self._id)
-        self._producer.commit_transaction()
+        self._producer.commit_transaction(self._id, self._source, self._read, self._topic_id)
 
     def _attempt(self, action: Callable[[], None]) -> None:
         """Call a method of the producer, with a time limit."""

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from time import monotonic, sleep
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pytest
 from kafka import KafkaAdminClient
@@ -13,6 +13,7 @@ from support.kafka_topics import create_topic, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka import KafkaSink
+from iln_stream.streams.scheme import KafkaClient
 
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 IMPATIENT = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_000, "max_block_ms": 2_000}
@@ -22,13 +23,21 @@ class Open(Protocol):
     def __call__(self, topic: str, **arguments: Any) -> KafkaSink: ...
 
 
+@pytest.fixture(params=["kafka-python", "confluent"])
+def client(request: pytest.FixtureRequest) -> KafkaClient:
+    """The library of the producer."""
+    return cast(KafkaClient, request.param)
+
+
 @pytest.fixture
-def open_sink(broker: KafkaBroker) -> Iterator[Open]:
+def open_sink(broker: KafkaBroker, client: KafkaClient) -> Iterator[Open]:
     """Opens sinks on the shared broker, or another, and closes them after the test."""
     with ExitStack() as opened:
 
         def open_one(topic: str, **arguments: Any) -> KafkaSink:
-            sink = KafkaSink(topic, **{"bootstrap": broker.bootstrap, **arguments})
+            sink = KafkaSink(
+                topic, **{"bootstrap": broker.bootstrap, "client": client, **arguments}
+            )
             opened.callback(_close, sink)
             return sink
 
@@ -78,9 +87,10 @@ def test_stored_in_order_when_flush_returns(
     assert found == [(key and key.encode(), value) for key, value in sent]
 
 
-def test_close_stores_the_rest(broker: KafkaBroker, topic: str) -> None:
+def test_close_stores_the_rest(broker: KafkaBroker, topic: str, client: KafkaClient) -> None:
     """`close` stores messages even without `flush`."""
-    sink = KafkaSink(topic, bootstrap=broker.bootstrap, options={"linger_ms": 60_000})
+    options = {"linger_ms": 60_000}
+    sink = KafkaSink(topic, bootstrap=broker.bootstrap, options=options, client=client)
     sink.write(None, b"the last")
     sink.close()
     assert values(broker.bootstrap, topic) == [b"the last"]
@@ -134,10 +144,12 @@ def test_options_are_shared_with_the_source(
 @pytest.mark.parametrize(
     "option", [{"lingerms": 5}, {"compression_type": "bzip"}, {"api_version": "x"}]
 )
-def test_wrong_options_are_errors(broker: KafkaBroker, topic: str, option: dict[str, Any]) -> None:
+def test_wrong_options_are_errors(
+    broker: KafkaBroker, topic: str, client: KafkaClient, option: dict[str, Any]
+) -> None:
     """A misspelt or invalid option is a SinkError that names the setting."""
     with pytest.raises(SinkError, match="kafka_options: "):
-        KafkaSink(topic, bootstrap=broker.bootstrap, options=option)
+        KafkaSink(topic, bootstrap=broker.bootstrap, options=option, client=client)
 
 
 def test_no_broker() -> None:

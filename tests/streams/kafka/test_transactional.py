@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
@@ -14,6 +14,7 @@ from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.kafka import TransactionalSink
+from iln_stream.streams.scheme import KafkaClient
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
@@ -28,15 +29,22 @@ def source(broker: KafkaBroker) -> str:
     return create_topic(broker.bootstrap, partitions=2)
 
 
+@pytest.fixture(params=["kafka-python", "confluent"])
+def client(request: pytest.FixtureRequest) -> KafkaClient:
+    """The library of the producer."""
+    return cast(KafkaClient, request.param)
+
+
 @pytest.fixture
-def open_sink(broker: KafkaBroker, topic: str, source: str) -> Iterator[Open]:
+def open_sink(broker: KafkaBroker, topic: str, source: str, client: KafkaClient) -> Iterator[Open]:
     """Opens sinks to one topic of predictions, by default for the source's partition 1."""
     with ExitStack() as opened:
 
         def open_one(partition: int = 1, topic_id: str = TOPIC_ID) -> TransactionalSink:
             sink = TransactionalSink(
-                topic, source, [partition], str(partition), topic_id, bootstrap=broker.bootstrap
-            )
+                topic, source, [partition], str(partition), topic_id, bootstrap=broker.bootstrap,
+                client=client,
+            )  # fmt: skip
             opened.callback(_close_quietly, sink)
             return sink
 
@@ -209,10 +217,12 @@ class Hesitating(TransactionalSink):
         super()._commit()
 
 
-def test_flush_during_publish(broker: KafkaBroker, topic: str, source: str) -> None:
+def test_flush_during_publish(
+    broker: KafkaBroker, topic: str, source: str, client: KafkaClient
+) -> None:
     """A flush by a snapshot's thread during `publish` commits messages with their offsets: one that
     is committed without its offset would be published again after a kill."""
-    sink = Hesitating(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
+    sink = Hesitating(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap, client=client)
     done = threading.Event()
 
     def flush_on() -> None:
@@ -247,13 +257,15 @@ def test_large_transactions_are_cut(
 
 
 def test_one_reader_of_several_partitions(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
+    broker: KafkaBroker, topic: str, source: str, client: KafkaClient
 ) -> None:
     """A reader of several partitions commits the offset of each with its messages; if the broker
     deleted the offsets, all are found again."""
 
     def open_all() -> TransactionalSink:
-        return TransactionalSink(topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap)
+        return TransactionalSink(
+            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, client=client
+        )
 
     sink = open_all()
     send(sink, source, range(4), partition=0)
@@ -270,15 +282,18 @@ def test_one_reader_of_several_partitions(
     following.close()
 
 
-def test_predictions_of_several_partitions(broker: KafkaBroker, source: str) -> None:
+def test_predictions_of_several_partitions(
+    broker: KafkaBroker, source: str, client: KafkaClient
+) -> None:
     """Each message goes to the partition of its record, with its key; if the broker deleted the
     offsets, they are found again in all partitions."""
     topic = unique_topic()
 
     def open_all() -> TransactionalSink:
         return TransactionalSink(
-            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2
-        )
+            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2,
+            client=client,
+        )  # fmt: skip
 
     sink = open_all()
     for partition in (0, 1):
