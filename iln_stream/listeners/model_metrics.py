@@ -42,10 +42,12 @@ class Histogram:
         self.counts = [0] * (len(self.bounds) + 1)
         self.total = 0.0
 
-    def add(self, value: float) -> None:
-        """Count a value."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.total += value
+    def add_all(self, values: Sequence[float]) -> None:
+        """Count values."""
+        counts, bounds = self.counts, self.bounds
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
 
 
 _BATCH = 100
@@ -234,10 +236,10 @@ class ModelMetrics(Listener):
             self._scores.update(steps)
             self._baselines.update(steps)
             self._coverage.update(steps)
-            for step in steps:
-                self._latency.add(step.seconds)
-                if step.delay is not None:
-                    self._delay.add(max(step.delay, 0.0))
+            self._latency.add_all([step.seconds for step in steps])
+            self._delay.add_all(
+                [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]
+            )
             self._last_progress = max(self._last_progress, steps[-1].ended)
             del self._uncounted[: len(steps)]  # the loop may have appended more
 

@@ -150,6 +150,7 @@ class PrequentialLoop:
         """Process each record and report the result to listeners and checkpoint, until `stop`."""
         last_offsets, checkpoint = self._last_offsets, self.checkpoint
         on_steps = [listener.on_step for listener in self.listeners]
+        noted = self.recent_ids is not None or self._accept is not None
         ended = perf_counter()
         for record in records:
             if self._stopping:
@@ -173,7 +174,8 @@ class PrequentialLoop:
                     self._send(outcome)
                     continue
                 ended = outcome.ended
-                self._note(outcome)
+                if noted:
+                    self._note(outcome)
                 for on_step in on_steps:
                     on_step(outcome)
             if error is not None:
