@@ -14,6 +14,7 @@ from iln_stream.cli.replay_marks import Mark, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
+from iln_stream.service.labels import label_stream
 from iln_stream.streams import Resume, Scheme, Sink
 
 _SHOWN = 60
@@ -63,39 +64,42 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
         When the source is not a log: records can only be appended to a log.
 
     """
-    stream = source_stream(settings)
+    stream, labels = source_stream(settings), label_stream(settings)
     stream.check()
     if not stream.is_log:
         raise SourceError(
             f"source = {stream.address!r}: dead letters can only be replayed to a log, such "
             "as kafka:TOPIC or sqlite:PATH; name it, or correct the source and run again"
         )
-    stream.wait()
+    logs = {each.name: each for each in (stream, labels) if each is not None}
+    for each in logs.values():
+        each.wait()
     n_sent, n_others, lost = 0, 0, []
     before, sent = set(), set()
-    sinks: dict[int, Sink] = {}
+    sinks: dict[tuple[str, int], Sink] = {}
     with ExitStack() as opened:
         marks = opened.enter_context(closing(Marks(settings)))
         for letter in letters(settings, reason):
             key = Mark.of(letter).key
-            if letter.stream != stream.name:
+            place = letter.stream, letter.partition
+            if letter.stream not in logs:
                 n_others += 1
             elif key in sent:  # a crash may write the same letter twice
                 continue
             elif marks.when(letter) is not None and not again:
                 before.add(key)
-            elif (payload := _payload(letter, stream)) is None:
+            elif (payload := _payload(letter, logs[letter.stream])) is None:
                 lost.append(f"{letter.partition}/{letter.offset}")
             else:
-                if letter.partition not in sinks:
-                    sinks[letter.partition] = stream.sink(letter.partition)
-                    opened.callback(sinks[letter.partition].close)
-                sinks[letter.partition].write(None, payload)
-                sinks[letter.partition].flush()
+                if place not in sinks:
+                    sinks[place] = logs[letter.stream].sink(letter.partition)
+                    opened.callback(sinks[place].close)
+                sinks[place].write(None, payload)
+                sinks[place].flush()
                 marks.add(letter)
                 sent.add(key)
                 n_sent += 1
-    lines = [f"{n_sent} records sent to {stream.address} again"]
+    lines = [f"{n_sent} records sent to {' and '.join(e.address for e in logs.values())} again"]
     if before:
         lines.append(f"{len(before)} letters were replayed before; --again replays them")
     if n_others:

@@ -17,6 +17,7 @@ from iln_stream.compiled.progress import is_marked
 from iln_stream.errors import IlnError
 from iln_stream.learners.warming import PUBLIC
 from iln_stream.service import Settings, output_stream, source_stream
+from iln_stream.service.labels import label_stream
 
 _ANSWER_WITHIN_SECONDS = 5.0
 """Timeout for the Docker engine, which may hang."""
@@ -131,6 +132,9 @@ def _broker(settings: Settings) -> Finding:
     name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
     addresses = settings.source_address, settings.predictions, settings.dead_letters
     essential = any(each and output_stream(settings, each).needs_broker for each in addresses)
+    labels = label_stream(settings)
+    if labels is not None and labels.options.bootstrap == settings.bootstrap:
+        essential = essential or labels.needs_broker
     for address in settings.bootstrap.split(","):
         host, _, port = address.strip().rpartition(":")
         try:

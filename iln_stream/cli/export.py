@@ -10,8 +10,10 @@ from iln_stream.frozen import freeze, freeze_learner
 from iln_stream.frozen.card import TITLE, ModelCard, mean_scores
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
+from iln_stream.service.inputs import place
 from iln_stream.service.recovery import HISTORY
-from iln_stream.snapshots import Snapshot, learner_of, snapshot_at
+from iln_stream.snapshots import Header, Snapshot, learner_of, snapshot_at
+from iln_stream.streams import label_partition
 
 
 def export_model(
@@ -59,11 +61,17 @@ def export_model(
     header = snapshot.header
     console.print(
         f"{out}: learned from {header.stream}, before "
-        + ", ".join(f"offset {at} of partition {p}" for p, at in header.positions.items())
+        + ", ".join(f"offset {at} of {place(p)}" for p, at in header.positions.items())
         + f"; model card: {card_file}",
         soft_wrap=True,
         highlight=False,
     )
+
+
+def _labels(header: Header) -> dict[str, Any]:
+    """Return what was read of the log of labels; nothing if there is none."""
+    found = {str(label_partition(p)): at for p, at in header.positions.items() if p < 0}
+    return {"labels": {"topic_id": header.labels_topic_id, "next_offsets": found}} if found else {}
 
 
 def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
@@ -78,7 +86,8 @@ def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
             "stream": header.stream,
             "topic_id": header.topic_id,
             "n_partitions": header.n_partitions,
-            "next_offsets": {str(p): at for p, at in header.positions.items()},
+            "next_offsets": {str(p): at for p, at in header.positions.items() if p >= 0},
+            **_labels(header),
             "epoch": header.epoch,
             **({} if history is None else {"learned before the stream": history}),
         },

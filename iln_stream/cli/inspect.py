@@ -7,9 +7,11 @@ from rich.console import Console
 from rich.table import Table
 
 from iln_stream.errors import SnapshotError
+from iln_stream.service.inputs import place
 from iln_stream.service.recovery import HISTORY
-from iln_stream.snapshots import Snapshot, SnapshotFolder, read_snapshot
+from iln_stream.snapshots import Header, Snapshot, SnapshotFolder, read_snapshot
 from iln_stream.state import pack
+from iln_stream.streams import label_partition
 
 
 def show_snapshots(path: Path, console: Console) -> None:
@@ -39,14 +41,16 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     counts = snapshot.state["counts"]
     scores = counts["scores"]
     settings = {name: v for name, v in header.configuration.items() if name != HISTORY}
+    events = [partition for partition in header.positions if partition >= 0]
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in {
         "stream": header.stream,
-        "partitions": f"{', '.join(map(str, header.positions))} of {header.n_partitions}",
+        "partitions": f"{', '.join(map(str, events))} of {header.n_partitions}",
         "topic id": header.topic_id or "unknown",
-        "next offset": ", ".join(f"{at:,}" for at in header.positions.values()),
+        "next offset": ", ".join(f"{header.positions[p]:,}" for p in events),
+        **_labels(header),
         "epoch": header.epoch,
         "saved at": header.saved_at,
         "configuration": ", ".join(f"{k} = {v!r}" for k, v in settings.items()),
@@ -64,6 +68,18 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     return table
 
 
+def _labels(header: Header) -> dict[str, str]:
+    """Return what was read of the log of labels; nothing if there is none."""
+    found = {label_partition(p): at for p, at in header.positions.items() if p < 0}
+    if not found:
+        return {}
+    return {
+        "labels: partitions": ", ".join(map(str, found)),
+        "labels: topic id": header.labels_topic_id or "unknown",
+        "labels: next offset": ", ".join(f"{at:,}" for at in found.values()),
+    }
+
+
 def _history(history: dict[str, Any] | None) -> dict[str, str]:
     """Return what was learned from files before the log; nothing if there were none."""
     if history is None:
@@ -73,7 +89,7 @@ def _history(history: dict[str, Any] | None) -> dict[str, str]:
         f"{each['n_dead_letters']:,} dead letters, SHA-256 {each['sha256']}"
         for each in history["files"]
     ]
-    start = ", ".join(f"offset {at:,} of partition {p}" for p, at in history["start"].items())
+    start = ", ".join(f"offset {at:,} of {place(int(p))}" for p, at in history["start"].items())
     first, last = history["first_time"] or "unknown", history["last_time"] or "unknown"
     return {
         "history: files": "\n".join(files),

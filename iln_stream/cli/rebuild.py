@@ -7,8 +7,10 @@ from rich.console import Console
 
 from iln_stream.cli.logs import report
 from iln_stream.service import Settings, SettingsError, rebuild
+from iln_stream.service.inputs import place
+from iln_stream.streams import label_partition
 
-_SKIP = re.compile(r"(\d+):(\d+)(?:-(\d+))?")
+_SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
 
 
 def rebuild_learners(
@@ -26,7 +28,7 @@ def rebuild_learners(
         for partition, offset in positions.items():
             report(
                 console,
-                f"partition {partition}: learned again up to offset {offset}; `iln-stream run` "
+                f"{place(partition)}: learned again up to offset {offset}; `iln-stream run` "
                 "resumes there",
             )
 
@@ -67,16 +69,19 @@ def read_skip(text: str | None) -> dict[int, list[range]]:
     >>> from iln_stream.cli.rebuild import read_skip
     >>> read_skip("0:120,0:125-130,2:7")
     {0: [range(120, 121), range(125, 131)], 2: [range(7, 8)]}
+    >>> read_skip("labels:0:12")  # of the log of labels
+    {-1: [range(12, 13)]}
 
     """
     found: dict[int, list[range]] = {}
     for part in text.split(",") if text is not None else ():
         match = _SKIP.fullmatch(part.strip())
-        offsets = range(int(match[2]), int(match[3] or match[2]) + 1) if match else range(0)
+        offsets = range(int(match[3]), int(match[4] or match[3]) + 1) if match else range(0)
         if match is None or not offsets:
             raise SettingsError(
                 f"--skip {text}: give PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated, "
-                "like 0:120,0:125-130"
+                "like 0:120,0:125-130, or labels:PARTITION:OFFSET"
             )
-        found.setdefault(int(match[1]), []).append(offsets)
+        number = int(match[2])
+        found.setdefault(label_partition(number) if match[1] else number, []).append(offsets)
     return found

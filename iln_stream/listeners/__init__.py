@@ -12,6 +12,7 @@
 from iln_stream.listeners.connection_log import ConnectionLog
 from iln_stream.listeners.event_order import EventOrder
 from iln_stream.listeners.history_progress import HistoryProgress
+from iln_stream.listeners.label_metrics import label_metrics
 from iln_stream.listeners.logged_progress import LoggedProgress
 from iln_stream.listeners.metrics import Metrics
 from iln_stream.listeners.model_metrics import ModelMetrics, partition_label
@@ -33,5 +34,6 @@ __all__ = [
     "PredictionWriter",
     "Progress",
     "TransactionalPredictionWriter",
+    "label_metrics",
     "partition_label",
 ]

@@ -5,34 +5,39 @@ from time import monotonic
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, Step
-from iln_stream.streams import Source
+from iln_stream.streams import LogPartitions, Source
 
 log = logging.getLogger(__name__)
+
+_SECONDS = 1.0
+"""From one check of a connected source to the next while the loop is busy."""
 
 
 class ConnectionLog(Listener):
     """Logs one line when the source disconnects, and one when it reconnects.
 
-    A disconnected source delivers no records, so this listener checks a connected source only when
-    the loop is idle. While the source is disconnected, it also checks at each record.
+    It checks when the loop is idle and, as other partitions may keep the loop busy, once a second.
+    While the source is disconnected, it checks at each record.
 
     Parameters
     ----------
     source
-        The source to watch.
+        The source to watch, or some of its partitions.
     description
         What the source connects to, such as "the broker at HOST".
 
     """
 
-    def __init__(self, source: Source, description: str) -> None:
+    def __init__(self, source: Source | LogPartitions, description: str) -> None:
         self._source = source
         self._description = description
         self._disconnected_since: float | None = None
+        self._due = 0.0  # by `time.perf_counter`, as `Step.ended`
 
     def on_step(self, step: Step) -> None:
-        """Check whether the source has reconnected."""
-        if self._disconnected_since is not None:
+        """Check whether the source has reconnected or, once a second, whether it is connected."""
+        if step.ended >= self._due or self._disconnected_since is not None:
+            self._due = step.ended + _SECONDS
             self._check()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:

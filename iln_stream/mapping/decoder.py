@@ -67,6 +67,8 @@ class MappedDecoder:
         warned of; in CSV everything is text.
     labelled
         Whether records should have a label, so that a target that does not occur is warned of.
+    unseen
+        Warns of fields that do not occur. None: of all that the mapping names.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class MappedDecoder:
         *,
         typed: bool = True,
         labelled: bool = True,
+        unseen: UnseenFields | None = None,
     ) -> None:
         self.mapping = mapping
         self._parse = parse
@@ -101,7 +104,7 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
-        self._unseen: UnseenFields | None = UnseenFields(mapping, labelled=labelled)
+        self._unseen: UnseenFields | None = unseen or UnseenFields(mapping, labelled=labelled)
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
 

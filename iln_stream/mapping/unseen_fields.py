@@ -30,6 +30,8 @@ class UnseenFields:
     labelled
         Whether records should have a label. If not, `target`, its type and `weight_field` are not
         checked.
+    where
+        What messages begin with, if the settings are not those of the events.
 
     Examples
     --------
@@ -48,7 +50,8 @@ learned; did you mean 'price'?
 
     """
 
-    def __init__(self, mapping: FieldMapping, *, labelled: bool = True) -> None:
+    def __init__(self, mapping: FieldMapping, *, labelled: bool = True, where: str = "") -> None:
+        self._where = where
         target = mapping.target
         types: Iterable[str] = mapping.types
         roles = {"id_field": mapping.id_field, "time_field": mapping.time_field}
@@ -93,7 +96,7 @@ learned; did you mean 'price'?
         n = f"of the first {self._n:,}" if self._n >= N_RECORDS else f"of {self._n:,}"
         for setting, name in self._pending:
             _warn(
-                f"{setting} = {name!r}: no record {n} has such a field"
+                f"{self._where}{setting} = {name!r}: no record {n} has such a field"
                 f"{_CONSEQUENCES.get(setting, '')}; {self._remedy(setting, name)}"
             )
         if self._time_features:

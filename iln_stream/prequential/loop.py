@@ -15,6 +15,7 @@ from iln_stream.events import (
     proposal,
 )
 from iln_stream.prequential.checkpointing import Checkpointing
+from iln_stream.prequential.label_log import LabelLog
 from iln_stream.prequential.late import LateLabels
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
@@ -22,7 +23,7 @@ from iln_stream.prequential.step import Details, Step
 from iln_stream.prequential.stepper import Stepper
 from iln_stream.prequential.task import Regression, Task
 from iln_stream.prequential.weights import Weights
-from iln_stream.streams import Record, Source
+from iln_stream.streams import Record, Source, label_partition
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,9 @@ class PrequentialLoop:
     weights
         Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
         and an event with a weight becomes a dead letter. Scores are never weighted.
+    labels
+        A second log of labels; the source gives its partitions negative numbers (see
+        `streams.label_partition`). None: labels are in the log of the events.
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
@@ -100,6 +104,7 @@ class PrequentialLoop:
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
         weights: Weights | None = None,
+        labels: LabelLog[Any] | None = None,
         never_learned: bool = False,
     ) -> None:
         self.source = source
@@ -111,6 +116,7 @@ class PrequentialLoop:
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
+        self._labels = labels
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[int, int] = {}
@@ -197,7 +203,10 @@ class PrequentialLoop:
 
         What comes of it is appended to `outcomes`, also if an error follows.
         """
-        example = self._decode(record.payload, record.timestamp)
+        decode = self._decode
+        if record.partition < 0 and self._labels is not None:
+            decode = self._labels.decode
+        example = decode(record.payload, record.timestamp)
         if example.weight is not None and not self._stepper.takes_weights:
             raise MalformedError(
                 f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
@@ -226,9 +235,15 @@ class PrequentialLoop:
         if self._accept is not None and not step.late:
             self._accept(step.time)
 
+    def _place(self, partition: int) -> tuple[str, int]:
+        """Return the name of a partition's log, and the partition's number there."""
+        if partition < 0 and self._labels is not None:
+            return self._labels.stream, label_partition(partition)
+        return self.source.stream, partition
+
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(
-            f"{self.source.stream}: offset {record.offset} came after "
+            f"{self._place(record.partition)[0]}: offset {record.offset} came after "
             f"{self._last_offsets.get(record.partition, -1)}; events must come in strictly "
             "increasing order"
         )
@@ -256,7 +271,7 @@ class PrequentialLoop:
             ) from error
 
     def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
-        return DeadLetter.of(self.source.stream, partition, offset, payload, reason)
+        return DeadLetter.of(*self._place(partition), offset, payload, reason)
 
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:
@@ -269,6 +284,6 @@ class PrequentialLoop:
         is_event = letter.reason.startswith(_LEARNER_FAILED)
         advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
         return NothingLearnedError(
-            f"{self.source.stream}: none of the first {n} records could be learned. The first: "
+            f"{letter.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{advice}"
         )

@@ -151,7 +151,9 @@ class Publisher(Listener):
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Note the position."""
-        self._positions[letter.partition] = letter.offset + 1
+        of_labels = letter.stream != self._stream  # a second log, whose partitions are below 0
+        partition = -1 - letter.partition if of_labels else letter.partition
+        self._positions[partition] = letter.offset + 1
 
     def on_repeat(self, partition: int, offset: int) -> None:
         """Note the position."""

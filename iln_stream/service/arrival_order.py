@@ -2,12 +2,12 @@
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from iln_stream.errors import SnapshotError
 from iln_stream.snapshots import Header, Positions, SnapshotFolder
-from iln_stream.streams import Journal, Log, Run, Sequencer, after, read_journal
+from iln_stream.streams import Journal, Log, Record, Run, Sequencer, after, read_journal
 
 log = logging.getLogger(__name__)
 
@@ -22,11 +22,15 @@ class ArrivalOrder:
     epoch
         Epoch of this run.
     resumed
-        Header of the snapshot in this folder from which the run resumes; None: none.
+        Header of the snapshot from which the run resumes; None: none.
     inputs
         The partitions, each opened at the position where reading resumes.
     keep
         Number of snapshots kept.
+    time_of
+        As in `Sequencer`.
+    source
+        Folder of that snapshot, if it is another one, whose learner is taken over.
 
     """
 
@@ -37,23 +41,26 @@ class ArrivalOrder:
         resumed: Header | None,
         inputs: Sequence[Log],
         keep: int,
+        time_of: Callable[[Record], float | None] | None = None,
+        source: SnapshotFolder | None = None,
     ) -> None:
         self._partitions = [log.partitions[0] for log in inputs]
         self._kept: deque[Positions] = deque(maxlen=keep)
         if resumed is not None:
-            for each in reversed(folder.places()):
+            for each in reversed((source or folder).places()):
                 with suppress(SnapshotError):
-                    self._keep(folder.read(each).header, inputs[0].topic_id)
-        journals = sorted(folder.path.glob("*.journal"))
+                    self._keep((source or folder).read(each).header, inputs[0].topic_id)
+        journals = sorted((source or folder).path.glob("*.journal"))
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         written = _within(read_journal(ours[-1]), inputs) if ours else []
         needed = after(written, self._bound)
         self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
-        for old in journals:
-            old.unlink(missing_ok=True)
+        if source is None:
+            for old in journals:
+                old.unlink(missing_ok=True)
         positions = {} if resumed is None else resumed.positions
-        self.source = Sequencer(inputs, self._journal, after(needed, positions))
+        self.source = Sequencer(inputs, self._journal, after(needed, positions), time_of)
 
     def stored(self, header: Header) -> None:
         """Forget the order that no snapshot needs once this one is stored. Thread-safe."""

@@ -7,6 +7,7 @@ from iln_stream.service.addresses import check_addresses, output_stream, source_
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
+from iln_stream.service.labels import check_labels
 from iln_stream.service.learners import build_learner
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.weights import build_weights
@@ -34,6 +35,7 @@ def check_settings(settings: Settings) -> None:
     source.check()
     mapping_of(settings, source)
     _warn_of_ignored(settings, source)
+    check_labels(settings, source)
     learner = build_learner(settings)
     build_details(settings, learner)
     build_weights(settings, learner)

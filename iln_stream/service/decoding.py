@@ -57,7 +57,7 @@ def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> 
 
     """
     given = [name for name in (*FIELDS, *NOTATION) if name in settings.model_fields_set]
-    _check_format(settings, stream)
+    check_format(settings, stream)
     own = settings.decoder or (settings.format if settings.format != "json" else None)
     if own and not given:
         raise SettingsError(
@@ -117,7 +117,7 @@ def parser_of(settings: Settings, stream: Scheme) -> Parse:
         When the registry gives no answer.
 
     """
-    _check_format(settings, stream)
+    check_format(settings, stream)
     if stream.form == "rows":
         return parse_row
     if stream.form == "table":
@@ -208,7 +208,7 @@ def with_fields_of(
     return settings.model_copy(update=missing)
 
 
-def _check_format(settings: Settings, stream: Scheme) -> None:
+def check_format(settings: Settings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
     if settings.decoder is not None:
         if settings.format != "json":

@@ -20,6 +20,7 @@ from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoo
 from iln_stream.service.addresses import stream_options
 from iln_stream.service.decoding import FIELDS, NOTATION, build_decoder, described, mapping_of
 from iln_stream.service.loop_state import LoopState
+from iln_stream.service.other_settings import with_others
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.weights import build_weights
@@ -228,25 +229,11 @@ def settings_of_files(settings: Settings) -> Settings:
         When `warm_start_fields` has an invalid or unknown setting.
 
     """
-    given = settings.warm_start_fields
-    if strangers := sorted(given.keys() - set(OF_FILES)):
-        raise SettingsError(
-            f"warm_start_fields: {strangers[0]} is not one of {', '.join(OF_FILES)}"
-        )
-    absent = [name for name in _MAY_BE_ABSENT if given.get(name, ".") in ("", None)]
-    try:
-        checked = Settings.load(**{k: v for k, v in given.items() if k not in absent})
-    except SettingsError as error:
-        raise SettingsError(f"warm_start_fields: {error}") from error
     of_log = ("format", "registry", "registry_options", "registry_secrets", "limit")
     fields = Settings.model_fields
-    return settings.model_copy(
-        update={
-            **{name: fields[name].get_default(call_default_factory=True) for name in of_log},
-            **{name: getattr(checked, name) for name in given if name not in absent},
-            **dict.fromkeys(absent),
-        }
-    )
+    usual = {name: fields[name].get_default(call_default_factory=True) for name in of_log}
+    settings = settings.model_copy(update=usual)
+    return with_others(settings, "warm_start_fields", OF_FILES, _MAY_BE_ABSENT)
 
 
 def _counted(watched: Any) -> dict[str, int]:

@@ -54,6 +54,7 @@ def predict(
         "learner_per": "topic",
         "transactional": False,
         "snapshots": None,
+        "labels": None,
         "learner": type(learner).__name__,  # part of the model's name
     }
     settings = settings.model_copy(update=changes)

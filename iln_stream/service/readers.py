@@ -3,8 +3,9 @@
 import hashlib
 from typing import NamedTuple
 
+from iln_stream.service.labels import label_stream
 from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.streams import Resume, Scheme, Start
+from iln_stream.streams import Resume, Scheme, Start, label_partition
 
 
 class Reader(NamedTuple):
@@ -18,12 +19,20 @@ class Reader(NamedTuple):
         Partition numbers, ascending.
     seed
         Seed of the learner.
+    labels
+        Partitions of the log of labels, by `label_partition`, if there is one.
 
     """
 
     name: str
     partitions: tuple[int, ...]
     seed: int
+    labels: tuple[int, ...] = ()
+
+    @property
+    def all_partitions(self) -> tuple[int, ...]:
+        """Partitions of both logs, those of the events first."""
+        return self.partitions + self.labels
 
 
 def readers(settings: Settings, stream: Scheme) -> list[Reader]:
@@ -32,7 +41,8 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
     Raises
     ------
     SettingsError
-        When `start` is an offset and there are several partitions.
+        When `start` is an offset and there are several partitions, or each learner has one, and the
+        log of labels has another number of them.
 
     """
     if not stream.is_log:
@@ -46,10 +56,29 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
             f"start = {settings.start}: an offset needs a single partition, and {len(chosen)} are "
             "read: give earliest, latest or a time, or name one of --partitions"
         )
+    labels = label_stream(settings)
+    if settings.learner_per == "partition" and labels is not None:
+        _check_same_number(stream, labels)
+        return [
+            Reader(str(p), (p,), seed_of(settings.seed, p), (label_partition(p),)) for p in chosen
+        ]
+    of_labels = () if labels is None else tuple(map(label_partition, labels.partitions()))
     if len(chosen) == 1 or settings.learner_per == "partition":
-        return [Reader(str(p), (p,), seed_of(settings.seed, p)) for p in chosen]
+        return [Reader(str(p), (p,), seed_of(settings.seed, p), of_labels) for p in chosen]
     name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
-    return [Reader(name, chosen, settings.seed)]
+    return [Reader(name, chosen, settings.seed, of_labels)]
+
+
+def _check_same_number(stream: Scheme, labels: Scheme) -> None:
+    """Refuse labels that may be in another partition than their events."""
+    n_events, n_labels = len(stream.partitions()), len(labels.partitions())
+    if n_events != n_labels:
+        raise SettingsError(
+            f"learner_per = 'partition': the learner of a partition reads the labels in the "
+            f"partition of the same number, but {stream.address} has {n_events} and "
+            f"{labels.address} {n_labels}: give both topics as many, keyed alike, or set "
+            "learner_per to topic"
+        )
 
 
 def start_of(settings: Settings) -> Start | None:

@@ -17,6 +17,8 @@ from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details
 from iln_stream.service.history import History
+from iln_stream.service.inputs import one_source, open_one, place
+from iln_stream.service.labels import build_label_log, label_stream
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers, start_of
@@ -25,7 +27,7 @@ from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
 from iln_stream.service.weights import build_weights
-from iln_stream.streams import Resume, Scheme, Selection, Sequencer, Start
+from iln_stream.streams import Resume, Scheme, Selection, Start
 
 log = logging.getLogger(__name__)
 
@@ -75,9 +77,11 @@ def rebuild(
     check_settings(settings)
     stream = source_stream(settings)
     stream.wait()
+    if (labels := label_stream(settings)) is not None:
+        labels.wait()
     skip = skip or {}
     parts = readers(settings, stream)
-    partitions = sorted(partition for reader in parts for partition in reader.partitions)
+    partitions = sorted({partition for each in parts for partition in each.all_partitions})
     if isinstance(until, int) and len(partitions) > 1:
         raise SettingsError(
             f"until = {until}: an offset needs a single partition, and {len(partitions)} are "
@@ -85,8 +89,8 @@ def rebuild(
         )
     if strangers := sorted(skip.keys() - set(partitions)):
         raise SettingsError(
-            f"skip: partition {strangers[0]} is not learned; give one of "
-            f"{', '.join(map(str, partitions))}"
+            f"skip: {place(strangers[0])} is not learned; give one of "
+            f"{', '.join(map(place, partitions))}"
         )
     return [_rebuild_one(settings, stream, reader, until, skip) for reader in parts]
 
@@ -106,26 +110,27 @@ def _rebuild_one(
         reached = recovery.reached
         history = _history(settings, recovery)
         inputs: list[Selection] = []
-        for partition in reader.partitions:
-            stop_at = _stop_at(stream, partition, reached.get(partition, 0), until)
+        for partition in reader.all_partitions:
+            stop_at = _stop_at(settings, stream, partition, reached.get(partition, 0), until)
             skipped = skip.get(partition, ())
             _check_skip(partition, skipped, stop_at)
             begin: Start = start
             if history is not None and (at := history["start"].get(str(partition))) is not None:
                 begin = Resume(at, None, accept_loss=True)  # where the log began after the history
-            log_of_one = stream.log(partition, begin, stop_at=stop_at)
+            log_of_one = open_one(settings, stream, partition, begin, stop_at)
             opened.callback(log_of_one.close)
-            if recovery.is_of_another_topic(log_of_one.topic_id):
+            if recovery.is_of_another_topic(partition, log_of_one.topic_id):
                 log_of_one.stop_here()
             inputs.append(Selection(log_of_one, skipped))
-        source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
+        source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
         task = task_of(learner)
         watched = Metrics(CollectorRegistry(), settings.window).watch(
             learner, source, "rebuilt", task, settings.prediction_intervals
         )
-        decoder = build_decoder(settings, stream, task)
+        decoder = build_decoder(settings, stream, task, labelled=settings.labels is None)
+        labels = build_label_log(settings, task)
         state = LoopState(settings, task, watched, decoder)
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}
@@ -138,6 +143,7 @@ def _rebuild_one(
             source, learner, [watched], recent_ids=state.recent_ids, task=task,
             late=state.late, checkpoint=checkpoint, decoder=decoder,
             details=build_details(unexplained, learner), weights=build_weights(settings, learner),
+            labels=labels,
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped
@@ -159,13 +165,19 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
     return history
 
 
-def _stop_at(stream: Scheme, partition: int, reached: int, until: int | dt.datetime | None) -> int:
+def _stop_at(
+    settings: Settings,
+    stream: Scheme,
+    partition: int,
+    reached: int,
+    until: int | dt.datetime | None,
+) -> int:
     """Return the offset at which to stop learning a partition again."""
     if until is None:
         return reached
     if isinstance(until, int):
         return min(reached, until)
-    with closing(stream.log(partition, until)) as at_the_time:
+    with closing(open_one(settings, stream, partition, until)) as at_the_time:
         return min(reached, at_the_time.positions[partition])
 
 
@@ -174,7 +186,7 @@ def _check_skip(partition: int, skip: Sequence[range], stop_at: int) -> None:
     for each in skip:
         if each.stop > stop_at:
             raise SettingsError(
-                f"skip: offset {each.stop - 1} of partition {partition} is beyond the rebuild, and "
+                f"skip: offset {each.stop - 1} of {place(partition)} is beyond the rebuild, and "
                 f"`iln-stream run` would learn it: name offsets before {stop_at}"
             )
 
@@ -184,4 +196,4 @@ def _log_skipped(inputs: Sequence[Selection]) -> None:
         for partition in each.partitions:
             offsets = [str(r.start) if len(r) == 1 else f"{r.start}-{r[-1]}" for r in each.skipped]
             if offsets:  # formatted here, so that no line counts as a repeat of another
-                log.info(f"partition {partition}: skipped offsets {', '.join(offsets)}")
+                log.info(f"{place(partition)}: skipped offsets {', '.join(offsets)}")

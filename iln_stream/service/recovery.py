@@ -10,6 +10,8 @@ from typing import Any
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.service.decoding import described
+from iln_stream.service.inputs import place
+from iln_stream.service.labels import described_labels, time_of_records
 from iln_stream.service.learners import build_learner
 from iln_stream.service.readers import Reader, start_of
 from iln_stream.service.settings import LATE_SETTINGS, Settings
@@ -46,11 +48,12 @@ HISTORY = "history"
 def configuration(settings: Settings, history: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings that determine a learner's state, and the history that it learned."""
     chosen = {name: getattr(settings, name) for name in CONFIGURATION}
-    # None, too, in snapshots of releases without class weights.
+    # None, too, in snapshots of releases without class weights or a log of labels.
     found = {
         **chosen,
         "class_weights": settings.class_weights or None,
         "fields": described(settings),
+        "labels": described_labels(settings),
     }
     # Only those that are not the default: snapshots of releases without them have no entry.
     found |= {
@@ -148,7 +151,7 @@ class Recovery:
             return self._furthest_unread(places)
         newest = next(iter(headers))
         ours = [h for h in headers.values() if h.topic_id == headers[newest].topic_id]
-        reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.partitions}
+        reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.all_partitions}
         if len(reached) == 1:  # the file name gives the position
             unread = [p.next_offset for p in places if p not in headers and p > newest]
             ((partition, offset),) = reached.items()
@@ -163,7 +166,7 @@ class Recovery:
 
     def _furthest_unread(self, places: Sequence[SnapshotId]) -> Positions:
         """Return the furthest positions of unreadable snapshots: by file name, or by journal."""
-        if len(self._reader.partitions) == 1:
+        if len(self._reader.all_partitions) == 1:
             furthest = max(place.next_offset for place in places)
             return {self._reader.partitions[0]: furthest}
         ends: dict[int, int] = {}
@@ -178,10 +181,10 @@ class Recovery:
         headers = map(self._readable, self._from.places())
         return next((header for header in headers if header is not None), None)
 
-    def is_of_another_topic(self, topic_id: str | None) -> bool:
+    def is_of_another_topic(self, partition: int, topic_id: str | None) -> bool:
         """Whether the newest readable snapshot is of a topic with another id."""
         header = self.newest_readable
-        known = None if header is None else header.topic_id
+        known = None if header is None else _topic_id(header, partition)
         return None not in (known, topic_id) and known != topic_id
 
     def start(self, partition: int) -> Start | None:
@@ -190,13 +193,17 @@ class Recovery:
             return start_of(self._settings)
         if partition not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
-        return Resume(header.positions[partition], header.topic_id, self._settings.accept_loss)
+        topic_id = _topic_id(header, partition)
+        return Resume(header.positions[partition], topic_id, self._settings.accept_loss)
 
     def sequencer(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is recorded beside the snapshots."""
-        resumed = self.header if self._from is self._folder else None
+        older = None if self._from is self._folder else self._from
         keep = self._settings.snapshot_keep
-        self._order = ArrivalOrder(self._folder, self._epoch, resumed, inputs, keep)
+        time_of = time_of_records(self._settings, self._stream)
+        self._order = ArrivalOrder(
+            self._folder, self._epoch, self.header, inputs, keep, time_of, older
+        )
         return self._order.source
 
     def learner(self) -> Any:
@@ -236,6 +243,7 @@ class Recovery:
 
         """
         settings = self._settings
+        labels = source.labels if isinstance(source, Sequencer) else None
 
         def header(positions: Positions) -> Header:
             return Header(
@@ -247,6 +255,7 @@ class Recovery:
                 configuration=configuration(settings, self.history),
                 seed=self._reader.seed,
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
+                labels_topic_id=None if labels is None else labels.topic_id,
             )
 
         stored = None if self._order is None else self._order.stored
@@ -288,9 +297,9 @@ class Recovery:
         """Refuse a snapshot of other settings; warn if library versions differ."""
         ours = configuration(self._settings)
         here = f"snapshots: {self._from.path}"
-        strangers = header.positions.keys() - set(self._reader.partitions)
-        if header.stream != self._stream.name or strangers:
-            partitions = ", ".join(map(str, header.positions))
+        events = [partition for partition in header.positions if partition >= 0]
+        if header.stream != self._stream.name or not set(events) <= set(self._reader.partitions):
+            partitions = ", ".join(map(str, events))
             raise RefusedError(
                 f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
                 "another folder"
@@ -304,6 +313,12 @@ class Recovery:
                 f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
                 "again with `iln-stream rebuild`"
             )
+        if gone := sorted(header.positions.keys() - set(self._reader.all_partitions)):
+            raise RefusedError(
+                f"{here} has read the labels in {', '.join(map(place, gone))}, which this run does "
+                "not read: set learner_per as before; or, if the topic of labels was deleted and "
+                "recreated, learn the log again with `iln-stream rebuild`"
+            )
         if moved := [name for name, was in header.versions.items() if versions().get(name) != was]:
             now = ", ".join(f"{name} {header.versions[name]}" for name in moved)
             warnings.warn(
@@ -312,6 +327,11 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
+
+
+def _topic_id(header: Header, partition: int) -> str | None:
+    """Return the id of the topic that a partition is of."""
+    return header.topic_id if partition >= 0 else header.labels_topic_id
 
 
 def history_of(header: Header) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from iln_stream.prequential import Listener
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.http import HttpServer
+from iln_stream.service.labels import label_stream
 from iln_stream.service.model_version import model_name
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.plugins import build_listeners
@@ -56,8 +57,10 @@ class Service:
         self._http: HttpServer | None = None
         self._history: HistoryProgress | None = None  # while it is learned
         stream = source_stream(settings)
-        stream.wait()
-        stream.prepare()
+        for each in (stream, label_stream(settings)):
+            if each is not None:
+                each.wait()
+                each.prepare()
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
         parts = readers(settings, stream)
@@ -99,9 +102,9 @@ class Service:
         if not self._warming.is_done:
             return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
-            f"{each.source.stream}, partition {each.watched.labels[1]}: the broker is unreachable"
+            f"{name}, partition {each.watched.labels[1]}: the broker is unreachable"
             for each in self.workers
-            if not each.source.connected
+            for name in each.waits_for
         ]
 
     def serve_metrics(self) -> None:
@@ -156,6 +159,8 @@ class Service:
 def _described(settings: Settings) -> str:
     """Return one line on what is read, learned and written."""
     parts = [f"learning from {settings.source_address} with {settings.learner}"]
+    if settings.labels is not None:
+        parts.append(f"labels from {settings.labels}")
     if settings.predictions is not None:
         parts.append(f"predictions to {settings.predictions}")
     parts.append(f"dead letters to {dead_letters_address(settings)}")

@@ -35,7 +35,10 @@ class Settings(CommandSettings):
     """Settings of the learner. Flags override variables, which override the TOML file."""
 
     other_tables = ("api",)  # of `iln-stream serve`
-    secret = ("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets")
+    secret = (
+        *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
+        "labels_settings",
+    )
 
     source: str = Field(
         default="kafka",
@@ -258,6 +261,22 @@ class Settings(CommandSettings):
         description="Number of labels that wait for their event; when full, or after "
         "pending_seconds, the oldest becomes a dead letter.",
     )
+    labels: str | None = Field(
+        default=None,
+        description="A second log, of labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. Each label is "
+        "joined with the event of its id, which waits among `pending_events`. Unset: labels are in "
+        "the source.",
+    )
+    labels_settings: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"target": "minutes", "id_field": "order"}],
+        description="Settings that are different for the log of labels: `target`, `id_field`, "
+        "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, `date_order`, `format`, "
+        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `bootstrap`, "
+        "`kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here or for the "
+        'source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty text: labels '
+        "have no such field.",
+    )
     learner: str = Field(
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
@@ -414,6 +433,7 @@ class Settings(CommandSettings):
         "registry_secrets",
         "types",
         "warm_start_fields",
+        "labels_settings",
         mode="before",
     )(json_object)
     _split = field_validator(

@@ -15,6 +15,8 @@ from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.history import History
+from iln_stream.service.inputs import one_source, open_inputs, place
+from iln_stream.service.labels import label_stream
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers
@@ -22,7 +24,7 @@ from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warming import Warming
 from iln_stream.snapshots import Header, learner_state
-from iln_stream.streams import Log, Scheme, Sequencer
+from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +51,7 @@ class Warmed(NamedTuple):
         return (
             f"history ({named(history)}): {history['n_events']} events, "
             f"{history['n_dead_letters']} dead letters; {history['scores']}; the log goes on at "
-            + ", ".join(f"offset {at} of partition {p}" for p, at in history["start"].items())
+            + ", ".join(f"offset {at} of {place(int(p))}" for p, at in history["start"].items())
         )
 
 
@@ -79,8 +81,10 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
     if not settings.warm_start:
         raise SettingsError("warm_start: name the files to learn")
     stream = source_stream(settings)
-    stream.wait()
-    stream.prepare()
+    for each in (stream, label_stream(settings)):
+        if each is not None:
+            each.wait()
+            each.prepare()
     warmed = list(warm_readers(settings, stream, readers(settings, stream), console))
     if not warmed:
         raise RefusedError(
@@ -129,11 +133,11 @@ def _warm(
             "offset"
         )
     files = History(settings)
-    inputs: list[Log] = []
-    for partition in reader.partitions:  # opened first: `latest` is the end before the history
-        inputs.append(stream.log(partition, recovery.start(partition)))
-        opened.callback(inputs[-1].close)
-    source = inputs[0] if len(inputs) == 1 else Sequencer(inputs)
+    # Opened first: `latest` is the end before the history.
+    inputs = open_inputs(settings, stream, reader, recovery.start)
+    for each in inputs:
+        opened.callback(each.close)
+    source = one_source(settings, stream, inputs)
     start = {str(partition): at for partition, at in source.positions.items()}
     learner = recovery.learner()
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now

@@ -8,11 +8,13 @@ from typing import Any, cast
 from rich.console import Console
 
 from iln_stream.events import EnvelopeDecoder, PredictionEncoder
-from iln_stream.listeners import ConnectionLog, Metrics, Progress
+from iln_stream.listeners import ConnectionLog, Metrics, Progress, label_metrics
 from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details
+from iln_stream.service.inputs import one_source, open_inputs, place
+from iln_stream.service.labels import build_label_log, label_stream
 from iln_stream.service.learners import PredictOnly, build_learner, task_of
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.model_version import model_name, version_of_settings
@@ -24,7 +26,7 @@ from iln_stream.service.settings import Settings
 from iln_stream.service.warm_start import warn_of_other_history
 from iln_stream.service.weights import build_weights
 from iln_stream.snapshots import Checkpoint
-from iln_stream.streams import Log, Scheme, Sequencer, Source
+from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
 
 log = logging.getLogger(__name__)
 
@@ -85,10 +87,15 @@ class Worker:
             model = model_name(settings, self.source.stream)
             levels = settings.prediction_intervals
             self.watched = metrics.watch(self.learner, self.source, model, task, levels)
-            decoder = build_decoder(settings, stream, task, labelled=learner is None)
-            self._decoder = decoder
+            labelled = learner is None and settings.labels is None
+            decoder = build_decoder(settings, stream, task, labelled=labelled)
+            labels = build_label_log(settings, task)
+            decoders = (decoder, None if labels is None else labels.decode)
+            self._decoders = [each for each in decoders if each is not None]
             events = EnvelopeDecoder(task.event_type, task.label_type)
             metrics.export(self.watched.labels, (decoder or events).metrics())
+            if isinstance(self.source, Sequencer):
+                metrics.export(self.watched.labels, label_metrics(self.source))
             state = LoopState(settings, task, self.watched, decoder)
             metrics.export(self.watched.labels, state.metrics())
             if version is None:
@@ -112,8 +119,8 @@ class Worker:
             self.loop = PrequentialLoop(
                 self.source,
                 self.learner,
-                # The connection log comes first: a writer may wait for the same broker.
-                [ConnectionLog(self.source, stream.peer), *writers, *observers, *listeners],
+                # Connection logs come first: a writer may wait for the same broker.
+                [*self._connection_logs(settings, stream), *writers, *observers, *listeners],
                 recent_ids=state.recent_ids,
                 task=task,
                 late=state.late,
@@ -121,10 +128,19 @@ class Worker:
                 decoder=decoder or events,
                 details=build_details(settings, self.learner),
                 weights=build_weights(settings, self.learner),
+                labels=labels,
                 never_learned=learner is None and self.watched.scores.n_events == 0,
             )
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()
+
+    @property
+    def waits_for(self) -> list[str]:
+        """Names of the logs whose broker is unreachable."""
+        logs: list[Source | LogPartitions] = [self.source]
+        if self._labels is not None:
+            logs.append(self._labels)
+        return [each.stream for each in logs if not each.connected]
 
     def run(self) -> None:
         """Learn until the source ends or the loop is stopped, then save and publish the learner.
@@ -144,6 +160,18 @@ class Worker:
         """Close the listeners and the source, and unlock the snapshots."""
         self._opened.close()
 
+    @property
+    def _labels(self) -> LogPartitions | None:
+        return self.source.labels if isinstance(self.source, Sequencer) else None
+
+    def _connection_logs(self, settings: Settings, stream: Scheme) -> list[ConnectionLog]:
+        """Return a log of connections for each broker."""
+        logs = [ConnectionLog(self.source, stream.peer)]
+        labels = label_stream(settings)
+        if labels is not None and self._labels is not None and labels.peer != stream.peer:
+            logs.append(ConnectionLog(self._labels, f"{labels.peer} (labels)"))
+        return logs
+
     def _resume(
         self, recovery: Recovery, state: LoopState, flushes: Sequence[Callable[[], None]]
     ) -> Checkpoint:
@@ -159,8 +187,8 @@ class Worker:
             self._checkpoint.finish()
         if self._publisher is not None:
             self._publisher.finish()
-        if self._decoder is not None:
-            self._decoder.warn_of_unseen()
+        for decoder in self._decoders:
+            decoder.warn_of_unseen()
 
     def _close_listeners(self) -> None:
         with ExitStack() as all_of_them:
@@ -178,24 +206,17 @@ def _open_source(
     """Open the reader's partitions as one source."""
     if not stream.is_log:
         return stream.source()
-    with ExitStack() as opened:
-        inputs: list[Log] = []
-        for partition in reader.partitions:
-            start = recovery.start(partition) if recovery else start_of(settings)
-            inputs.append(stream.log(partition, start))
-            opened.callback(inputs[-1].close)
-        if len(inputs) == 1:
-            source: Log = inputs[0]
-        else:
-            source = recovery.sequencer(inputs) if recovery else Sequencer(inputs)
-        opened.pop_all()
-    return source
+    if recovery is None:
+        start = start_of(settings)
+        return one_source(settings, stream, open_inputs(settings, stream, reader, lambda _: start))
+    inputs = open_inputs(settings, stream, reader, recovery.start)
+    return inputs[0] if len(inputs) == 1 else recovery.sequencer(inputs)
 
 
 def _log_resumed(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is not None:
         where = ", ".join(
-            f"offset {header.positions.get(partition, 0)} of partition {partition}"
-            for partition in reader.partitions
+            f"offset {header.positions.get(partition, 0)} of {place(partition)}"
+            for partition in reader.all_partitions
         )
         log.info(f"resuming from the newest snapshot, at {where}")

@@ -48,7 +48,7 @@ class Header:
         Name of the topic.
     positions
         Where a run resumes: in each partition that is learned, the offset after the last record
-        that the state includes.
+        that the state includes. Partitions of a second topic, of labels, have negative numbers.
     topic_id
         The broker's id of the topic, which changes if the topic is recreated; None if unknown.
     n_partitions
@@ -63,6 +63,8 @@ class Header:
         Time of the snapshot, in RFC 3339; nothing depends on it.
     versions
         Versions of Python and the libraries that wrote it.
+    labels_topic_id
+        The id of the topic of labels; None if unknown, or if there is none.
 
     """
 
@@ -75,6 +77,7 @@ class Header:
     seed: int
     saved_at: str
     versions: Mapping[str, str] = field(default_factory=versions)
+    labels_topic_id: str | None = None
 
     @property
     def next_offset(self) -> int:
@@ -194,6 +197,7 @@ def _header(stored: dict[str, Any]) -> Header:
     # Release 0.1.0 had one partition and stored no positions.
     positions = stored.get("positions") or {stored["partition"]: stored["next_offset"]}
     stored["positions"] = {int(partition): offset for partition, offset in positions.items()}
+    stored.setdefault("labels_topic_id", None)  # of releases without a topic of labels
     return Header(**{each.name: stored[each.name] for each in fields(Header)})
 
 

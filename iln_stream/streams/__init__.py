@@ -2,11 +2,12 @@
 
 from iln_stream.streams.address import AddressError, schemes, stream_at
 from iln_stream.streams.appender import Appended, Appender, NewRecord
-from iln_stream.streams.base import Log, Record, Resume, Source, Start
+from iln_stream.streams.base import Log, Record, Resume, Source, Start, label_partition
 from iln_stream.streams.journal import Journal, Run, after, read_journal
+from iln_stream.streams.labels import LabelPartition
 from iln_stream.streams.scheme import Scheme, StreamOptions
 from iln_stream.streams.selection import Selection
-from iln_stream.streams.sequencer import Sequencer
+from iln_stream.streams.sequencer import LogPartitions, Sequencer
 from iln_stream.streams.sink import PartitionedSink, Sink, TransactionalSink
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "Appended",
     "Appender",
     "Journal",
+    "LabelPartition",
     "Log",
+    "LogPartitions",
     "NewRecord",
     "PartitionedSink",
     "Record",
@@ -29,6 +32,7 @@ __all__ = [
     "StreamOptions",
     "TransactionalSink",
     "after",
+    "label_partition",
     "read_journal",
     "schemes",
     "stream_at",

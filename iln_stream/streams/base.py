@@ -15,7 +15,7 @@ class Record(NamedTuple):
     payload
         JSON text as bytes, or the event's fields as a mapping.
     partition
-        Number of the partition.
+        Number of the partition; that of a topic of labels is negative, see `label_partition`.
     timestamp
         When the record was written, in POSIX seconds; None if unknown.
     key
@@ -28,6 +28,22 @@ class Record(NamedTuple):
     partition: int = 0
     timestamp: float | None = None
     key: str | None = None
+
+
+def label_partition(number: int) -> int:
+    """Return the number that a partition of a second topic, that of the labels, has within a run.
+
+    It is negative, so that partition and offset identify a record of either topic. The function is
+    its own inverse.
+
+    Examples
+    --------
+    >>> from iln_stream.streams import label_partition
+    >>> label_partition(0), label_partition(2), label_partition(-3)
+    (-1, -3, 2)
+
+    """
+    return -1 - number
 
 
 class Resume(NamedTuple):

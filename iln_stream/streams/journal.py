@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 _COMPACT_FROM = 1 << 20
 """Bytes. A shorter journal is not compacted."""
 
+_GROWTH = 2
+"""Nor is one that has not grown by this factor since, so that a long one is rewritten rarely."""
+
 
 class Run(NamedTuple):
     """The next records in the order: those of one partition up to `end`, exclusive."""
@@ -54,11 +57,11 @@ class Journal:
         self._forgotten: Mapping[int, int] = {}
         self._rewrite()
 
-    def append(self, run: Run) -> None:
-        """Append a run; `sync` makes it durable."""
-        self._runs.append(run)
+    def append(self, *runs: Run) -> None:
+        """Append runs; `sync` makes them durable."""
+        self._runs += runs
         try:
-            self._size += self._file.write(run.line())
+            self._size += self._file.write(b"".join(run.line() for run in runs))
         except OSError as error:
             raise self._error(error) from error
 
@@ -68,7 +71,7 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._error(error) from error
-        if self._size > _COMPACT_FROM and self._forgotten:
+        if self._size > max(_COMPACT_FROM, _GROWTH * self._compacted) and self._forgotten:
             forgotten, self._forgotten = self._forgotten, {}
             self._runs = after(self._runs, forgotten)
             self._file.close()
@@ -88,6 +91,7 @@ class Journal:
             # Unbuffered: `close` must not repeat a write that failed.
             file = partial.open("wb", buffering=0)
             self._size = file.write(b"".join(run.line() for run in self._runs))
+            self._compacted = self._size
             os.fsync(file.fileno())
             partial.rename(self._path)
             folder = os.open(self._path.parent, os.O_RDONLY)

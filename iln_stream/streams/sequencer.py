@@ -1,12 +1,13 @@
 """Several partitions as one source with one order."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from time import monotonic
 
 from iln_stream.streams.base import Log, Record
 from iln_stream.streams.journal import Journal, Run
+from iln_stream.streams.time_order import runs_by_time
 
 _LONGEST_RUN = 1_000
 """Maximum number of records from one partition before the next one's turn."""
@@ -14,62 +15,93 @@ _LONGEST_RUN = 1_000
 _WAIT_SECONDS = 0.02
 """Longest wait for one partition while others may have records."""
 
+_PATIENCE_SECONDS = 2.0
+"""Longest wait for records that a partition is known to have, before others go on without it."""
+
 
 class Sequencer:
-    """Reads several partitions of one log as one stream, in order of arrival.
+    """Reads several partitions as one stream, and keeps the order in which it returned records.
 
     Before it returns records, it writes their partition, and the offset after them, to a journal.
-    After a restart it first repeats the rest of the order in the journal, and then continues in
-    order of arrival. It does not order records by their timestamps, so no
-    partition has to wait for another.
+    After a restart it first repeats the rest of the order in the journal, and then goes on.
+
+    Partitions of one log are read in order of arrival, in turns. It does not order their records by
+    time, so no partition has to wait for another.
+
+    With partitions of a second log, of labels, the records at hand are ordered by their times. If
+    both logs have much to read, as after a downtime, labels so come as long after their events as
+    when both were read live: reading in turns, labels would come before their events, or events
+    would wait in masses. A partition that has no unread record is never waited for, nor is one
+    whose broker is away. One that has unread records, of which none was fetched yet, is waited for,
+    2 seconds at most. In a run that keeps up, all records at hand are returned at once.
 
     Parameters
     ----------
     inputs
-        The partitions, each opened at its position.
+        The partitions, each opened at its position. Those of labels, which have negative numbers,
+        come last; of equal times, the event comes first.
     journal
         Where to keep the order. None: the order is not kept, so the run can't be resumed.
     again
         Runs in the journal after the positions of the inputs, to be repeated.
+    time_of
+        Returns the time of a record, in POSIX seconds; None: unknown. By default when it was
+        written. Used only with labels.
+
+    Attributes
+    ----------
+    partitions : tuple of int
+        Partitions of the first log.
+    labels : LogPartitions or None
+        Those of the log of labels; None: there is none.
 
     """
 
     def __init__(
-        self, inputs: Sequence[Log], journal: Journal | None = None, again: Iterable[Run] = ()
+        self,
+        inputs: Sequence[Log],
+        journal: Journal | None = None,
+        again: Iterable[Run] = (),
+        time_of: Callable[[Record], float | None] | None = None,
     ) -> None:
         self._inputs = {log.partitions[0]: log for log in inputs}
         self._journal = journal
         self._again = deque(run for run in again if run.partition in self._inputs)
-        self._read_ahead: dict[int, deque[Record]] = {p: deque() for p in self._inputs}
+        time_of = time_of or _written
+        self._read_ahead = {p: _ReadAhead(time_of) for p in self._inputs}
         self._turn = deque(self._inputs)
         self._positions = {
             partition: log.positions[partition] for partition, log in self._inputs.items()
         }
-        self.partitions = tuple(self._inputs)
+        self._missing_since: dict[int, float] = {}
+        self._events = LogPartitions([log for p, log in self._inputs.items() if p >= 0])
+        labels = [log for p, log in self._inputs.items() if p < 0]
+        self.labels = LogPartitions(labels) if labels else None
+        self.partitions = tuple(p for p in self._inputs if p >= 0)
 
     @property
     def stream(self) -> str:
-        """Name of the log."""
-        return self._first.stream
+        """Name of the first log."""
+        return self._events.stream
 
     @property
     def topic_id(self) -> str | None:
-        """Id of the topic."""
-        return self._first.topic_id
+        """Id of its topic."""
+        return self._events.topic_id
 
     @property
     def n_partitions(self) -> int:
-        """Number of partitions of the topic."""
-        return self._first.n_partitions
+        """Number of partitions of its topic."""
+        return self._events.n_partitions
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """Offset after the last record that was returned, by partition."""
+        """Offset after the last record that was returned, by partition of both logs."""
         return dict(self._positions)
 
     @property
     def ends(self) -> Mapping[int, int]:
-        """Offset after the last known record, by partition."""
+        """Offset after the last known record, by partition of both logs."""
         return {partition: log.ends[partition] for partition, log in self._inputs.items()}
 
     @property
@@ -77,25 +109,36 @@ class Sequencer:
         """Whether all records of all partitions were returned."""
         return (
             not self._again
-            and not any(self._read_ahead.values())
+            and not any(ahead.records for ahead in self._read_ahead.values())
             and all(log.exhausted for log in self._inputs.values())
         )
 
     @property
     def lag(self) -> int | None:
-        """Sum of the partitions' lags; None if one is unknown. Safe from any thread."""
-        lags = [log.lag for log in self._inputs.values()]
-        ahead = sum(len(records) for records in self._read_ahead.values())
-        return None if None in lags else sum(lag or 0 for lag in lags) + ahead
+        """Sum of the lags of the first log's partitions; None if one is unknown.
+
+        Safe from any thread.
+        """
+        return self._lag(self._events)
+
+    @property
+    def labels_lag(self) -> int | None:
+        """The same of the log of labels; None, too, if there is none."""
+        return None if self.labels is None else self._lag(self.labels)
 
     @property
     def connected(self) -> bool:
-        """Whether all partitions are connected. Safe from any thread."""
-        return all(log.connected for log in self._inputs.values())
+        """Whether all partitions of the first log are connected. Safe from any thread."""
+        return self._events.connected
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records after up to `timeout` seconds; the journal has their order."""
-        return self._repeated(timeout) if self._again else self._arrived(timeout)
+        if self._again:
+            return self._repeated(timeout)
+        records = self._by_time(timeout) if self.labels else self._in_turns(timeout)
+        if records and self._journal is not None:
+            self._journal.sync()
+        return records
 
     def stop_here(self) -> None:
         """End the stream here: `exhausted` becomes True."""
@@ -110,47 +153,182 @@ class Sequencer:
             for log in self._inputs.values():
                 stack.callback(log.close)
 
-    @property
-    def _first(self) -> Log:
-        return next(iter(self._inputs.values()))
+    def _lag(self, logs: "LogPartitions") -> int | None:
+        lag = logs.lag
+        ahead = sum(len(self._read_ahead[p].records) for p in logs.partitions)
+        return None if lag is None else lag + ahead
 
     def _repeated(self, timeout: float) -> list[Record]:
-        """Return records of the next run in the journal."""
-        partition, end = self._again[0]
-        log, ahead = self._inputs[partition], self._read_ahead[partition]
-        if not ahead and log.positions[partition] < end:
-            ahead.extend(log.poll(timeout))
-        records = []
-        while ahead and ahead[0].offset < end:
-            records.append(ahead.popleft())
-        if ahead or log.positions[partition] >= end or log.exhausted:
+        """Return records of the next runs in the journal."""
+        records: list[Record] = []
+        while self._again and len(records) < _LONGEST_RUN:
+            partition, end = self._again[0]
+            log, ahead = self._inputs[partition], self._read_ahead[partition]
+            if not ahead.records and log.positions[partition] < end:
+                self._fetch(partition, 0.0 if records else timeout)
+            taken = ahead.take_before(end)
+            self._move_behind(taken)
+            records += taken
+            if not (ahead.records or log.positions[partition] >= end or log.exhausted):
+                break  # the rest of the run is still to be fetched
             self._again.popleft()
-        self._move_behind(records)
         return records
 
-    def _arrived(self, timeout: float) -> list[Record]:
-        """Return records that have arrived, once the journal has their order."""
+    def _in_turns(self, timeout: float) -> list[Record]:
+        """Return records that have arrived, and write their order to the journal."""
         deadline = monotonic() + timeout
         records = [record for _ in self._inputs for record in self._next_run(0.0)]
         while not records and not self.exhausted and (left := deadline - monotonic()) > 0:
             records = self._next_run(min(left, _WAIT_SECONDS))
-        if records and self._journal is not None:
-            self._journal.sync()
         return records
 
     def _next_run(self, timeout: float) -> list[Record]:
         """Return the next records of the partition whose turn it is."""
-        self._turn.rotate(-1)
-        partition = self._turn[0]
+        partition = self._next_turn()
         ahead = self._read_ahead[partition]
-        if not ahead:
-            ahead.extend(self._inputs[partition].poll(timeout))
-        records = [ahead.popleft() for _ in range(min(len(ahead), _LONGEST_RUN))]
-        if records and self._journal is not None:
-            self._journal.append(Run(partition, records[-1].offset + 1))
-        self._move_behind(records)
+        if not ahead.records:
+            self._fetch(partition, timeout)
+        return self._take([(partition, min(len(ahead.records), _LONGEST_RUN))])
+
+    def _by_time(self, timeout: float) -> list[Record]:
+        """Return records that have arrived, by time, and write their order to the journal."""
+        deadline = monotonic() + timeout
+        while True:
+            for partition, ahead in self._read_ahead.items():
+                if not ahead.records:
+                    self._fetch(partition, 0.0)
+            missing = self._missing()
+            records = [] if missing else self._take(self._runs_by_time())
+            left = deadline - monotonic()
+            if records or self.exhausted or left <= 0:
+                return records
+            partition = missing[0] if missing else self._next_turn()
+            if not self._read_ahead[partition].records:
+                self._fetch(partition, min(left, _WAIT_SECONDS))
+
+    def _missing(self) -> list[int]:
+        """Return the partitions to wait for: they have unread records and none was fetched."""
+        now = monotonic()
+        found = []
+        for partition, log in self._inputs.items():
+            if self._read_ahead[partition].records or not _has_more(log):
+                self._missing_since.pop(partition, None)
+            elif now - self._missing_since.setdefault(partition, now) < _PATIENCE_SECONDS:
+                found.append(partition)
+        return found
+
+    def _runs_by_time(self) -> list[tuple[int, int]]:
+        """Return partitions and how many of their next records are taken, in order."""
+        waiting = [p for p, ahead in self._read_ahead.items() if ahead.records]
+        if len(waiting) < 2:
+            return [(p, len(self._read_ahead[p].records)) for p in waiting]
+        times = [self._read_ahead[p].times() for p in waiting]
+        more = [_has_more(self._inputs[p]) for p in waiting]
+        return [(waiting[number], count) for number, count in runs_by_time(times, more)]
+
+    def _take(self, runs: Sequence[tuple[int, int]]) -> list[Record]:
+        """Return the next records of these partitions, once they are in the journal."""
+        records: list[Record] = []
+        written: list[Run] = []
+        for partition, count in runs:
+            if taken := self._read_ahead[partition].take(count):
+                written.append(Run(partition, taken[-1].offset + 1))
+                self._move_behind(taken)
+                records += taken
+        if written and self._journal is not None:
+            self._journal.append(*written)
         return records
+
+    def _fetch(self, partition: int, timeout: float) -> None:
+        self._read_ahead[partition].records.extend(self._inputs[partition].poll(timeout))
+
+    def _next_turn(self) -> int:
+        self._turn.rotate(-1)
+        return self._turn[0]
 
     def _move_behind(self, records: Sequence[Record]) -> None:
         if records:
             self._positions[records[0].partition] = records[-1].offset + 1
+
+
+class LogPartitions:
+    """What is common to the partitions of one log.
+
+    Parameters
+    ----------
+    logs
+        The partitions, at least one.
+
+    """
+
+    def __init__(self, logs: Sequence[Log]) -> None:
+        self._logs = logs
+        self.partitions = tuple(log.partitions[0] for log in logs)
+
+    @property
+    def stream(self) -> str:
+        """Name of the log."""
+        return self._logs[0].stream
+
+    @property
+    def topic_id(self) -> str | None:
+        """Id of the topic."""
+        return self._logs[0].topic_id
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions of the topic."""
+        return self._logs[0].n_partitions
+
+    @property
+    def lag(self) -> int | None:
+        """Sum of the partitions' lags; None if one is unknown. Safe from any thread."""
+        lags = [log.lag for log in self._logs]
+        return None if None in lags else sum(lag or 0 for lag in lags)
+
+    @property
+    def connected(self) -> bool:
+        """Whether all partitions are connected. Safe from any thread."""
+        return all(log.connected for log in self._logs)
+
+
+class _ReadAhead:
+    """Records of a partition that were fetched but not returned yet."""
+
+    def __init__(self, time_of: Callable[[Record], float | None]) -> None:
+        self.records: deque[Record] = deque()
+        self._time_of = time_of
+        self._times: deque[float] = deque()  # of the first records
+        self._last = float("-inf")
+
+    def times(self) -> list[float]:
+        """Return the times of the records; an unknown one is that of the record before."""
+        for index in range(len(self._times), len(self.records)):
+            time = self._time_of(self.records[index])
+            self._last = self._last if time is None else time
+            self._times.append(self._last)
+        return list(self._times)
+
+    def take(self, count: int) -> list[Record]:
+        """Remove and return the next records."""
+        for _ in range(min(count, len(self._times))):
+            self._times.popleft()
+        return [self.records.popleft() for _ in range(count)]
+
+    def take_before(self, end: int) -> list[Record]:
+        """Remove and return the next records with offsets before `end`."""
+        count = 0
+        for record in self.records:
+            if record.offset >= end:
+                break
+            count += 1
+        return self.take(count)
+
+
+def _has_more(log: Log) -> bool:
+    """Whether a partition has records to fetch, as far as is known."""
+    return bool(log.lag) and log.connected and not log.exhausted
+
+
+def _written(record: Record) -> float | None:
+    return record.timestamp

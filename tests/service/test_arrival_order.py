@@ -101,6 +101,7 @@ def test_a_log_that_lost_its_end(folder, caplog):
 def test_stored_snapshots_let_runs_go(folder, monkeypatch):
     """Once newer snapshots are stored, the journal forgets runs that only older ones needed."""
     monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 0)
+    monkeypatch.setattr("iln_stream.streams.journal._GROWTH", 0)
     resumed = header({0: 300, 1: 200})
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)

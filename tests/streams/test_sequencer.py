@@ -160,3 +160,104 @@ def test_nothing_to_read(timeout):
 
     sequencer = Sequencer([Waiting(0, [], random.Random(1)), Waiting(1, [], random.Random(2))])
     assert sequencer.poll(timeout) == []
+
+
+class Timed(Partition):
+    """A partition whose records have times, and arrive as many at once as `batch` says."""
+
+    def __init__(self, partition, times, batch=10**9, begin=0):
+        super().__init__(partition, range(len(times)), random.Random(1), begin)
+        self._times, self._batch = times, batch
+        self.n_polls = 0
+
+    def poll(self, timeout):
+        self.n_polls += 1
+        taken, self._offsets = self._offsets[: self._batch], self._offsets[self._batch :]
+        if taken:
+            self._position = taken[-1] + 1
+        return [Record(o, b"", self.partitions[0], self._times[o]) for o in taken]
+
+
+def joined(n=3_000, delay=100.5, batches=(700, 150)):
+    """Return an hour of events and their labels, each `delay` after its event."""
+    times = [float(number) for number in range(n)]
+    return [Timed(0, times, batches[0]), Timed(-1, [t + delay for t in times], batches[1])]
+
+
+def test_labels_come_after_their_events_by_time():
+    """On a backlog each label comes as long after its event as when both were read live."""
+    taken = read(Sequencer(joined()))
+    time = {0: 0.0, -1: 100.5}
+    times = [time[partition] + offset for partition, offset in taken]
+    assert times == sorted(times)
+    assert len(taken) == 6_000
+
+
+def test_nothing_waits_for_a_partition_without_records():
+    """Records of one log come at once while the other has none."""
+
+    class Empty(Timed):
+        exhausted = False
+
+    for parts in ([Timed(0, [1.0, 2.0]), Empty(-1, [])], [Empty(0, []), Timed(-1, [1.0, 2.0])]):
+        assert len(Sequencer(parts).poll(0.0)) == 2
+
+
+def test_a_log_whose_broker_is_away_is_not_waited_for():
+    """Events go on while the labels' broker is away, and labels follow when it is back."""
+    events, labels = Timed(0, [1.0, 2.0]), Timed(-1, [1.5, 2.5])
+    labels.connected, at_hand, labels._offsets = False, labels._offsets, [0]
+    labels.poll = lambda timeout: []
+    sequencer = Sequencer([events, labels])
+    assert [r.partition for r in sequencer.poll(0.0)] == [0, 0]
+    assert (sequencer.connected, sequencer.labels.connected) == (True, False)
+    del labels.poll
+    labels.connected, labels._offsets = True, at_hand
+    assert [r.partition for r in sequencer.poll(0.0)] == [-1, -1]
+
+
+def test_records_that_are_not_fetched_yet_are_waited_for_a_while(monkeypatch):
+    """A partition with unread records that never come is waited for only so long."""
+    monkeypatch.setattr("iln_stream.streams.sequencer._PATIENCE_SECONDS", 0.2)
+    events, labels = Timed(0, [1.0, 2.0]), Timed(-1, [1.5])
+    labels.poll = lambda timeout: []
+    sequencer = Sequencer([events, labels])
+    assert sequencer.poll(0.05) == []
+    assert [r.partition for r in sequencer.poll(10.0)] == [0, 0]
+
+
+def test_two_logs(tmp_path):
+    """Positions are of both logs; partitions and lag of the first, beside those of the labels."""
+    sequencer = Sequencer(joined(n=5))
+    assert (sequencer.partitions, sequencer.labels.partitions) == ((0,), (-1,))
+    assert (sequencer.lag, sequencer.labels_lag) == (5, 5)
+    read(sequencer)
+    assert sequencer.positions == {0: 5, -1: 5}
+    assert Sequencer(inputs(1, (5, 6))).labels_lag is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), learned=st.integers(0, 300))
+def test_a_restart_repeats_the_order_of_two_logs(tmp_path_factory, seed, learned):
+    """After a kill, the order of events and labels is repeated, whatever is at hand by then."""
+    rng = random.Random(seed)
+
+    def parts(positions):
+        made = joined(n=150, delay=20.5, batches=(rng.randint(1, 60), rng.randint(1, 60)))
+        for each in made:
+            begin = positions.get(each.partitions[0], 0)
+            each._offsets = [o for o in each._offsets if o >= begin]
+            each._position = begin
+        return made
+
+    path = tmp_path_factory.mktemp("journal") / "0.journal"
+    sequencer = Sequencer(parts({}), Journal(path, []), time_of=lambda _: rng.random())
+    handed_out = read(sequencer, at_most=learned)
+    sequencer.close()
+    saved = handed_out[: rng.randint(0, len(handed_out))]
+    positions = {}
+    for partition, offset in saved:
+        positions[partition] = offset + 1
+    again = read(Sequencer(parts(positions), None, after(read_journal(path), positions)))
+    assert again[: len(handed_out) - len(saved)] == handed_out[len(saved) :]
+    assert sorted(saved + again) == sorted((p, o) for p in (0, -1) for o in range(150))
