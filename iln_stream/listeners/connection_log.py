@@ -1,7 +1,7 @@
 """Logs when a source loses its broker and when it reconnects."""
 
 import logging
-from time import monotonic
+from time import monotonic, perf_counter
 
 from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, Step
@@ -32,7 +32,7 @@ class ConnectionLog(Listener):
         self._source = source
         self._description = description
         self._disconnected_since: float | None = None
-        self._due = 0.0  # by `time.perf_counter`, as `Step.ended`
+        self._due = perf_counter() + _SECONDS
 
     def on_step(self, step: Step) -> None:
         """Check whether the source has reconnected or, once a second, whether it is connected."""

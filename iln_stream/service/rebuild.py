@@ -90,7 +90,7 @@ def rebuild(
     if strangers := sorted(skip.keys() - set(partitions)):
         raise SettingsError(
             f"skip: {place(strangers[0])} is not learned; give one of "
-            f"{', '.join(map(place, partitions))}"
+            f"{', '.join(str(p) for p in partitions if p >= 0)}"
         )
     return [_rebuild_one(settings, stream, reader, until, skip) for reader in parts]
 

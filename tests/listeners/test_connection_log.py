@@ -1,6 +1,7 @@
 """`ConnectionLog`: one line at the start of an outage, and one at its end."""
 
 import re
+from time import perf_counter
 
 import pytest
 from support.list_source import ListSource
@@ -86,7 +87,15 @@ def test_each_outage_is_logged(source, log, caplog):
 
 
 def test_events_cost_nothing(source, log):
-    """While the broker is connected, records do not check the connection."""
+    """Records do not check the connection of a connected broker more than once a second."""
     for name in ("step", "letter", "repeat"):
         COMES[name](log)
     assert source.n_asked == 0
+
+
+def test_an_outage_while_other_partitions_keep_the_loop_busy(source, log, caplog):
+    """Events that go on do not hide for long that the broker of others is away."""
+    source.is_connected = False
+    ended = perf_counter() + 1.1
+    log.on_step(STEP._replace(ended=ended))
+    assert caplog.messages == ["the broker at h:9092 is unreachable; waiting"]

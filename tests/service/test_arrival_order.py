@@ -114,3 +114,21 @@ def test_stored_snapshots_let_runs_go(folder, monkeypatch):
     left = read_journal(folder.path / "000009.journal")
     assert Run(0, 500) not in left
     assert Run(1, 400) in left
+
+
+def test_a_learner_that_is_taken_over_has_its_order_repeated(folder, tmp_path):
+    """The order comes from the folder of the snapshot, which keeps it."""
+    older = SnapshotFolder(tmp_path / "older")
+    older.path.mkdir()
+    resumed = header({0: 300, 1: 0}, epoch=5)
+    older.write(Snapshot(resumed, {}))
+    Journal(older.path / "000005.journal", RUNS)
+    made = partitions(resumed.positions)
+    order = ArrivalOrder(folder, 1, resumed, made, keep=3, source=older)
+    records = []
+    while not order.source.exhausted:
+        records += [(each.partition, each.offset) for each in order.source.poll(0.01)]
+    order.source.close()
+    assert repeats(records, resumed.positions, RUNS[1:])
+    assert read_journal(folder.path / "000001.journal")[:4] == RUNS[1:]
+    assert (older.path / "000005.journal").exists()

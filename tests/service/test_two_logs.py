@@ -1,0 +1,322 @@
+"""Runs that join events with labels of a second log, both embedded."""
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from support.embedded_log import append, values
+from support.running_command import Command
+from support.saved_state import saved
+
+from iln_stream.cli.dead_letters import replay_letters
+from iln_stream.errors import IlnError, LostPlaceError, RefusedError
+from iln_stream.prequential import Listener, PendingEvents, PrequentialLoop, Step
+from iln_stream.service import (
+    Service,
+    Settings,
+    SettingsError,
+    build_decoder,
+    build_learner,
+    rebuild,
+    source_stream,
+    task_of,
+)
+from iln_stream.service.inputs import open_inputs
+from iln_stream.service.labels import build_label_log
+from iln_stream.service.readers import readers
+from iln_stream.snapshots import learner_state
+from iln_stream.state import pack
+from iln_stream.streams import NewRecord, Sequencer, read_journal
+from iln_stream.streams.sqlite import create_topic
+
+N, DELAY = 600, 60.5
+START = 1_700_000_000
+
+
+def event(number: int) -> NewRecord:
+    fields = {"order": number, "km": number % 7 / 7, "bags": number % 3, "at": START + number}
+    return NewRecord(json.dumps(fields).encode(), key=str(number))
+
+
+def label(number: int) -> NewRecord:
+    fields = {
+        "ref": str(number),
+        "minutes": number % 7 / 7 + number % 3,
+        "done": START + number + DELAY,
+        "courier": {"name": "Kim"},
+    }
+    return NewRecord(json.dumps(fields).encode(), key=str(number))
+
+
+def settings(path: Path, **more: Any) -> Settings:
+    given = {
+        "source": f"sqlite:{path}",
+        "labels": f"sqlite:{path}#labels",
+        "id_field": "order",
+        "time_field": "at",
+        "labels_settings": {"id_field": "ref", "target": "minutes", "time_field": "done"},
+        "pending_events": 200,
+        "predictions": f"sqlite:{path}#predictions",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})
+
+
+def arguments(given: Settings) -> Iterator[str]:
+    """The flags of these settings."""
+    for name in given.model_fields_set:
+        value = getattr(given, name)
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            yield flag if value else f"--no-{flag[2:]}"
+        elif value is not None:
+            yield from (flag, json.dumps(value) if isinstance(value, dict) else str(value))
+
+
+def fill(path: Path, begin: int = 0, end: int = N) -> None:
+    append(path, [event(number) for number in range(begin, end)])
+    append(path, [label(number) for number in range(begin, end)], "labels")
+
+
+def run(given: Settings) -> dict[str, int]:
+    """Run to the end; return counts of all learners together."""
+    service = Service(given)
+    service.run()
+    counted = [worker.watched for worker in service.workers]
+    return {
+        "events": sum(each.scores.n_events for each in counted),
+        "labelled": sum(each.scores.n_labelled for each in counted),
+        "dead_letters": sum(each.n_dead_letters for each in counted),
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the logs are."""
+    return tmp_path / "log.db"
+
+
+def test_a_backlog_is_joined_as_live(path: Path) -> None:
+    """Of a backlog no more events wait at once than did live, and each label is learned."""
+    fill(path)
+    waiting = round(DELAY + 1)
+    assert run(settings(path, pending_events=waiting)) == {
+        "events": N, "labelled": N, "dead_letters": 0,
+    }  # fmt: skip
+    assert saved(path.parent / "state", "log-events").header.positions == {0: N, -1: N}
+    sent = [json.loads(value) for value in values(path, "predictions")]
+    assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
+
+
+def test_one_learner_of_any_partitions(path: Path) -> None:
+    """One learner reads all partitions of both logs, however many each has."""
+    create_topic(path, "events", 3)
+    create_topic(path, "labels", 2)
+    fill(path)
+    assert run(settings(path)) == {"events": N, "labelled": N, "dead_letters": 0}
+    positions = saved(path.parent / "state", "log-events", "all").header.positions
+    assert positions.keys() == {0, 1, 2, -1, -2}
+    assert sum(positions.values()) == 2 * N
+
+
+def test_a_learner_of_each_partition(path: Path) -> None:
+    """Each learner reads the partition of labels that has the number of its events' partition."""
+    create_topic(path, "events", 2)
+    create_topic(path, "labels", 2)
+    fill(path)
+    counts = run(settings(path, learner_per="partition"))
+    assert counts == {"events": N, "labelled": N, "dead_letters": 0}
+    for number in (0, 1):
+        header = saved(path.parent / "state", "log-events", number).header
+        assert header.positions.keys() == {number, -1 - number}
+
+
+def test_unequal_partitions(path: Path) -> None:
+    """A learner per partition is refused if the logs have different numbers of partitions."""
+    create_topic(path, "events", 2)
+    create_topic(path, "labels", 3)
+    with pytest.raises(SettingsError, match=r"learner_per = 'partition'.* has 2 and .* 3: give"):
+        Service(settings(path, learner_per="partition"))
+
+
+def test_a_restart_makes_no_difference(path: Path) -> None:
+    """A run that resumes ends with the state and predictions of one that was not interrupted."""
+    fill(path, 0, 300)
+    run(settings(path))
+    fill(path, 300)
+    run(settings(path))
+    whole = path.with_name("whole.db")
+    for begin, end in ((0, 300), (300, N)):  # the same arrival
+        fill(whole, begin, end)
+        run(settings(whole, snapshots=str(whole.parent / "whole"), snapshot_keep=1))
+    one = saved(path.parent / "state", "log-events")
+    other = saved(whole.parent / "whole", "whole-events")
+    assert one.learner == other.learner
+    assert one.n_labelled == N
+
+
+@pytest.mark.parametrize("partitions", [(1, 1), (2, 3)])
+def test_kills(path: Path, partitions: tuple[int, int]) -> None:
+    """After kills the state is that of the order in which predictions were published first."""
+    rng = random.Random(str(partitions))
+    create_topic(path, "events", partitions[0])
+    create_topic(path, "labels", partitions[1])
+    often = {"snapshot_events": 50, "snapshot_seconds": 0.02, "snapshot_keep": 10_000}
+    given = settings(path, **often, stop_at_end=False, metrics_port=0)
+    n_events, n_labels = 0, 0
+    for _ in range(4):
+        with Command(path.parent, "run", *arguments(given)) as learner:
+            learner.wait_until_it_says("metrics at")
+            while n_events < N:
+                count = rng.randint(1, 60)
+                append(path, [event(n) for n in range(n_events, min(N, n_events + count))])
+                n_events = min(N, n_events + count)
+                count = rng.randint(1, 60)
+                late = [label(n) for n in range(n_labels, min(n_events, n_labels + count))]
+                append(path, late, "labels")
+                n_labels += len(late)
+                if rng.random() < 0.1:
+                    break
+                time.sleep(rng.uniform(0, 0.02))
+            learner.kill()
+    append(path, [event(n) for n in range(n_events, N)])
+    append(path, [label(n) for n in range(n_labels, N)], "labels")
+    assert run(settings(path, **often)) == {"events": N, "labelled": N, "dead_letters": 0}
+    name = 0 if partitions[0] == 1 else "all"
+    killed = saved(path.parent / "state", "log-events", name)
+    learner_state, predicted = uninterrupted(given, path.parent / "state" / f"log-events-{name}")
+    assert killed.learner == learner_state
+    sent = {
+        (each["partition"], each["offset"]): each["y_pred"]
+        for number in range(partitions[0])
+        for each in map(json.loads, values(path, "predictions", number))
+    }
+    assert sent == predicted
+
+
+def uninterrupted(
+    given: Settings, folder: Path
+) -> tuple[dict[str, bytes], dict[tuple[int, int], float]]:
+    """Return state and predictions of a loop that reads, at once, the whole order in the journal.
+
+    The journal has it all, as the first snapshot is kept.
+    """
+    given = given.model_copy(update={"stop_at_end": True})
+    stream = source_stream(given)
+    (reader,) = readers(given, stream)
+    (journal,) = folder.glob("*.journal")
+    inputs = open_inputs(given, stream, reader, lambda _: "earliest")
+    source = Sequencer(inputs, None, read_journal(journal))
+    learner = build_learner(given, reader.seed)
+    task = task_of(learner)
+    pending, labels = (
+        PendingEvents(learner, given.pending_events or 0),
+        build_label_log(given, task),
+    )
+    decoder, seen = build_decoder(given, stream, task), Predictions()
+    PrequentialLoop(
+        source, learner, [seen], task=task, pending=pending, decoder=decoder, labels=labels
+    ).run()
+    source.close()
+    arrays, text = pack(learner_state(learner, allow_pickle=False))
+    state = {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
+    return state, seen.y_pred
+
+
+class Predictions(Listener):
+    """Keeps the predictions by position."""
+
+    def __init__(self) -> None:
+        self.y_pred: dict[tuple[int, int], float] = {}
+
+    def on_step(self, step: Step) -> None:
+        if not step.late:
+            self.y_pred[step.partition, step.offset] = step.y_pred
+
+
+def test_a_recreated_log_of_labels(path: Path) -> None:
+    """A log of labels that was deleted and created again is noticed."""
+    other = path.with_name("labels.db")
+    more = {"labels": f"sqlite:{other}#labels"}
+    append(path, [event(number) for number in range(N)])
+    append(other, [label(number) for number in range(N)], "labels")
+    run(settings(path, **more))
+    for name in (other, other.with_name("labels.db-wal"), other.with_name("labels.db-shm")):
+        name.unlink(missing_ok=True)
+    append(other, [label(number) for number in range(N + 50)], "labels")
+    with pytest.raises(LostPlaceError, match="topic labels-labels, partition 0 was deleted and re"):
+        Service(settings(path, **more))
+    (positions,) = rebuild(settings(path, **more))
+    assert positions == {0: N, -1: 0}
+    append(path, [event(number) for number in range(N, N + 50)])
+    counts = run(settings(path, **more))
+    assert counts["events"] == N + 50
+
+
+def test_other_labels_are_refused(path: Path) -> None:
+    """A snapshot of a run with other labels, or other fields of them, is not resumed."""
+    fill(path)
+    run(settings(path))
+    append(path, [label(0)], "more")
+    for more in ({"labels": f"sqlite:{path}#more"}, {"labels_settings": {"id_field": "ref"}}):
+        with pytest.raises(RefusedError, match="saved with other settings: labels was"):
+            Service(settings(path, **more))
+
+
+def test_rebuild(path: Path) -> None:
+    """A rebuild learns both logs up to the snapshot; it can leave out a label."""
+    fill(path)
+    counts = run(settings(path))
+    before = saved(path.parent / "state", "log-events")
+    assert rebuild(settings(path)) == [{0: N, -1: N}]
+    assert saved(path.parent / "state", "log-events").learner == before.learner
+    rebuild(settings(path), skip={-1: [range(5, 6)]})
+    after = saved(path.parent / "state", "log-events")
+    assert (after.n_events, after.n_labelled) == (N, counts["labelled"] - 1)
+    with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition"):
+        rebuild(settings(path), until=5)
+
+
+def test_history_before_two_logs(path: Path) -> None:
+    """Events of files wait for labels in the log of labels."""
+    fill(path, 100)
+    append(path, [label(number) for number in range(90, 100)], "labels")
+    lines = [{**json.loads(event(n).value), **json.loads(label(n).value)} for n in range(100)]
+    for each in lines[90:]:
+        del each["minutes"]
+    file = path.with_name("history.jsonl")
+    file.write_text("\n".join(map(json.dumps, lines)))
+    fields = {"target": "minutes", "ignore": ["ref", "done", "courier"]}
+    more = {"warm_start": (str(file),), "warm_start_fields": fields, "start": "earliest"}
+    counts = run(settings(path, **more))
+    assert counts == {"events": N - 100, "labelled": N - 90, "dead_letters": 0}
+
+
+def test_dead_letters_of_labels(path: Path) -> None:
+    """A record that is no label is a dead letter with its log and partition, and is replayed
+    there."""
+    fill(path)
+    append(path, [b'{"ref": "1"}'], "labels")
+    assert run(settings(path))["dead_letters"] == 1
+    (letter,) = map(json.loads, values(path, "events-dead-letters"))
+    assert (letter["stream"], letter["partition"], letter["offset"]) == ("log-labels", 0, N)
+    assert "minutes: missing or null" in letter["reason"]
+    replay_letters(settings(path), "", again=False, console=Console())
+    assert values(path, "labels")[N:] == [b'{"ref": "1"}'] * 2
+
+
+def test_labels_that_are_all_wrong(path: Path) -> None:
+    """If the first records are labels that can't be read, the error names their log."""
+    create_topic(path, "events")
+    append(path, [b'{"id": 1}'] * 100, "labels")
+    with pytest.raises(IlnError, match="log-labels: none of the first 100 records could be learn"):
+        run(settings(path))
