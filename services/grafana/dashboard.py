@@ -381,6 +381,21 @@ LABELS = (
         Short,
         (Query(selected("iln_early_labels")),),
     ),
+    Graph(
+        "Lag of the labels",
+        "Offsets between the learner and the end of the log of labels at the last poll. Empty "
+        "without the setting labels.\n\nHealthy: near 0, with brief peaks. Rising: more is written "
+        "than learned; events wait for older labels, so the lag of the events rises, too.",
+        Short,
+        (Query(selected("iln_labels_lag")),),
+    ),
+    Graph(
+        "Labels connected",
+        "1 while the log of labels is connected, 0 while its broker is unreachable: events are "
+        "predicted, and none is learned. Empty without the setting labels.\n\nHealthy: 1.",
+        Short,
+        (Query(selected("iln_labels_connected")),),
+    ),
 )
 
 ALGORITHM_1 = (

@@ -16,7 +16,7 @@ from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.events import EnvelopeDecoder
-from iln_stream.listeners import HistoryProgress, Metrics, ModelMetrics
+from iln_stream.listeners import HistoryProgress, Metrics, ModelMetrics, label_metrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.mapping.registry import retries_metric
 from iln_stream.prequential import (
@@ -33,8 +33,9 @@ from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
 from iln_stream.service.details import build_details
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
-from iln_stream.streams import Record
+from iln_stream.streams import LabelPartition, Record, Sequencer
 from iln_stream.streams.river import RiverDatasetSource
+from iln_stream.streams.sqlite import SqliteLog, create_topic
 
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
@@ -144,11 +145,20 @@ def _loop(
         listeners.append(publisher)
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
+        metrics.export(watched.labels, label_metrics(_two_logs(folder / "log.db")))
     metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,
         details=build_details(settings, learner),
     )  # fmt: skip
+
+
+def _two_logs(path: Path) -> Sequencer:
+    """Return a source that joins events with a log of labels, both empty."""
+    create_topic(path, "events")
+    create_topic(path, "labels")
+    labels = LabelPartition(SqliteLog(path, "labels", "log-labels"))
+    return Sequencer([SqliteLog(path, "events", "log-events"), labels])
 
 
 def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:

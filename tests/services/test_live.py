@@ -38,6 +38,7 @@ OF_SOME = {
         key: {"healthy", "classifier"}
         for key in ("iln_inputs_hashed_total", "iln_hashed_names", "iln_hashed_cells_occupied")
     },
+    **{key: {"healthy"} for key in ("iln_labels_connected", "iln_labels_lag")},
     **{key: {"classifier"} for key in ("iln_running_accuracy", "iln_windowed_accuracy")},
     **{key: {"classifier"} for key in ("iln_windowed_roc_auc", "iln_windowed_pr_auc")},
     **{key: {"classifier"} for key in ("iln_windowed_brier", "iln_windowed_calibration_error")},
@@ -117,6 +118,8 @@ TYPES = {
     "iln_estimate_variance": "gauge",
     "iln_events_total": "counter",
     "iln_labelled_events_total": "counter",
+    "iln_labels_connected": "gauge",
+    "iln_labels_lag": "gauge",
     "iln_last_progress_timestamp_seconds": "gauge",
     "iln_running_loss": "gauge",
     "iln_running_mae": "gauge",
