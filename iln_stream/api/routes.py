@@ -87,7 +87,7 @@ class Routes(NamedTuple):
                 **_version(name, predictor),
                 "learner": published.name,
                 "task": published.task,
-                "positions": {str(p): offset for p, offset in published.positions.items()},
+                "positions": {str(p): at for p, at in published.positions.items() if p >= 0},
                 "published_at": published.published_at,
                 "inputs": predictor.inputs(),
             }

@@ -34,7 +34,8 @@ class Step(NamedTuple):
     Parameters
     ----------
     partition, offset
-        Position of the record in its stream.
+        Position of the record in its stream. In a second log, of labels, the partition is negative
+        (see `streams.label_partition`).
     event_id
         The sender's id of the event, if any.
     time

@@ -41,6 +41,9 @@ CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_ev
 """The settings that, with the log, determine a learner's state."""
 
 
+LABELS = "labels"
+"""Entry of a configuration that describes the log of labels, if there is one."""
+
 HISTORY = "history"
 """Entry of a configuration that describes the files that were learned before the log."""
 
@@ -48,12 +51,11 @@ HISTORY = "history"
 def configuration(settings: Settings, history: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings that determine a learner's state, and the history that it learned."""
     chosen = {name: getattr(settings, name) for name in CONFIGURATION}
-    # None, too, in snapshots of releases without class weights or a log of labels.
+    # None, too, in snapshots of releases without class weights.
     found = {
         **chosen,
         "class_weights": settings.class_weights or None,
         "fields": described(settings),
-        "labels": described_labels(settings),
     }
     # Only those that are not the default: snapshots of releases without them have no entry.
     found |= {
@@ -61,6 +63,8 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
         for name in LATE_SETTINGS
         if (value := getattr(settings, name)) != Settings.model_fields[name].default
     }
+    if (labels := described_labels(settings)) is not None:
+        found[LABELS] = labels
     return found if history is None else {**found, HISTORY: history}
 
 
@@ -295,7 +299,7 @@ class Recovery:
 
     def _check(self, header: Header) -> None:
         """Refuse a snapshot of other settings; warn if library versions differ."""
-        ours = configuration(self._settings)
+        ours = {LABELS: None, **configuration(self._settings)}
         here = f"snapshots: {self._from.path}"
         events = [partition for partition in header.positions if partition >= 0]
         if header.stream != self._stream.name or not set(events) <= set(self._reader.partitions):

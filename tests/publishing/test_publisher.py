@@ -89,8 +89,9 @@ def test_header(path):
         publisher.on_step(step(learner, 10, y=None))
         publisher.on_dead_letter(DeadLetter.of("events", 1, 20, b"", "broken"))
         publisher.on_repeat(1, 21)
+        publisher.on_dead_letter(DeadLetter.of("labels", 2, 30, b"", "broken"))
     header = version_at(path)
-    assert header.positions == {0: 11, 1: 22}
+    assert header.positions == {0: 11, 1: 22, -3: 31}
     assert (header.n_learned, header.task, header.learner) == (77, "regression", "mine")
     assert (header.stream, header.topic_id, header.configuration) == ("events", "t", "c")
 

@@ -3,13 +3,57 @@
 import pytest
 from support.kafka_topics import create_topic
 
-from iln_stream.service import Settings, source_stream
+from iln_stream.service import Settings, SettingsError, source_stream
 from iln_stream.service.readers import Reader, readers, seed_of
+from iln_stream.streams.sqlite import create_topic as create_embedded_topic
 
 
 def of(**values):
     settings = Settings.load(**{"source": "kafka", "seed": 7, **values})
     return readers(settings, source_stream(settings))
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Return settings of embedded logs of events and labels, with so many partitions."""
+
+    def make(n_events, n_labels, **values):
+        path = tmp_path / "log.db"
+        create_embedded_topic(path, "events", n_events)
+        create_embedded_topic(path, "labels", n_labels)
+        address = f"sqlite:{path}"
+        return of(source=address, labels=f"{address}#labels", pending_events=9, **values)
+
+    return make
+
+
+def test_one_learner_reads_all_labels(logs):
+    """One learner reads all partitions of labels, whatever it reads of the events."""
+    assert logs(3, 2) == [Reader("all", (0, 1, 2), 7, (-1, -2))]
+
+
+def test_one_partition_of_events(logs):
+    """The learner of a single partition reads all labels, as they may be keyed otherwise."""
+    assert logs(2, 2, partitions="1")[0].labels == (-1, -2)
+
+
+def test_labels_per_partition(logs):
+    """With a learner per partition each reads the labels in the partition of its number."""
+    found = logs(2, 2, learner_per="partition")
+    assert [(each.all_partitions, each.name) for each in found] == [((0, -1), "0"), ((1, -2), "1")]
+
+
+def test_labels_of_one_of_the_partitions(logs):
+    """So does one that reads only some of the partitions."""
+    (reader,) = logs(2, 2, learner_per="partition", partitions="1")
+    assert reader.all_partitions == (1, -2)
+
+
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_labels_with_another_number_of_partitions(logs, n_labels):
+    """With a learner per partition the numbers must be equal, or a label is in another one."""
+    with pytest.raises(SettingsError, match=r"learner_per = 'partition': .*give both topics as"):
+        logs(2, n_labels, learner_per="partition")
 
 
 def test_file():

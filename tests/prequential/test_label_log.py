@@ -1,0 +1,64 @@
+"""`LabelLog`: records of a second log, of labels, in the loop."""
+
+from support.list_source import ListSource
+
+from iln_stream.events import Example, MalformedError
+from iln_stream.prequential import (
+    LabelLog,
+    LateLabels,
+    LatePolicy,
+    Listener,
+    PrequentialLoop,
+    Regression,
+)
+from iln_stream.streams import Record, label_partition
+
+
+class Heard(Listener):
+    """Keeps what comes of the records."""
+
+    def __init__(self):
+        self.steps, self.letters = [], []
+
+    def on_step(self, step):
+        self.steps.append((step.partition, step.late, step.y))
+
+    def on_dead_letter(self, letter):
+        self.letters.append((letter.stream, letter.partition, letter.offset))
+
+
+class Zero:
+    """Predicts 0 and learns nothing."""
+
+    def predict_one(self, x):
+        return 0.0
+
+    def learn_one(self, x, y):
+        pass
+
+
+def number_as_text(payload, written):
+    """Decode the label of the event of id `a`."""
+    try:
+        return Example(None, float(payload), "a", written)
+    except ValueError:
+        raise MalformedError("y: expected a number") from None
+
+
+def test_labels_of_a_log_of_their_own():
+    """Records of partitions below 0 are labels of another log, in its own form; dead letters name
+    this log and its partition."""
+    labels = label_partition(1)
+    records = [
+        Record(0, b'{"x": {"a": 1}, "id": "a"}', 2),
+        Record(0, b"3.5", labels),
+        Record(1, b"?", labels),
+        Record(1, b"3.5", 2),
+    ]
+    heard, task = Heard(), Regression()
+    PrequentialLoop(
+        ListSource(records), Zero(), [heard], task=task, late=LateLabels(LatePolicy(10), task),
+        labels=LabelLog("labels", number_as_text),
+    ).run()  # fmt: skip
+    assert heard.steps == [(2, False, None), (labels, True, 3.5)]
+    assert heard.letters == [("labels", 1, 1), ("list", 2, 1)]
