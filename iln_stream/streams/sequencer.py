@@ -18,6 +18,10 @@ _WAIT_SECONDS = 0.02
 _PATIENCE_SECONDS = 2.0
 """Longest wait for records that a partition is known to have, before others go on without it."""
 
+_PATIENCE_FOR_LABELS = 0.2
+"""The same for labels, once some were fetched: predictions should not wait for an open transaction,
+whose records count as unread."""
+
 
 class Sequencer:
     """Reads several partitions as one stream, and keeps the order in which it returned records.
@@ -33,7 +37,8 @@ class Sequencer:
     when both were read live: reading in turns, labels would come before their events, or events
     would wait in masses. A partition that has no unread record is never waited for, nor is one
     whose broker is away. One that has unread records, of which none was fetched yet, is waited for,
-    2 seconds at most. In a run that keeps up, all records at hand are returned at once.
+    2 seconds at most; after the start, labels 0.2 seconds. In a run that keeps up, all records at
+    hand are returned at once.
 
     Parameters
     ----------
@@ -213,9 +218,14 @@ class Sequencer:
         for partition, log in self._inputs.items():
             if self._read_ahead[partition].records or not _has_more(log):
                 self._missing_since.pop(partition, None)
-            elif now - self._missing_since.setdefault(partition, now) < _PATIENCE_SECONDS:
+            elif now - self._missing_since.setdefault(partition, now) < self._patience(partition):
                 found.append(partition)
         return found
+
+    def _patience(self, partition: int) -> float:
+        """Return how long to wait for a partition."""
+        is_new = partition >= 0 or not self._read_ahead[partition].was_filled
+        return _PATIENCE_SECONDS if is_new else _PATIENCE_FOR_LABELS
 
     def _runs_by_time(self) -> list[tuple[int, int]]:
         """Return partitions and how many of their next records are taken, in order."""
@@ -240,7 +250,9 @@ class Sequencer:
         return records
 
     def _fetch(self, partition: int, timeout: float) -> None:
-        self._read_ahead[partition].records.extend(self._inputs[partition].poll(timeout))
+        ahead = self._read_ahead[partition]
+        ahead.records.extend(self._inputs[partition].poll(timeout))
+        ahead.was_filled = ahead.was_filled or bool(ahead.records)
 
     def _next_turn(self) -> int:
         self._turn.rotate(-1)
@@ -297,6 +309,7 @@ class _ReadAhead:
 
     def __init__(self, time_of: Callable[[Record], float | None]) -> None:
         self.records: deque[Record] = deque()
+        self.was_filled = False
         self._time_of = time_of
         self._times: deque[float] = deque()  # of the first records
         self._last = float("-inf")

@@ -267,7 +267,12 @@ def test_other_labels_are_refused(path: Path) -> None:
     fill(path)
     run(settings(path))
     append(path, [label(0)], "more")
-    for more in ({"labels": f"sqlite:{path}#more"}, {"labels_settings": {"id_field": "ref"}}):
+    others: list[dict[str, Any]] = [
+        {"labels": f"sqlite:{path}#more"},
+        {"labels_settings": {"id_field": "ref"}},
+        {"labels": None, "labels_settings": {}},
+    ]
+    for more in others:
         with pytest.raises(RefusedError, match="saved with other settings: labels was"):
             Service(settings(path, **more))
 

@@ -226,6 +226,17 @@ def test_records_that_are_not_fetched_yet_are_waited_for_a_while(monkeypatch):
     assert [r.partition for r in sequencer.poll(10.0)] == [0, 0]
 
 
+def test_events_hardly_wait_for_labels_in_an_open_transaction(monkeypatch):
+    """Once labels were fetched, events do not wait long for more that are not committed."""
+    monkeypatch.setattr("iln_stream.streams.sequencer._PATIENCE_SECONDS", 1e9)
+    events, labels = Timed(0, [1.0, 2.0, 3.0], batch=2), Timed(-1, [1.5, 9.0], batch=1)
+    sequencer = Sequencer([events, labels])
+    first = sequencer.poll(0.0)
+    assert [(r.partition, r.offset) for r in first] == [(0, 0), (-1, 0)]
+    labels.poll = lambda timeout: []
+    assert [(r.partition, r.offset) for r in sequencer.poll(60.0)] == [(0, 1)]
+
+
 def test_two_logs(tmp_path):
     """Positions are of both logs; partitions and lag of the first, beside those of the labels."""
     sequencer = Sequencer(joined(n=5))
