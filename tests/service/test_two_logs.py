@@ -15,7 +15,7 @@ from support.saved_state import saved
 
 from iln_stream.cli.dead_letters import replay_letters
 from iln_stream.errors import IlnError, LostPlaceError, RefusedError
-from iln_stream.prequential import Listener, PendingEvents, PrequentialLoop, Step
+from iln_stream.prequential import LateLabels, Listener, PrequentialLoop, Step
 from iln_stream.service import (
     Service,
     Settings,
@@ -28,6 +28,7 @@ from iln_stream.service import (
 )
 from iln_stream.service.inputs import open_inputs
 from iln_stream.service.labels import build_label_log
+from iln_stream.service.loop_state import late_policy
 from iln_stream.service.readers import readers
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
@@ -218,14 +219,12 @@ def uninterrupted(
     source = Sequencer(inputs, None, read_journal(journal))
     learner = build_learner(given, reader.seed)
     task = task_of(learner)
-    pending, labels = (
-        PendingEvents(learner, given.pending_events or 0),
-        build_label_log(given, task),
-    )
-    decoder, seen = build_decoder(given, stream, task), Predictions()
+    policy, seen = late_policy(given, task), Predictions()
+    assert policy is not None
     PrequentialLoop(
-        source, learner, [seen], task=task, pending=pending, decoder=decoder, labels=labels
-    ).run()
+        source, learner, [seen], task=task, late=LateLabels(policy, task),
+        decoder=build_decoder(given, stream, task), labels=build_label_log(given, task),
+    ).run()  # fmt: skip
     source.close()
     arrays, text = pack(learner_state(learner, allow_pickle=False))
     state = {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
