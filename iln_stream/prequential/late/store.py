@@ -74,7 +74,7 @@ class PendingStore:
     >>> from iln_stream.prequential.late import Pending, PendingStore
     >>> store = PendingStore()
     >>> for name, a in (("e1", 1.0), ("e2", 2.0)):
-    ...     store.add(name, Pending({"a": a}, 0.5, None, 0, 17))
+    ...     _ = store.add(name, Pending({"a": a}, 0.5, None, 0, 17))
     >>> store.remove("e1")
     >>> store.get("e2").x, store.oldest(), len(store)
     ({'a': 2.0}, ('e2', None), 1)
