@@ -55,18 +55,33 @@ class HashingLearner(EngineLearner, Generic[E]):
         """Learn that y is the label of x."""
 
     @abstractmethod
-    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
-        """Learn an event with hashed categories, x before it was divided."""
+    def _learn_hashed(
+        self, event: Divided, x: Mapping[Any, float], y: Any, seen: Any = None
+    ) -> None:
+        """Learn an event with hashed categories, x before it was divided.
 
-    def _learn_event(self, x: Mapping[Any, float], y: Any) -> None:
-        """Learn that y, valid for the engine, is the label of x."""
+        `seen` is what the engine and the effects predicted, if other labels came since.
+        """
+
+    def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any) -> None:
+        """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
         with self._turn:
+            engine: Any = self._engine
+            self._learn_event(x, y, engine.tokens.read(token))
+
+    def _learn_event(self, x: Mapping[Any, float], y: Any, seen: Any = None) -> None:
+        """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`."""
+        with self._turn:
+            engine: Any = self._engine
+            if seen is not None and seen.n == engine.n:
+                seen = None  # nothing was learned since, so what was seen can be computed again
             event = self._with_hashed(x)
-            if event is None:
-                engine: Any = self._engine
-                engine.learn(x, y)
+            if event is not None:
+                self._learn_hashed(event, x, y, seen)
+            elif seen is not None:
+                engine.learn_late(x, seen, y)
             else:
-                self._learn_hashed(event, x, y)
+                engine.learn(x, y)
             self._last_look = None
             if self._beginning is not None:
                 self._remember(x, y)
