@@ -67,21 +67,22 @@ class HashingLearner(EngineLearner, Generic[E]):
         """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
         with self._turn:
             engine: Any = self._engine
-            self._learn_event(x, y, engine.tokens.read(token))
+            seen = engine.tokens.read(token)
+            # If nothing was learned since, what was seen can be computed again.
+            self._learn_event(x, y, None if seen.n == engine.n else seen)
 
     def _learn_event(self, x: Mapping[Any, float], y: Any, seen: Any = None) -> None:
         """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`."""
         with self._turn:
-            engine: Any = self._engine
-            if seen is not None and seen.n == engine.n:
-                seen = None  # nothing was learned since, so what was seen can be computed again
             event = self._with_hashed(x)
-            if event is not None:
-                self._learn_hashed(event, x, y, seen)
-            elif seen is not None:
-                engine.learn_late(x, seen, y)
+            if event is None:
+                engine: Any = self._engine
+                if seen is None:
+                    engine.learn(x, y)
+                else:
+                    engine.learn_late(x, seen, y)
             else:
-                engine.learn(x, y)
+                self._learn_hashed(event, x, y, seen)
             self._last_look = None
             if self._beginning is not None:
                 self._remember(x, y)

@@ -76,8 +76,9 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
 
-    Experts on the last targets assume that each label arrives before the next prediction; if labels
-    are late, these experts lose their weight.
+    Experts on the last targets assume that each label arrives before the next prediction. If labels
+    are late, predict with `predict_token` and learn with `learn_token`: experts then learn from the
+    targets that were the last ones at the prediction, and intervals keep their coverage.
 
     Time and memory per event are bounded: O(R^2) for R = 320 units, and about 7 MB at 10 inputs.
     All randomness is a function of the seed and of the number of events learned.

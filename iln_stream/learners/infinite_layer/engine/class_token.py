@@ -11,7 +11,7 @@ from iln_stream.learners.infinite_layer.engine.token import (
     PATIENCE,
     checked,
     code_of,
-    packed,
+    pack,
     unpacked,
 )
 
@@ -83,7 +83,12 @@ class ClassTokenFormat:
         """Return a token of the probabilities predicted (C,), by the experts (K, C)."""
         C = len(predicted)
         kept = np.argsort(-predicted, kind="stable")[: min(C - 1, KEPT)]
-        return np.concatenate([[self.code, n, C], kept, packed(experts[:, kept].ravel())])
+        first = FIRST + len(kept)
+        token = np.empty(first + -(-len(kept) * self.n_experts // 2))
+        token[:FIRST] = self.code, n, C
+        token[FIRST:first] = kept
+        pack((experts[:, kept].ravel(),), token[first:])
+        return token
 
     def without(self, n: int) -> Array:
         """Return a token of an event without a sound prediction: it has nothing to score."""

@@ -129,7 +129,9 @@ class Intervals(Part):
         n = self.record[0] - 1.0
         if n >= 1.0:
             kernels.intervals(self.plain, prediction, self._sizes, ends)
-            ends[[not kernels.has_quantile(n, level) for level in kernels.LEVELS]] = np.nan
+            if not kernels.has_quantile(n, kernels.LEVELS[-1]):
+                few = [not kernels.has_quantile(n, level) for level in kernels.LEVELS]
+                ends[few] = np.nan
         return ends
 
     @property

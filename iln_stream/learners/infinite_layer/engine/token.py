@@ -61,22 +61,31 @@ def checked(token: Any, code: float, length: int | None = None) -> tuple[Vector,
     return numbers, int(n)
 
 
-def packed(numbers: Vector) -> Vector:
-    """Return numbers in single precision, two in one; nan becomes `NOTHING`.
+def pack(numbers: Iterable[Any], room: Vector) -> None:
+    """Write arrays or lists of numbers, one after the other, to `room`, two in one of its numbers.
 
-    All of the result are finite.
+    They are rounded to single precision. All that is written is finite: those that are not, or too
+    large, become `NOTHING`.
     """
+    single, first = room.view(np.float32), 0
     with np.errstate(over="ignore"):
-        single = np.append(numbers, np.zeros(len(numbers) % 2)).astype(np.float32)
-    single[np.isnan(single)] = NOTHING
-    return np.clip(single, -NOTHING, NOTHING).view(np.float64)
+        for each in numbers:
+            last = first + len(each)
+            single[first:last] = each
+            first = last
+    single[first:] = 0.0
+    sizes = np.abs(single)
+    if not sizes.max(initial=0.0) < NOTHING:  # or nan
+        single[~(sizes < NOTHING)] = NOTHING
 
 
-def unpacked(numbers: Vector) -> Vector:
-    """Return what `packed` was given, and nan for what is broken or does not exist."""
-    single = numbers.view(np.float32).astype(np.float64)
-    single[~(np.abs(single) < NOTHING)] = np.nan
-    return single
+def unpacked(room: Vector) -> Vector:
+    """Return what `pack` was given, and perhaps one more; nan for what is broken or `NOTHING`."""
+    numbers = room.view(np.float32).astype(np.float64)
+    sizes = np.abs(numbers)
+    if not sizes.max(initial=0.0) < NOTHING:
+        numbers[~(sizes < NOTHING)] = np.nan
+    return numbers
 
 
 class AsOf(NamedTuple):
@@ -114,15 +123,16 @@ class AsOf(NamedTuple):
         """Return it for targets that are larger by as much."""
         return self._replace(prediction=self.prediction + by, center=self.center + by)
 
-    def known_lags(self, n: int, center: float) -> Vector:
+    def known_lags(self, n: int, center: float) -> list[float]:
         """Return the last targets, with the center for those that did not exist or are broken.
 
         n events are learned now. While there are none, an engine has lags all the same.
         """
-        known = np.isfinite(self.lags)
-        if n > self.n:
-            known &= np.arange(len(self.lags)) < self.n
-        return np.where(known, np.clip(self.lags, -LARGEST_VALUE, LARGEST_VALUE), center)
+        existed = self.n if n > self.n else len(self.lags)
+        return [
+            lag if i < existed and abs(lag) <= LARGEST_VALUE else center
+            for i, lag in enumerate(self.lags.tolist())
+        ]
 
     def counts(self, n: int) -> bool:
         """Return whether intervals and drift learn this prediction's error, n events being learned.
@@ -169,12 +179,13 @@ class TokenFormat:
     def __init__(
         self, names: Iterable[str], n_lags: int, n_sizes: int, n_outputs: int, *, intervals: bool
     ) -> None:
-        self.n_lags = n_lags
         self.n_sizes = n_sizes
         self.n_ends = 2 * len(LEVELS) if intervals else 0
-        self.n_outputs = n_outputs
         self.code = code_of(names)
-        self.length = LAGS + n_lags + -(-(n_sizes + self.n_ends + n_outputs) // 2)
+        self._ends = slice(n_sizes, n_sizes + self.n_ends)
+        self._outputs = slice(self._ends.stop, self._ends.stop + n_outputs)
+        self._room = LAGS + n_lags  # where packed numbers begin
+        self.length = self._room + -(-self._outputs.stop // 2)
 
     def written(
         self,
@@ -187,10 +198,13 @@ class TokenFormat:
         outputs: list[float],
     ) -> Vector:
         """Return a token; `ends` are those of the intervals around the prediction."""
+        token = np.empty(self.length)
+        token[:LAGS] = self.code, n, prediction, *scale
+        token[LAGS : self._room] = lags
         # Away from the prediction by a rounding: a target at the very end stays inside.
-        offsets = (ends - prediction) * (1.0 + 2.0**-23)
-        head = (self.code, n, prediction, *scale, *lags)
-        return np.append(head, packed(np.concatenate([sizes, offsets.ravel(), outputs])))
+        offsets = (ends.ravel() - prediction) * (1.0 + 2.0**-23)
+        pack((sizes, offsets, outputs), token[self._room :])
+        return token
 
     @staticmethod
     def shift(token: Vector, by: float) -> None:
@@ -210,11 +224,8 @@ class TokenFormat:
         prediction, center, unit = numbers[PREDICTION:LAGS].tolist()
         if not abs(prediction) <= 1e3 * LARGEST_VALUE:
             prediction = math.nan
-        rest = LAGS + self.n_lags
-        single = unpacked(numbers[rest:])
-        sizes, ends, outputs, _ = np.split(
-            single, np.cumsum([self.n_sizes, self.n_ends, self.n_outputs])
-        )
+        single = unpacked(numbers[self._room :])
         return AsOf(
-            n, prediction, center, unit, numbers[LAGS:rest], sizes, ends.reshape(-1, 2), outputs
-        )
+            n, prediction, center, unit, numbers[LAGS : self._room], single[: self.n_sizes],
+            single[self._ends].reshape(-1, 2), single[self._outputs],
+        )  # fmt: skip
