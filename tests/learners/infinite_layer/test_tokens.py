@@ -165,8 +165,8 @@ def test_intervals_keep_their_coverage(name):
                 else:
                     learner.learn_one(x, y)
         shares[tokens] = inside / 500
-    assert shares[False] < 0.8
-    assert shares[True] > shares[False] + 0.05
+    assert shares[False] < 0.5
+    assert shares[True] > 0.8
 
 
 @pytest.mark.parametrize("name", MAKE)
