@@ -43,7 +43,7 @@ OUTPUT, SCORED, PUBLISHED = N_EXPERTS, N_EXPERTS + 1, 2 * N_EXPERTS + 2
 LATE, ENDS = PUBLISHED + 1, PUBLISHED + 2
 """Where the ridge's output is, after the experts' predictions. If the label is late, LATE has 1,
 and the others what learning scores in place of the last prediction: experts' predictions and their
-mixture, the prediction in the target's units, and the ends of the intervals by level."""
+mixture, the prediction in the target's units, and the intervals that `learn_interval` scores."""
 
 STRETCHES = (2.0, 4.0)
 RELEVANCE_EVERY = 8
@@ -207,7 +207,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     if seen[LATE] > 0.0:
         scored, n_ends = seen[SCORED : SCORED + N_EXPERTS], N_LEVELS
         mixture, prediction = seen[SCORED + N_EXPERTS], seen[PUBLISHED]
-    ends = shaped(seen, ENDS, (n_ends, 2))
+    ends = shaped(seen, ENDS, (n_ends, 3))
     learn_interval(interval_state, prediction, unscaled[0:0, 0], y, ends)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats, record[EVENTS])

@@ -198,6 +198,8 @@ def score_level(n, j, low, high, rules, tally, record, center, y, published, inn
     if counts:
         tally[EXCESS] = COVERAGE_DISCOUNT * tally[EXCESS] + missed - (1.0 - level)
         tally[COUNTED] = COVERAGE_DISCOUNT**2 * tally[COUNTED] + 1.0
+        if published.shape[0] > 0:
+            tally[EXCESS] -= (1.0 - published[j, 2]) * (missed - (1.0 - level))
     first, last = center + a, center + b
     tally[LOW_GAIN] = DISCOUNT * tally[LOW_GAIN] + gained(first, y, record, -1.0, price)
     tally[HIGH_GAIN] = DISCOUNT * tally[HIGH_GAIN] + gained(last, y, record, 1.0, price)
@@ -214,8 +216,8 @@ def score_level(n, j, low, high, rules, tally, record, center, y, published, inn
 def learn_interval(state, center, scales, y, published):  # type: ignore[no-untyped-def]
     """Score the intervals around the prediction by y, then add its error to the windows.
 
-    `published` (levels, 2) are the ends of those whose coverage counts, nan for none; (0, 2) if
-    they are the present ones.
+    `published` (levels, 3) are the ends of those whose coverage counts, nan for none, and the
+    weight of a miss; (0, 3) if they are the present ones.
     """
     errors, ratios, rules, tallies, record = state
     n_rules, S = rules.shape[1], scales.shape[0]

@@ -28,7 +28,7 @@ from iln_stream.compiled.mixed_intervals import (
 )
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
-NONE, PRESENT = np.zeros(0), np.zeros((0, 2))
+NONE, PRESENT = np.zeros(0), np.zeros((0, 3))
 """No expected sizes of errors."""
 
 

@@ -10,7 +10,7 @@ from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.part import Part
 
-PRESENT = np.zeros((0, 2))
+PRESENT = np.zeros((0, 3))
 """Stands for the ends of the present intervals."""
 
 
@@ -107,7 +107,8 @@ class Intervals(Part):
     def learn(self, prediction: float, y: float, ends: Vector = PRESENT) -> None:
         """Learn that y was observed for this prediction, at the event of the last `expect`.
 
-        `ends` are those that were published, if other errors were learned since: see `published`.
+        `ends` are those that were published, if other errors were learned since, and the weight of
+        a miss: see `AsOf.published`.
         """
         kernels.learn_interval(self.plain, prediction, self._sizes, y, ends)
         if self.scale is not None:

@@ -178,7 +178,7 @@ class RegressionEngine(Engine):
                 self.intervals.expect(event)
         ends = PRESENT
         if seen is not None and seen.counts(self.n):
-            prediction, ends = seen.prediction, seen.prediction + seen.ends
+            prediction, ends = seen.prediction, seen.published(self.n)
             self._score(seen)
         if self.intervals is not None:
             self.intervals.learn(prediction, y, ends)

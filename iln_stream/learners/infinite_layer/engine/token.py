@@ -26,6 +26,10 @@ MOST = 2.0**53
 PATIENCE = 10
 """What was predicted is scored if at most one event in so many was learned since."""
 
+SOON = 200
+"""Misses of intervals that were published more events ago count less, in inverse proportion: else
+widths would change further and further before the effect of the first change is seen."""
+
 NOTHING = np.float32(3e38)
 """Stands for a packed number that does not exist, and is beyond all that do."""
 
@@ -141,6 +145,12 @@ class AsOf(NamedTuple):
         today's: at first there was none.
         """
         return math.isfinite(self.prediction) and n - self.n <= self.n
+
+    def published(self, n: int) -> Vector:
+        """Return the intervals' ends, and the weight of a miss after n events, (levels, 3)."""
+        found = np.full((len(self.ends), 3), min(1.0, SOON / max(n - self.n, 1)))
+        found[:, :2] = self.prediction + self.ends
+        return found
 
     def scored(self, n: int, center: float, unit: float) -> Vector | None:
         """Return the outputs on today's scale, or None if today's own say more.

@@ -247,7 +247,8 @@ class FastEngine(Engine):
         p[kernels.SCORED : kernels.SCORED + len(EXPERTS)] = outputs
         p[kernels.SCORED + len(EXPERTS)] = mixed(self.table, outputs)
         p[kernels.PUBLISHED], p[kernels.LATE] = seen.prediction, 1.0
-        p[kernels.ENDS : kernels.ENDS + seen.ends.size] = (seen.prediction + seen.ends).ravel()
+        ends = seen.published(self.n)
+        p[kernels.ENDS : kernels.ENDS + ends.size] = ends.ravel()
 
     def _heal(self, row: Vector, y: float, fault: int) -> None:
         """Reinitialise what is broken, and then learn the event if that was not done."""
