@@ -37,7 +37,13 @@ ERRORS = (1 + 2 * len(WINDOWS)) * LONGEST
 
 ROW, INPUTS, FEATURES, PREDICTIONS, GAINS = range(5)
 """Rows of `look`, shape (5, D), which a prediction fills for learning: the raw row, v = [last
-targets, deviations], phi, the experts' predictions and, after them, the ridge's output; scratch."""
+targets, deviations], phi, the experts' predictions and, after them, what follows; scratch."""
+
+OUTPUT, SCORED, PUBLISHED = N_EXPERTS, N_EXPERTS + 1, 2 * N_EXPERTS + 2
+LATE, ENDS = PUBLISHED + 1, PUBLISHED + 2
+"""Where the ridge's output is, after the experts' predictions. If the label is late, LATE has 1,
+and the others what learning scores in place of the last prediction: experts' predictions and their
+mixture, the prediction in the target's units, and the intervals that `learn_interval` scores."""
 
 STRETCHES = (2.0, 4.0)
 RELEVANCE_EVERY = 8
@@ -150,7 +156,7 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     linear[:] = 1.0
     features(now[:L], now[L], COS, linear, v, np.empty(R, np.float32), phi)
     output = dot(parts.theta, phi)
-    p[N_EXPERTS] = output
+    p[OUTPUT] = output
     p[0] = min(max(output, -FENCE), FENCE) if abs(output) <= LARGEST else 0.0
     p[1] = 0.0
     p[2] = v[0] / 3.0
@@ -159,6 +165,7 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     middle = (low + high) / 2.0
     for i in range(2):
         p[3 + i] = min(max(middle + STRETCHES[i] * (p[0] - middle), low), high)
+    p[LATE] = 0.0
     prediction = center + unit * mixed(parts.table, p[:N_EXPERTS])
     if abs(prediction) <= LARGEST_FLOAT:
         return prediction
@@ -184,7 +191,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     mixture = mixed(table, p)
     prediction = center + unit * mixture
     broken = n_broken(record) + n_broken(parts.interval_record) + n_broken(p)
-    output = look[PREDICTIONS, N_EXPERTS]
+    output = look[PREDICTIONS, OUTPUT]
     if broken > 0 or not (abs(output) <= LARGEST and abs(prediction) <= LARGEST_FLOAT):
         return UNSOUND
     event = memory[int(record[EVENTS]) % memory.shape[0]]
@@ -196,7 +203,12 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     record[KEPT] = min(record[KEPT] + 1.0, memory.shape[0])
     unscaled = np.empty((0, 0))
     interval_state = parts.errors, unscaled, parts.rules, parts.tallies, parts.interval_record
-    learn_interval(interval_state, prediction, unscaled[0:0, 0], y)
+    scored, seen, n_ends = p, look[PREDICTIONS], 0
+    if seen[LATE] > 0.0:
+        scored, n_ends = seen[SCORED : SCORED + N_EXPERTS], N_LEVELS
+        mixture, prediction = seen[SCORED + N_EXPERTS], seen[PUBLISHED]
+    ends = shaped(seen, ENDS, (n_ends, 3))
+    learn_interval(interval_state, prediction, unscaled[0:0, 0], y, ends)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     join(x, stats, record[EVENTS])
     join_target(y, target, record[EVENTS])
@@ -204,7 +216,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         record[KEPT] = 1.0  # earlier events would teach the units the wrong level
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
-    update_rule(table, record[RULE:DRIFT], p, mixture, t, squared, DISCOUNT)
+    update_rule(table, record[RULE:DRIFT], scored, mixture, t, squared, DISCOUNT)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
     n = record[EVENTS]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled.jit import compiled
+from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, regret
 from iln_stream.compiled.sorted_window import (
     ROUNDING,
@@ -174,8 +174,14 @@ def gained(end, y, record, outward, price):  # type: ignore[no-untyped-def]
     return gain if held != end else 0.0
 
 
+@plain
+def has_quantile(n, level):  # type: ignore[no-untyped-def]
+    """Whether n errors have a quantile at this level."""
+    return (n + 1) * (1.0 - level) > 1.0 - ROUNDING
+
+
 @compiled
-def score_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # type: ignore[no-untyped-def]
+def score_level(n, j, low, high, rules, tally, record, center, y, published, inner, r):  # type: ignore[no-untyped-def]
     """Score level j's coverage and range by y; fill r with the regrets to its experts.
 
     Returns the ends of its interval.
@@ -184,10 +190,16 @@ def score_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # 
     price = 2.0 / (1.0 - level)
     a, b = mixed(rules, low, high, j)
     inner = ends(a, b, level, tally, record, center, inner)
-    if (n + 1) * (1.0 - level) > 1.0 - ROUNDING:  # fewer errors have no such quantile
-        missed = 1.0 if y < inner[0] or y > inner[1] else 0.0
+    missed = 1.0 if y < inner[0] or y > inner[1] else 0.0
+    counts = has_quantile(n, level)
+    if published.shape[0] > 0:
+        missed = 1.0 if y < published[j, 0] or y > published[j, 1] else 0.0
+        counts = counts and np.isfinite(published[j, 0]) and np.isfinite(published[j, 1])
+    if counts:
         tally[EXCESS] = COVERAGE_DISCOUNT * tally[EXCESS] + missed - (1.0 - level)
         tally[COUNTED] = COVERAGE_DISCOUNT**2 * tally[COUNTED] + 1.0
+        if published.shape[0] > 0:
+            tally[EXCESS] -= (1.0 - published[j, 2]) * (missed - (1.0 - level))
     first, last = center + a, center + b
     tally[LOW_GAIN] = DISCOUNT * tally[LOW_GAIN] + gained(first, y, record, -1.0, price)
     tally[HIGH_GAIN] = DISCOUNT * tally[HIGH_GAIN] + gained(last, y, record, 1.0, price)
@@ -201,8 +213,12 @@ def score_level(n, j, low, high, rules, tally, record, center, y, inner, r):  # 
 
 
 @compiled
-def learn_interval(state, center, scales, y):  # type: ignore[no-untyped-def]
-    """Score the intervals around the prediction by y, then add its error to the windows."""
+def learn_interval(state, center, scales, y, published):  # type: ignore[no-untyped-def]
+    """Score the intervals around the prediction by y, then add its error to the windows.
+
+    `published` (levels, 3) are the ends of those whose coverage counts, nan for none, and the
+    weight of a miss; (0, 3) if they are the present ones.
+    """
     errors, ratios, rules, tallies, record = state
     n_rules, S = rules.shape[1], scales.shape[0]
     size, n = errors.shape[1], int(record[EVENTS]) - 1  # the first event had no prediction
@@ -214,7 +230,9 @@ def learn_interval(state, center, scales, y):  # type: ignore[no-untyped-def]
         offsets(errors, min(n, size), low, high)
         scaled_offsets(ratios, scales, n, low, high)
         for j in range(LEVELS.shape[0]):
-            inner = score_level(n, j, low, high, rules, tallies[j], record, center, y, inner, r)
+            inner = score_level(
+                n, j, low, high, rules, tallies[j], record, center, y, published, inner, r
+            )
         for k in range(n_rules):
             regret(rules, k, r[k], DISCOUNT)
     if n >= 0:

@@ -81,6 +81,9 @@ class Ring(NamedTuple):
         The columns' first values, (L,), or ABSENT.
     record
         (3,).
+    delays
+        Number of other events stored between an event's prediction and the event itself, (N,); or
+        (0,) while it was 0 for all.
 
     """
 
@@ -88,6 +91,7 @@ class Ring(NamedTuple):
     targets: NDArray[np.float64]
     origins: NDArray[np.float64]
     record: NDArray[np.float64]
+    delays: NDArray[np.int32]
 
 
 @compiled
@@ -98,16 +102,16 @@ def first_kept(n, N):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def put_event(ring, encoding, row, y, stats, target):  # type: ignore[no-untyped-def]
+def put_event(ring, encoding, row, y, delay, stats, target):  # type: ignore[no-untyped-def]
     """Store an event whose values have joined the statistics, and renew the encoding (L, 40).
 
     `ring` is a plain tuple: numba takes longer to recognise a named one.
     """
-    put(Ring(*ring), encoding, row, y, stats, target)
+    put(Ring(*ring), encoding, row, y, delay, stats, target)
 
 
 @compiled
-def put(ring, encoding, row, y, stats, target):  # type: ignore[no-untyped-def]
+def put(ring, encoding, row, y, delay, stats, target):  # type: ignore[no-untyped-def]
     """Do `put_event`'s work."""
     N = ring.targets.shape[0]
     n = int(ring.record[EVENTS])
@@ -120,9 +124,14 @@ def put(ring, encoding, row, y, stats, target):  # type: ignore[no-untyped-def]
             ring.origins[N_LAGS + j] = row[j]
         ring.rows[at, j] = _difference(row[j], ring.origins[N_LAGS + j])
     ring.targets[at] = y
+    if ring.delays.shape[0] > 0:
+        ring.delays[at] = delay
+    last = ring.record[LAST]
+    if delay > 0:
+        last = _last_known(ring, n - delay, target)
     n += 1
     ring.record[EVENTS] = n
-    _join_autocorrelation(ring.record, y, target)
+    _join_autocorrelation(ring.record, y, last, target)
     first = FIRST_KNOTS
     while 2 * first <= n:
         first *= 2
@@ -145,10 +154,25 @@ def _difference(value, origin):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _join_autocorrelation(record, y, target):  # type: ignore[no-untyped-def]
+def _last_known(ring, n, target):  # type: ignore[no-untyped-def]
+    """The last of the first n targets, in standard deviations; 0 if the ring lacks it."""
+    N = ring.targets.shape[0]
+    if n <= first_kept(int(ring.record[EVENTS]), N):
+        return 0.0
+    return _in_deviations(ring.targets[(n - 1) % N], target)
+
+
+@compiled
+def _in_deviations(y, target):  # type: ignore[no-untyped-def]
     center, unit = center_and_unit(target)
-    now = min(max(3.0 * ((y - center) / unit), -3.0), 3.0)
-    record[AUTOCORRELATION] += (now * record[LAST] - record[AUTOCORRELATION]) / record[EVENTS]
+    return min(max(3.0 * ((y - center) / unit), -3.0), 3.0)
+
+
+@compiled
+def _join_autocorrelation(record, y, last, target):  # type: ignore[no-untyped-def]
+    """Add the product of y and the last target known when it was predicted."""
+    now = _in_deviations(y, target)
+    record[AUTOCORRELATION] += (now * last - record[AUTOCORRELATION]) / record[EVENTS]
     record[LAST] = now
 
 
@@ -219,12 +243,13 @@ def _place_knots(ring, encoding, j):  # type: ignore[no-untyped-def]
 @compiled
 def gather(ring, encoding, events, values):  # type: ignore[no-untyped-def]
     """values[:, k] = what the ring has of event events[k], in each column; k < 16."""
-    N = ring.targets.shape[0]
+    N, late = ring.targets.shape[0], ring.delays.shape[0] > 0
     first = first_kept(int(ring.record[EVENTS]), N)
     for k in range(events.shape[0]):
         i = events[k]
+        delay = int(ring.delays[i % N]) if late else 0
         for lag in range(N_LAGS):
-            before = i - 1 - lag
+            before = i - delay - 1 - lag
             values[lag, k] = MISSING
             if before >= first:
                 values[lag, k] = _difference(ring.targets[before % N], ring.origins[lag])
@@ -234,13 +259,18 @@ def gather(ring, encoding, events, values):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def gather_next(ring, encoding, row, values):  # type: ignore[no-untyped-def]
-    """values[:, 0] = the columns of the event that comes next, whose raw inputs are `row`."""
+def gather_next(ring, encoding, row, delay, values):  # type: ignore[no-untyped-def]
+    """values[:, 0] = the columns of the event that comes next, whose raw inputs are `row`.
+
+    It was predicted `delay` events ago, from the last targets of that time.
+    """
     n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
+    first = first_kept(n, N)
     for lag in range(N_LAGS):
         values[lag, 0] = MISSING
-        if n > lag:
-            values[lag, 0] = _difference(ring.targets[(n - 1 - lag) % N], ring.origins[lag])
+        before = n - delay - 1 - lag
+        if before >= first:
+            values[lag, 0] = _difference(ring.targets[before % N], ring.origins[lag])
     for j in range(row.shape[0]):
         origin = ring.origins[N_LAGS + j]
         values[N_LAGS + j, 0] = _difference(row[j] if origin < ABSENT else ABSENT, origin)
@@ -274,9 +304,9 @@ def encode(values, encoding, inputs, piecewise):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def encode_next(ring, encoding, row, values, inputs):  # type: ignore[no-untyped-def]
+def encode_next(ring, encoding, row, delay, values, inputs):  # type: ignore[no-untyped-def]
     """Set the inputs' first lane to the event that comes next; `ring` is a plain tuple."""
-    gather_next(Ring(*ring), encoding, row, values)
+    gather_next(Ring(*ring), encoding, row, delay, values)
     encode(values, encoding, inputs, True)
 
 

@@ -59,10 +59,20 @@ def exercise(name: str, part: str | None = None) -> None:
             _keep(learner, part)
         for t in range(_EVENTS):
             _learn_event(learner, t)
+        if part is None and hasattr(learner, "predict_token"):
+            _learn_late(learner)
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
             if learner.profile == "accurate":
                 _read_relevance_of_networks(learner)
+
+
+def _learn_late(learner: Any) -> None:
+    """Learn an event whose label comes after another one."""
+    x = {"a": 0.5, "b": 0.5, "c": 1.0}
+    _, token = learner.predict_token(x)
+    _learn_event(learner, _EVENTS)
+    learner.learn_token(x, token, 1)
 
 
 def _read_relevance_of_networks(learner: InfiniteLayerRegressor) -> None:

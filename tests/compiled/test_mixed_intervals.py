@@ -28,7 +28,7 @@ from iln_stream.compiled.mixed_intervals import (
 )
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 
-NONE = np.zeros(0)
+NONE, PRESENT = np.zeros(0), np.zeros((0, 3))
 """No expected sizes of errors."""
 
 
@@ -77,7 +77,7 @@ def test_intervals_are_those_of_all_events_before(kind, n):
             intervals(part.plain, center, NONE, out)
             expected = reference.around(center)
             assert out == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
-        learn_interval(part.plain, center, NONE, y)
+        learn_interval(part.plain, center, NONE, y, PRESENT)
         reference.learn(center, y)
     check(part, reference)
 
@@ -87,7 +87,7 @@ def test_offsets_are_quantiles_of_each_window():
     part, reference = Intervals(), plain.Intervals()
     low, high = np.empty(30), np.empty(30)
     for i, (center, y) in enumerate(zip(*stream("skewed", 530), strict=True)):
-        learn_interval(part.plain, center, NONE, y)
+        learn_interval(part.plain, center, NONE, y, PRESENT)
         reference.ys.append(y)
         if i > 0:
             reference.errors.append(y - center)
@@ -106,7 +106,7 @@ def test_scaled_offsets_are_quantiles_of_ratios():
     part.ratios, part.rules = ratios, np.zeros((4, 40))
     found = []
     for i, y in enumerate(rng.normal(size=620)):
-        learn_interval(part.plain, 0.0, sizes[i], y)
+        learn_interval(part.plain, 0.0, sizes[i], y, PRESENT)
         if i > 0:
             found.append(y / sizes[i])
         if i in (1, 2, 30, 501, 502, 619):
@@ -126,7 +126,7 @@ def test_no_error_is_no_width():
     """Intervals are points if all predictions are right; nothing is divided by 0."""
     part, out = Intervals(), np.empty((5, 2))
     for center, y in zip(*stream("right", 60), strict=True):
-        learn_interval(part.plain, center, NONE, y)
+        learn_interval(part.plain, center, NONE, y, PRESENT)
     intervals(part.plain, 7.0, NONE, out)
     assert (out == 7.0).all()
 
@@ -135,7 +135,7 @@ def test_an_error_too_large_to_square():
     """It is clipped at 1e100, and all state stays finite."""
     part = Intervals()
     for y in (0.0, 1.0, 1e150, -1e150, 2.0, 1.0):
-        learn_interval(part.plain, 0.0, NONE, y)
+        learn_interval(part.plain, 0.0, NONE, y, PRESENT)
     assert part.errors[0, :5].tolist() == [1.0, LARGEST_ERROR, -LARGEST_ERROR, 2.0, 1.0]
     assert np.isfinite(part.rules).all()
     assert np.isfinite(part.tallies).all()
@@ -208,7 +208,7 @@ def test_tallies_outlive_their_discount(kind):
     for i, (center, y) in enumerate(zip(centers.tolist(), ys.tolist(), strict=True)):
         if i > 1:
             intervals(state, center, NONE, ends[i])
-        learn_interval(state, center, NONE, y)
+        learn_interval(state, center, NONE, y, PRESENT)
     sorted_errors, _, rules, tallies, record = state
     missed = (ys[:, None] < ends[..., 0]) | (ys[:, None] > ends[..., 1])
     for j, level in enumerate(LEVELS.tolist()):

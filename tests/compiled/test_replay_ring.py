@@ -21,6 +21,7 @@ from iln_stream.compiled.replay_ring import (
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import join_target
 from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.state import from_bytes, to_bytes
 
 
 def filled(rows, targets, size=4096):
@@ -153,3 +154,24 @@ def test_the_work_of_quantiles_is_spread():
     assert sum(taken[64:127]) == 0
     assert sum(taken[127:255]) == sum(taken[255:511]) == ring.n_columns
     assert (ring.encoding[:, LEVELS] == 16).all()
+
+
+def test_a_late_event_has_the_targets_that_were_known_when_it_was_predicted():
+    """When it is looked at, when it is replayed, and after its state is restored."""
+    rows, y = np.random.default_rng(4).normal(size=(80, 2)), np.arange(80.0)
+    ring = filled(rows, y)
+    stats, target = no_statistics(2), no_statistics(1)
+    for row, value in zip(rows, y, strict=True):
+        join(row, stats, 0)
+        join_target(value, target, 0)
+    ring.look(rows[0], 7)
+    looked = ring._values[:N_LAGS, 0].tolist()
+    assert looked == [72.0, 71.0]  # differences from the first target, 0
+    ring.put(rows[0], 80.0, stats, target, 7)
+    ring.put(rows[0], 81.0, stats, target)
+    again = ReplayRing(4096)
+    again.restore(from_bytes(to_bytes(ring.state())))
+    values = np.zeros((ring.n_columns, 16), np.float32)
+    for each in (ring, again):
+        gather(Ring(*each.ring), each.encoding, np.array([79, 80, 81]), values)
+        assert values[:N_LAGS, :3].T.tolist() == [[78.0, 77.0], looked, [80.0, 79.0]]

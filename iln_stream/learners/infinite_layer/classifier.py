@@ -37,6 +37,7 @@ from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
 
 if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.engine.class_token import ClassesAsOf
     from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
 
 
@@ -137,6 +138,26 @@ class InfiniteLayerClassifier(
             self._last_look = event, look
             return dict(zip(found, mixed.tolist(), strict=True))
 
+    def predict_token(
+        self, x: Mapping[Any, float]
+    ) -> tuple[dict[base.typing.ClfTarget, float], NDArray[np.float64]]:
+        """Return the probabilities of `predict_proba_one`, and a token for `learn_token`.
+
+        A token has 18 numbers for two classes, and 63 for five and more: what each expert gave the
+        four most probable classes, and the others together. It is valid for later states of this
+        learner, those of a snapshot included.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        with self._turn:
+            found = self.predict_proba_one(x)
+            event = self._with_hashed(x)
+            return found, self._engine.predict_token(x if event is None else event.x)[1]
+
     def explain_one(
         self,
         x: Mapping[Any, float],
@@ -194,7 +215,49 @@ class InfiniteLayerClassifier(
         y = _as_label(y)
         self._learn_event(x, y)
 
-    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: base.typing.ClfTarget) -> None:
+        """Learn that y is the class of x, where other labels came since its prediction.
+
+        The experts learn by their present weights; of two classes, from the last labels of that
+        time. Their weights in the mixture learn from what was predicted then, if ten times as many
+        labels were known then as have come since. Where no other label came since, this is
+        `learn_one`. Effects of hashed categories are scored as they are now.
+
+        A token with a broken number has no influence on weights.
+
+        Parameters
+        ----------
+        x
+            As it was predicted.
+        token
+            That of its prediction.
+        y
+            The class; it may be new.
+
+        Raises
+        ------
+        ValueError
+            As of `learn_one`, and when the token is that of another learner, or of a release with
+            other experts; nothing is learned then.
+
+        Examples
+        --------
+        >>> from iln_stream import InfiniteLayerClassifier
+        >>> model = InfiniteLayerClassifier(seed=1)
+        >>> tokens = []
+        >>> for t in range(100):
+        ...     tokens.append(model.predict_token({"a": t % 2})[1])
+        ...     if t >= 10:
+        ...         model.learn_token({"a": t % 2}, tokens[t - 10], "even" if t % 2 == 0 else "odd")
+        >>> model.predict_one({"a": 1})
+        'odd'
+
+        """
+        self._learn_event_late(x, token, _as_label(y))
+
+    def _learn_hashed(
+        self, event: Divided, x: Mapping[Any, float], y: Any, seen: "ClassesAsOf | None" = None
+    ) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""
         last: tuple[Divided, ClassLook] | None = self._last_look
         if last is None or last[0] != event:
@@ -212,7 +275,10 @@ class InfiniteLayerClassifier(
                 if not math.isfinite(effects.mixed(look).sum()):
                     effects = self._categories.begin_anew()
                     look = effects.look(admitted.names, probabilities)
-        engine.learn(admitted.x, y)
+        if seen is None:
+            engine.learn(admitted.x, y)
+        else:
+            engine.learn_late(admitted.x, seen, y)
         if look is not None:
             effects.learn(admitted.names, look, engine.classes.index(y))
 

@@ -55,18 +55,34 @@ class HashingLearner(EngineLearner, Generic[E]):
         """Learn that y is the label of x."""
 
     @abstractmethod
-    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: Any) -> None:
-        """Learn an event with hashed categories, x before it was divided."""
+    def _learn_hashed(
+        self, event: Divided, x: Mapping[Any, float], y: Any, seen: Any = None
+    ) -> None:
+        """Learn an event with hashed categories, x before it was divided.
 
-    def _learn_event(self, x: Mapping[Any, float], y: Any) -> None:
-        """Learn that y, valid for the engine, is the label of x."""
+        `seen` is what the engine and the effects predicted, if other labels came since.
+        """
+
+    def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any) -> None:
+        """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
+        with self._turn:
+            engine: Any = self._engine
+            seen = engine.tokens.read(token)
+            # If nothing was learned since, what was seen can be computed again.
+            self._learn_event(x, y, None if seen.n == engine.n else seen)
+
+    def _learn_event(self, x: Mapping[Any, float], y: Any, seen: Any = None) -> None:
+        """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`."""
         with self._turn:
             event = self._with_hashed(x)
             if event is None:
                 engine: Any = self._engine
-                engine.learn(x, y)
+                if seen is None:
+                    engine.learn(x, y)
+                else:
+                    engine.learn_late(x, seen, y)
             else:
-                self._learn_hashed(event, x, y)
+                self._learn_hashed(event, x, y, seen)
             self._last_look = None
             if self._beginning is not None:
                 self._remember(x, y)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
@@ -158,6 +159,18 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
         with self._turn:
             return self._engine.predict(x)
 
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
+        """Return the prediction for x, and a token for `learn_token`, of five numbers.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        with self._turn:
+            return self._engine.predict_token(x)
+
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
 
@@ -172,6 +185,37 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
             y = clipped_target(y)
         with self._turn:
             self._engine.learn(x, y)
+
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: float) -> None:
+        """Learn that y is the target of x, where other labels came since its prediction.
+
+        This is `learn_one`, except that drift is measured by what was predicted then.
+
+        Parameters
+        ----------
+        x
+            As it was predicted.
+        token
+            That of its prediction.
+        y
+            The target.
+
+        Raises
+        ------
+        ValueError
+            As of `learn_one`, and when the token is that of another learner; nothing is learned
+            then.
+
+        """
+        y = float(y)
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        with self._turn:
+            seen = self._engine.tokens.read(token)
+            if seen.n == self._engine.n:
+                self._engine.learn(x, y)
+            else:
+                self._engine.learn_late(x, seen, y)
 
     @property
     def n_overflowed(self) -> int:

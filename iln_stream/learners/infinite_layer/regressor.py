@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.explaining import Explanation
@@ -31,6 +32,7 @@ from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
 if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.engine.token import AsOf
     from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
     from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
 
@@ -74,8 +76,9 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
 
-    Experts on the last targets assume that each label arrives before the next prediction; if labels
-    are late, these experts lose their weight.
+    Experts on the last targets assume that each label arrives before the next prediction. If labels
+    are late, predict with `predict_token` and learn with `learn_token`: experts then learn from the
+    targets that were the last ones at the prediction, and intervals keep their coverage.
 
     Time and memory per event are bounded: O(R^2) for R = 320 units, and about 7 MB at 10 inputs.
     All randomness is a function of the seed and of the number of events learned.
@@ -199,6 +202,30 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             effect = sum(effects)
             return low + effect, high + effect
 
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
+        """Return the prediction for x, and a token for `learn_token`.
+
+        A token has 23 numbers with profile "accurate", 15 with "fast": what was predicted, from
+        which last targets, by each expert, and the ends of the intervals. It is valid for later
+        states of this learner, those of a snapshot included.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        with self._turn:
+            event = self._with_hashed(x)
+            if event is None:
+                return self._engine.predict_token(x)
+            effects, broken = self._effects_of(event)
+            prediction, token = self._engine.predict_token(self._for_engine(event, effects))
+            self._last_look = _Look(event, effects, prediction, broken)
+            effect = sum(effects)
+            self._engine.tokens.shift(token, effect)
+            return prediction + effect, token
+
     def explain_one(
         self, x: Mapping[Any, float], background: Iterable[Mapping[Any, float]] | None = None
     ) -> Explanation:
@@ -251,7 +278,53 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             y = clipped_target(y)
         self._learn_event(x, y)
 
-    def _learn_hashed(self, event: Divided, x: Mapping[Any, float], y: float) -> None:
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: float) -> None:
+        """Learn that y is the target of x, where other labels came since its prediction.
+
+        The experts learn by their present weights from the last targets of that time. Intervals and
+        drift learn from what was predicted then, if as many labels were known then as have come
+        since. So do the experts' weights in the mixture, if ten times as many were known: they
+        weigh what an expert can do that lacks the latest labels. Where no other label came since,
+        this is `learn_one`. Afterwards the last targets are those of the labels learned last.
+
+        A broken number in the token counts as unknown: what it describes is computed again.
+
+        Parameters
+        ----------
+        x
+            As it was predicted.
+        token
+            That of its prediction.
+        y
+            The target.
+
+        Raises
+        ------
+        ValueError
+            As of `learn_one`, and when the token is that of another learner, or of a release with
+            other experts; nothing is learned then.
+
+        Examples
+        --------
+        >>> from iln_stream import InfiniteLayerRegressor
+        >>> model = InfiniteLayerRegressor("fast", seed=1)
+        >>> tokens = []
+        >>> for t in range(500):
+        ...     tokens.append(model.predict_token({"a": t % 7})[1])
+        ...     if t >= 10:
+        ...         model.learn_token({"a": (t - 10) % 7}, tokens[t - 10], (t - 10) % 7)
+        >>> round(model.predict_one({"a": 4}))
+        4
+
+        """
+        y = float(y)
+        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+            y = clipped_target(y)
+        self._learn_event_late(x, token, y)
+
+    def _learn_hashed(
+        self, event: Divided, x: Mapping[Any, float], y: float, seen: "AsOf | None" = None
+    ) -> None:
         """Learn an event with hashed categories: what effects explain, the engine need not."""
         look = self._last_look
         if look is None or look.event != event:
@@ -262,8 +335,13 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         admitted, effects = self._admit(event, x)
         if self._engine is not engine or admitted != event:
             look = self._look(admitted)
-        self._engine.learn(self._for_engine(admitted, look.effects), y - sum(look.effects))
-        effects.learn(admitted.names, look.effects, look.prediction, y)
+        inputs, effect = self._for_engine(admitted, look.effects), sum(look.effects)
+        prediction = look.prediction
+        if seen is None:
+            self._engine.learn(inputs, y - effect)
+        else:
+            prediction = self._engine.learn_late(inputs, seen.shifted(-effect), y - effect)
+        effects.learn(admitted.names, look.effects, prediction, y)
 
     def _look(self, event: Divided) -> _Look:
         effects, broken = self._effects_of(event)

@@ -87,7 +87,9 @@ def _recent(ring: ReplayRing) -> dict[str, Any]:
     first = max(small._first, ring._first)
     kept = np.arange(first, n) % len(ring._targets)
     width = ring.n_columns - N_LAGS  # the ring has room for more
-    events = {"rows": ring._rows[kept, :width], "targets": ring._targets[kept]}
+    events: dict[str, Any] = {"rows": ring._rows[kept, :width], "targets": ring._targets[kept]}
+    if len(ring._delays):
+        events["delays"] = ring._delays[kept]
     return Part.state(ring) | {"events": [events]}
 
 

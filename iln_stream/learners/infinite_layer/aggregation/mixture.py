@@ -43,6 +43,7 @@ class Mixture(Expert):
             sum(len(expert.names) for expert in self.experts.values()), squared=squared
         )
         self.value = 0.0  # the last prediction
+        self._scored: Vector | None = None  # predictions to score next, if not the last ones
         self._make_scratch()
 
     def _make_scratch(self) -> None:
@@ -117,9 +118,42 @@ class Mixture(Expert):
             self._p[~awake] = value
         return value
 
+    def outputs(self) -> list[float]:
+        """Return the experts' last predictions, in order; nan for those that did not count.
+
+        In place of a nested mixture's prediction are its experts'.
+        """
+        awake, found = self._awake(), []
+        for name, expert in self.experts.items():
+            at = self._places[name]
+            if isinstance(expert, Mixture):
+                found += expert.outputs()
+            else:
+                found += np.where(awake[at], self._p[at], np.nan).tolist()
+        return found
+
+    def score(self, outputs: Vector) -> Vector:
+        """Score these outputs at the next `learn`, and their mixture by the present weights.
+
+        They are in the order of `outputs`; returns those after this mixture's.
+        """
+        p = np.empty(len(self._p))
+        for name, expert in self.experts.items():
+            at = self._places[name]
+            if isinstance(expert, Mixture):
+                rest = expert.score(outputs)
+                known = np.isfinite(outputs[: len(outputs) - len(rest)]).any()
+                p[at] = expert.value if known else np.nan
+                outputs = rest
+            else:
+                p[at], outputs = np.split(outputs, [at.stop - at.start])
+        self.value, self._scored = self.rule.mixed_of(p, np.isfinite(p)), p
+        return outputs
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
-        self.rule.learn(self._p, self.value, t)
+        self.rule.learn(self._p if self._scored is None else self._scored, self.value, t)
+        self._scored = None
         for expert, own in self._members:
             expert.learn(event, t, own)
 

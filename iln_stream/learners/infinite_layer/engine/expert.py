@@ -40,6 +40,17 @@ class Expert(Part):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the event's scaled target was t; p are the predictions for it."""
 
+    def outputs(self) -> list[float]:
+        """Return what a rule within the expert scores by the target: nothing, if there is none."""
+        return []
+
+    def score(self, outputs: Vector) -> Vector:
+        """Let such a rule score outputs at the next `learn`; return the rest, which is others'.
+
+        The experts' own predictions stay: each learns from its present one.
+        """
+        return outputs
+
     def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple["Expert", NDArray[np.bool_]]]:
         """Yield who made the marked predictions (n,), and which of theirs are marked."""
         yield self, which

@@ -10,6 +10,9 @@ from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.part import Part
 
+PRESENT = np.zeros((0, 3))
+"""Stands for the ends of the present intervals."""
+
 
 class Intervals(Part):
     r"""Intervals around the prediction from the errors $y - \hat y$ of the last 500 events.
@@ -101,9 +104,13 @@ class Intervals(Part):
             return prediction - 1.0, prediction + 1.0
         return low, high
 
-    def learn(self, prediction: float, y: float) -> None:
-        """Learn that y was observed for this prediction, at the event of the last `expect`."""
-        kernels.learn_interval(self.plain, prediction, self._sizes, y)
+    def learn(self, prediction: float, y: float, ends: Vector = PRESENT) -> None:
+        """Learn that y was observed for this prediction, at the event of the last `expect`.
+
+        `ends` are those that were published, if other errors were learned since, and the weight of
+        a miss: see `AsOf.published`.
+        """
+        kernels.learn_interval(self.plain, prediction, self._sizes, y, ends)
         if self.scale is not None:
             self.scale.learn(abs(y - prediction))
 
@@ -113,6 +120,30 @@ class Intervals(Part):
             return True
         self.scale.expect(event)
         return math.isfinite(self._sizes.sum())
+
+    def published(self, prediction: float) -> Vector:
+        """Return the ends around the prediction, by level, (levels, 2), as `around` has them.
+
+        Those of levels of which the errors so far have no quantile are nan.
+        """
+        ends = np.full((len(kernels.LEVELS), 2), np.nan)
+        n = self.record[0] - 1.0
+        if n >= 1.0:
+            kernels.intervals(self.plain, prediction, self._sizes, ends)
+            if not kernels.has_quantile(n, kernels.LEVELS[-1]):
+                few = [not kernels.has_quantile(n, level) for level in kernels.LEVELS]
+                ends[few] = np.nan
+        return ends
+
+    @property
+    def sizes(self) -> Vector:
+        """The errors expected at the event of the last `expect`."""
+        return self._sizes
+
+    def expect_as_of(self, sizes: Vector) -> None:
+        """Learn the next error in units of these sizes, if they are sound."""
+        if np.isfinite(sizes).all() and (sizes > 0.0).all():
+            self._sizes[:] = sizes
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget the weights and the misses; and the errors, if these or the record are broken.

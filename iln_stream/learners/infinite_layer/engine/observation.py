@@ -28,6 +28,8 @@ class Observation:
         The values' deviations, (d,): a view of v.
     center, unit
         The target's scale at the time of the prediction.
+    delay
+        Number of events learned since this one was predicted, if its label is late.
     sound
         Whether all predictions and weights were finite, so far.
     faults
@@ -35,7 +37,7 @@ class Observation:
 
     """
 
-    __slots__ = ("center", "faults", "row", "sound", "unit", "v", "z")
+    __slots__ = ("center", "delay", "faults", "row", "sound", "unit", "v", "z")
 
     def __init__(self, n_lags: int, d: int) -> None:
         self.row: Vector = np.zeros(d)
@@ -43,6 +45,7 @@ class Observation:
         self.z = self.v[n_lags:]
         self.center = 0.0
         self.unit = 1.0
+        self.delay = 0
         self.sound = True
         self.faults: list[tuple[Any, NDArray[np.bool_]]] = []
 

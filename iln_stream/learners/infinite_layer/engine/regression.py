@@ -12,10 +12,11 @@ from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.healer import EVERY, Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.intervals import PRESENT, Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.engine.token import AsOf, TokenFormat
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -82,6 +83,13 @@ class RegressionEngine(Engine):
         if intervals is not None:
             parts["intervals"] = intervals
         self.healer = Healer(parts | dict(expert.named(expert.names[0])))
+        self.tokens = TokenFormat(
+            (type(self).__name__, *self.healer.resets),
+            len(self.lags),
+            0 if intervals is None else len(intervals.sizes),
+            len(expert.outputs()),
+            intervals=intervals is not None,
+        )
 
     @property
     def n(self) -> int:
@@ -113,10 +121,52 @@ class RegressionEngine(Engine):
         assert self.intervals is not None
         return self.intervals.around(self.predict(x), level, self._event)
 
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
+        """Return the prediction for x, and a token with which the target can be learned late."""
+        prediction = self.predict(x)
+        event, sizes, ends = self._event, np.zeros(0), np.zeros(0)
+        if self.intervals is not None:
+            self.intervals.expect(event)
+            sizes, ends = self.intervals.sizes, self.intervals.published(prediction)
+        scale = event.center, event.unit if event.sound else math.nan
+        outputs = self.expert.outputs()
+        return prediction, self.tokens.written(
+            self.n, prediction, scale, self.lags, sizes, ends, outputs
+        )
+
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x."""
         row = self._admit(x)
         self._require_prediction(row)
+        self._learn_row(row, y)
+
+    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float) -> float:
+        """Learn that y is the target of x, which was predicted when things were as `seen`.
+
+        Experts learn from their present predictions for the row with the last targets as seen;
+        intervals and drift, from the error of the prediction of that time, and rules from the
+        experts' outputs of that time, unless present ones say more: see `AsOf.counts` and `scored`.
+        Afterwards the last targets are those of the labels learned last. Returns the present
+        prediction.
+        """
+        row = self._admit(x)
+        event, lags = self._event, self.lags.copy()
+        self.lags[:] = seen.known_lags(self.n, self.target.center)
+        event.delay = max(self.n - seen.n, 0)
+        self._predicted = None
+        try:
+            self._predict_row(row)
+            present = self._prediction
+            self._learn_row(row, y, seen)
+            lags[1:] = lags[:-1] if self.n > 1 else y
+            lags[:1] = y
+        finally:
+            event.delay = 0
+            self.lags[:] = lags
+        return present
+
+    def _learn_row(self, row: Vector, y: float, seen: AsOf | None = None) -> None:
+        """Learn the target of the raw row last predicted."""
         event, memory = self._event, self.memory
         prediction = self._prediction
         if self.intervals is not None and not self.intervals.expect(event):
@@ -126,8 +176,12 @@ class RegressionEngine(Engine):
             prediction = self._prediction
             if self.intervals is not None:
                 self.intervals.expect(event)
+        ends = PRESENT
+        if seen is not None and seen.counts(self.n):
+            prediction, ends = seen.prediction, seen.published(self.n)
+            self._score(seen)
         if self.intervals is not None:
-            self.intervals.learn(prediction, y)
+            self.intervals.learn(prediction, y, ends)
         n = memory.count_event()
         t = observe(
             row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,
@@ -136,6 +190,14 @@ class RegressionEngine(Engine):
         self.expert.learn(event, t, self._p)
         if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
             self.healer.heal_all(memory.n)
+
+    def _score(self, seen: AsOf) -> None:
+        """Let what was predicted be scored."""
+        outputs = seen.scored(self.n, self._event.center, self._event.unit)
+        if outputs is not None:
+            self.expert.score(outputs)
+        if self.intervals is not None:
+            self.intervals.expect_as_of(seen.sizes)
 
     def _heal(self, row: Vector) -> None:
         """Reinitialise what is broken, so that the raw row is predicted by sound parts."""

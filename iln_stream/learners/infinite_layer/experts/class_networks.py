@@ -100,7 +100,7 @@ class ClassNetworks(Part):
         if not math.isfinite(self.ring.record[EVENTS]):
             p[:] = np.nan
             return
-        self.ring.look(event.row)
+        self.ring.look(event.row, event.delay)
         for i, network in enumerate(self.networks.values()):
             network.predict_classes(offsets, p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
 
@@ -108,7 +108,7 @@ class ClassNetworks(Part):
         """Store the event, which has joined the inputs' statistics, and take a step."""
         if self.n_classes <= 2:
             self._join(label)
-        self.ring.put(event.row, float(label), self.inputs.stats, self._scale)
+        self.ring.put(event.row, float(label), self.inputs.stats, self._scale, event.delay)
         for network in self.networks.values():
             if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event

@@ -45,12 +45,15 @@ class ReplayRing(Part):
         self.record = np.zeros(3)
         self._rows = np.zeros((size, 0), np.float32)
         self._targets = np.zeros(size)
+        self._delays = np.zeros(0, np.int32)  # of each event, once one is late
         self._full: dict[int, dict[str, Block]] = {}  # blocks of saved events, by their number
         self._make_views()
 
     def _make_views(self) -> None:
         L = self.n_columns
-        self.ring = tuple(kernels.Ring(self._rows, self._targets, self.origins, self.record))
+        self.ring = tuple(
+            kernels.Ring(self._rows, self._targets, self.origins, self.record, self._delays)
+        )
         self.inputs = np.zeros((3, L, LANES), np.float32)
         self._values = np.zeros((L, LANES), np.float32)
 
@@ -92,9 +95,12 @@ class ReplayRing(Part):
             self._rows = rows
         self._make_views()
 
-    def look(self, row: NDArray[np.float64]) -> None:
-        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, L, 16)."""
-        kernels.encode_next(self.ring, self.encoding, row, self._values, self.inputs)
+    def look(self, row: NDArray[np.float64], delay: int = 0) -> None:
+        """Encode the raw row (d,) of the event that comes next, as `inputs` (3, L, 16).
+
+        Its last targets are those before the last `delay` ones.
+        """
+        kernels.encode_next(self.ring, self.encoding, row, delay, self._values, self.inputs)
 
     def put(
         self,
@@ -102,9 +108,16 @@ class ReplayRing(Part):
         y: float,
         stats: NDArray[np.float64],
         target: NDArray[np.float64],
+        delay: int = 0,
     ) -> None:
-        """Store an event that has joined the statistics of the inputs, (47, d), and the target."""
-        kernels.put_event(self.ring, self.encoding, row, y, stats, target)
+        """Store an event that has joined the statistics of the inputs, (47, d), and the target.
+
+        `delay` events were stored since it was predicted.
+        """
+        if delay and not len(self._delays):
+            self._delays = np.zeros(len(self._targets), np.int32)
+            self._make_views()
+        kernels.put_event(self.ring, self.encoding, row, y, delay, stats, target)
 
     def refill(
         self, memory: Memory, stats: NDArray[np.float64], target: NDArray[np.float64]
@@ -134,6 +147,7 @@ class ReplayRing(Part):
         if lost:
             self.encoding, self.origins, self.record = fresh.encoding, fresh.origins, fresh.record
             self._rows, self._targets = fresh._rows, fresh._targets
+            self._delays = fresh._delays
             self._make_views()
         else:
             self.encoding[broken] = fresh.encoding[broken]
@@ -161,7 +175,10 @@ class ReplayRing(Part):
         # Columns that came later are left out, so that a block's bytes stay the same.
         known = (rows != MISSING).any(axis=0).nonzero()[0]
         width = int(known[-1]) + 1 if len(known) else 0
-        return {"rows": rows[:, :width], "targets": self._targets[at]}
+        events: dict[str, NDArray[Any]] = {"rows": rows[:, :width], "targets": self._targets[at]}
+        if len(self._delays) and self._delays[at].any():
+            events["delays"] = self._delays[at]
+        return events
 
     def _block(self, k: int) -> dict[str, Block]:
         return {name: Block(values) for name, values in self._events(k).items()}
@@ -173,8 +190,12 @@ class ReplayRing(Part):
         self._rows = np.full((N, -(-d // GRAIN) * GRAIN), MISSING, np.float32)
         self._full = {}
         first = self._first
+        late = any("delays" in events for events in state["events"])
+        self._delays = np.zeros(N if late else 0, np.int32)
         for events in state["events"]:
             at = np.arange(first, first + len(events["targets"])) % N
+            if "delays" in events:
+                self._delays[at] = events["delays"]
             self._targets[at] = events["targets"]
             self._rows[at, : events["rows"].shape[1]] = events["rows"]
             first += len(at)

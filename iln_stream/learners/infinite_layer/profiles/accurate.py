@@ -1,6 +1,5 @@
 """Profile accurate of `InfiniteLayerRegressor`: its experts, and the rules that mix them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,10 @@ from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
 from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.engine.token import AsOf
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
@@ -103,9 +104,9 @@ class AccurateEngine(RegressionEngine):
         self.error_scale = ErrorScale(memory, neighbours)
         super().__init__(inputs, target, memory, self.mixture, Intervals(self.error_scale))
 
-    def learn(self, x: Mapping[Any, float], y: float) -> None:
-        """Learn that y is the target of x; let sleepers fall asleep, or begin anew."""
-        super().learn(x, y)
+    def _learn_row(self, row: Vector, y: float, seen: AsOf | None = None) -> None:
+        """Learn y; let sleepers fall asleep, or begin anew."""
+        super()._learn_row(row, y, seen)
         if not self.sleepers.resting:
             self.sleepers.weigh(float(self.mean.weights_of("ridges").sum()))
         elif self.drift > ALARM:

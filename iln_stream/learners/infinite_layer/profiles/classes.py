@@ -14,6 +14,7 @@ from iln_stream.compiled.target import LARGEST
 from iln_stream.learners.infinite_layer.aggregation.bayes import BayesMixture
 from iln_stream.learners.infinite_layer.aggregation.log_loss_rule import LogLossRule
 from iln_stream.learners.infinite_layer.aggregation.stacked_correction import StackedCorrection
+from iln_stream.learners.infinite_layer.engine.class_token import ClassesAsOf, ClassTokenFormat
 from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.healer import EVERY, Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
@@ -116,6 +117,7 @@ class ClassificationEngine(Engine):
                 "mixture": self.mixture,
             }
         )
+        self.tokens = ClassTokenFormat((type(self).__name__, *self.expert_names), K)
         self.classes: list[Any] = []
         self.counts = np.zeros(0, np.int64)
         self._make_scratch()
@@ -148,6 +150,14 @@ class ClassificationEngine(Engine):
         mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
         return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))
 
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[dict[Any, float], Vector]:
+        """Return the prediction for x, and a token with which the class can be learned late."""
+        predicted = self.predict(x)
+        if not predicted or not self._event.sound:
+            return predicted, self.tokens.without(self.n)
+        p = np.fromiter(predicted.values(), np.float64, len(predicted))
+        return predicted, self.tokens.written(self.n, p, self._experts)
+
     def learn(self, x: Mapping[Any, float], y: Any) -> None:
         """Learn that y is the class of x."""
         row = self._admit(x)
@@ -159,9 +169,52 @@ class ClassificationEngine(Engine):
             self._heal(row)
         label = self.classes.index(y)
         if label < known:  # a class never seen can't have been predicted
-            self.rule.learn(self._experts, self._mixtures[MIXED], label)
-            self.correction.learn(self._mixtures[CORRECTED], label)
-            self.mixture.learn(self._mixtures[:, label])
+            self._score_present(label)
+        self._learn_row(row, label)
+
+    def learn_late(self, x: Mapping[Any, float], seen: ClassesAsOf, y: Any) -> None:
+        """Learn that y is the class of x, which was predicted when things were as `seen`.
+
+        Experts learn from their present predictions; the rules score those of that time, mixed by
+        the present weights, unless the present ones say more: see `AsOf.scored`.
+        """
+        row = self._admit(x)
+        known = len(self.classes)
+        if y not in self.classes:
+            self._add(y)
+        event, label = self._event, self.classes.index(y)
+        event.delay = max(self.n - seen.n, 0)
+        self._predicted = None
+        try:
+            self._predict_row(row)
+            if not event.sound:
+                self._heal(row)
+            column = seen.column(label) if seen.counts(self.n) else None
+            if column is not None:
+                self._score(seen.experts, column)
+            elif label < min(known, seen.n_classes):
+                self._score_present(label)
+            self._learn_row(row, label)
+        finally:
+            event.delay = 0
+
+    def _score(self, experts: Vector, column: int) -> None:
+        """Score the experts' earlier probabilities (K, m), of which one column is the class's."""
+        mixtures = np.empty((2, experts.shape[1]))
+        self.rule.mix(experts, len(experts), mixtures[MIXED])
+        self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
+        self.rule.learn(experts, mixtures[MIXED], column)
+        self.correction.learn(mixtures[CORRECTED], column)
+        self.mixture.learn(mixtures[:, column])
+
+    def _score_present(self, label: int) -> None:
+        """Score the experts' last probabilities."""
+        self.rule.learn(self._experts, self._mixtures[MIXED], label)
+        self.correction.learn(self._mixtures[CORRECTED], label)
+        self.mixture.learn(self._mixtures[:, label])
+
+    def _learn_row(self, row: Vector, label: int) -> None:
+        """Let the experts learn the class of the raw row last predicted."""
         self.counts[label] += 1
         log_frequencies(self.counts, self._offsets)
         self.inputs.join(row, self.n)
@@ -251,15 +304,20 @@ class ClassificationEngine(Engine):
         """Return each input's share in how the scores vary."""
         return self._shares(np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))]).sum(0))
 
-    def expert_weights(self) -> dict[str, float]:
-        """Return the weight of each expert in the prediction."""
+    @property
+    def expert_names(self) -> tuple[str, ...]:
+        """Names of the experts' predictions, in the rule's order; a ridge has several."""
         ridges = self.ridges.names + self.linear.names
-        names = (
+        return (
             *ridges * len(SHARPNESS),
             "frequencies",
             *self.naive_bayes.names,
             *self.networks.names,
         )
+
+    def expert_weights(self) -> dict[str, float]:
+        """Return the weight of each expert in the prediction."""
+        names = self.expert_names
         by_rule, by_correction = self.mixture.weights.tolist()
         found = dict.fromkeys(names, 0.0)
         for name, weight in zip(names, (by_rule * self.rule.weights).tolist(), strict=True):

@@ -11,7 +11,7 @@ from iln_stream.compiled import fast_event as kernels
 from iln_stream.compiled import fast_rows as rows
 from iln_stream.compiled.column_statistics import no_statistics
 from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
-from iln_stream.compiled.ml_poly import WEIGHT
+from iln_stream.compiled.ml_poly import WEIGHT, mixed
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
 from iln_stream.compiled.target import center_and_unit
@@ -24,6 +24,7 @@ from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Vector
+from iln_stream.learners.infinite_layer.engine.token import AsOf, TokenFormat
 from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
 from iln_stream.learners.infinite_layer.profiles import fast_parts
 
@@ -88,6 +89,9 @@ class FastEngine(Engine):
                 "mixture-rule": fast_parts.Rule(self),
                 "ridge": fast_parts.Ridge(self),
             }
+        )
+        self.tokens = TokenFormat(
+            (type(self).__name__, *EXPERTS), N_LAGS, 0, len(EXPERTS), intervals=True
         )
         self._begin(N_LAGS)
         self._gather()
@@ -159,8 +163,9 @@ class FastEngine(Engine):
         ]
         (
             self.target, self.record, self.table, intervals.errors, intervals.rules,
-            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, _,
+            intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, look,
         ) = views  # fmt: skip
+        self._p = look[kernels.PREDICTIONS]
         self._seed = int(self.key[0] >> np.uint64(1))
         self._row: Vector | None = None  # the last predicted; comparing its bytes would cost more
 
@@ -174,6 +179,19 @@ class FastEngine(Engine):
         self._row = row = self.inputs.row(x)
         y_pred: float = kernels.predict_event(row, self.inputs.stats, self._array, self.units)
         return y_pred
+
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
+        """Return the prediction for x, and a token with which the target can be learned late."""
+        prediction = self.predict(x)
+        return prediction, self.tokens.written(
+            self.n,
+            prediction,
+            center_and_unit(self.target),
+            self.record[kernels.LAGS : kernels.HUBER_RECORD],
+            np.zeros(0),
+            self.intervals.published(prediction),
+            self._p[: len(EXPERTS)].tolist(),
+        )
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
@@ -198,6 +216,40 @@ class FastEngine(Engine):
         if fault:
             self._heal(row, y, fault)
 
+    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float) -> float:
+        """Learn that y is the target of x, which was predicted when things were as `seen`.
+
+        See `RegressionEngine.learn_late`.
+        """
+        row = self.inputs.admit(x)
+        self._row = None
+        self._make_room(row)
+        lags = self.record[kernels.LAGS : kernels.HUBER_RECORD]
+        center, unit = center_and_unit(self.target)
+        latest = float(lags[0])
+        lags[:] = seen.known_lags(self.n, center)
+        arguments = self.inputs.stats, self._array, self.units
+        present: float = kernels.predict_event(row, *arguments)
+        if seen.counts(self.n):
+            self._score(seen, center, unit)
+        fault = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
+        if fault:
+            self._heal(row, y, fault)
+        lags[1:] = latest
+        return present
+
+    def _score(self, seen: AsOf, center: float, unit: float) -> None:
+        """Let what was predicted be scored."""
+        p = self._p
+        outputs = seen.scored(self.n, center, unit)
+        if outputs is None or not np.isfinite(outputs).all():
+            outputs = p[: len(EXPERTS)].copy()
+        p[kernels.SCORED : kernels.SCORED + len(EXPERTS)] = outputs
+        p[kernels.SCORED + len(EXPERTS)] = mixed(self.table, outputs)
+        p[kernels.PUBLISHED], p[kernels.LATE] = seen.prediction, 1.0
+        ends = seen.published(self.n)
+        p[kernels.ENDS : kernels.ENDS + ends.size] = ends.ravel()
+
     def _heal(self, row: Vector, y: float, fault: int) -> None:
         """Reinitialise what is broken, and then learn the event if that was not done."""
         self.healer.heal_all(self.n)
@@ -215,11 +267,14 @@ class FastEngine(Engine):
         fault: int = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
         return fault
 
-    def _require_prediction(self, row: Vector) -> None:
-        """Make room for the row's new columns, and predict, unless that was just done."""
+    def _make_room(self, row: Vector) -> None:
         known = len(self.mean_squares) - N_LAGS
         if len(row) > known:
             self._widen(len(row) - known)
+
+    def _require_prediction(self, row: Vector) -> None:
+        """Make room for the row's new columns, and predict, unless that was just done."""
+        self._make_room(row)
         if self._row is None or row.tobytes() != self._row.tobytes():
             kernels.predict_event(row, self.inputs.stats, self._array, self.units)
 

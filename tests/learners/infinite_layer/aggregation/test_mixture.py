@@ -1,4 +1,5 @@
 import copy
+import math
 import pickle
 
 import numpy as np
@@ -272,3 +273,24 @@ def test_what_is_forgotten_of_an_expert():
     assert taught(mixture, 1)[0] == pytest.approx(0.2)
     taught(mixture, 50)
     assert mixture.weights()["b"] > 0.0
+
+
+def test_rules_score_earlier_outputs_by_their_present_weights():
+    """Nested ones too; the experts learn by their own predictions, and later ones are as usual."""
+    mixture, event, p = nested(), Observation(0, 1), np.zeros(1)
+    taught(mixture, 20)
+    mixture.predict(event, p)
+    assert mixture.outputs() == [0.1, -0.5, 0.7, 0.4, 0.0]
+    inner = mixture.experts["inner"]
+    rules = [copy.deepcopy(each.rule) for each in (inner, mixture)]
+    assert len(mixture.score(np.array([0.2, 0.3, 0.4, 0.5, math.nan, 9.0]))) == 1
+    mixture.learn(event, 0.35, p)
+    scored = np.array([0.2, 0.3, 0.4])
+    value = rules[0].mixed(scored)
+    rules[0].learn(scored, value, 0.35)
+    scored = np.array([value, 0.5, math.nan])
+    value = rules[1].mixed_of(scored, np.isfinite(scored))
+    rules[1].learn(scored, value, 0.35)
+    for rule, each in zip(rules, (inner, mixture), strict=True):
+        assert same(rule.state(), each.rule.state())
+    assert inner.experts["second"].done[-1] == ("learn", ("b", "c"), 0.35, [-0.5, 0.7])
