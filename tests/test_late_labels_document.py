@@ -43,6 +43,8 @@ def test_two_topics_are_joined(said):
     folder, outputs = said
     assert "4 events, 0 dead letters" in outputs[1]
     assert "4, 3 of them learned" in outputs[1]
+    assert "waiting: 1 events and 0 labels" in outputs[1]
+    assert re.search(r"waiting events, labels │? ?1, 0 ", " ".join(outputs[1].split()))
     predictions = map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())
     assert [each["id"] for each in predictions] == ["o-1", "o-2", "o-3", "o-4"]
 

@@ -60,6 +60,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         **_history(header.configuration.get(HISTORY)),
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
+        **_waiting(snapshot),
         **_running(scores),
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
         "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
@@ -78,6 +79,14 @@ def _labels(header: Header) -> dict[str, str]:
         "labels: topic id": header.labels_topic_id or "unknown",
         "labels: next offset": ", ".join(f"{at:,}" for at in found.values()),
     }
+
+
+def _waiting(snapshot: Snapshot) -> dict[str, str]:
+    """Return how many events and labels wait; nothing if the run or its release kept no count."""
+    state = snapshot.state.get("pending") or {}
+    if "waiting" not in state:
+        return {}
+    return {"waiting events, labels": "{:,}, {:,}".format(*state["waiting"])}
 
 
 def _history(history: dict[str, Any] | None) -> dict[str, str]:

@@ -12,8 +12,9 @@ from rich.console import Console
 
 from iln_stream.cli.logs import logs_json, report
 from iln_stream.errors import IlnError, UnrecoverableError
-from iln_stream.prequential import NothingLearnedError
+from iln_stream.prequential import LateLabels, NothingLearnedError
 from iln_stream.service import Service, Settings
+from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +40,18 @@ def run_service(settings: Settings, console: Console) -> None:
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
         report(
             console,
-            f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}; "
+            f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}"
+            f"{_waiting(worker)}; "
             f"{scores.summary()} ({watched.baselines.summary()})",
         )
+
+
+def _waiting(worker: Worker) -> str:
+    """Return what waits at the end: all events, if their ids are not those of the labels."""
+    late = worker.loop.late
+    if not isinstance(late, LateLabels) or not any(late.waiting):
+        return ""
+    return ", waiting: {:,} events and {:,} labels".format(*late.waiting)
 
 
 def _inspect(settings: Settings, console: Console) -> None:

@@ -78,6 +78,11 @@ class LateLabels:
         """Return whether an event with this id waits."""
         return event_id in self._store
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Return how many events wait for their label, and how many labels for their event."""
+        return len(self._store), len(self._early)
+
     def outcomes(
         self, record: Record, example: Example, stepper: "Stepper", letter: Letter
     ) -> Iterator[Step | DeadLetter]:
@@ -337,6 +342,7 @@ class LateLabels:
             "trivial": None if self._trivial is None else self._trivial.state(),
             "n_expired": dict(self.n_expired),
             "n_without_event": self.n_without_event,
+            "waiting": list(self.waiting),  # for readers of snapshots; not restored
         }
 
     def restore(self, state: StateDict) -> None:
