@@ -50,7 +50,7 @@ class LabelDecoder:
             name: None for name in roles if getattr(mapping, name) in optional
         }
         # Types are those of all settings, and of events, too.
-        expected = UnseenFields(replace(mapping, **absent, types={}), where="labels: ")
+        expected = UnseenFields(replace(mapping, **absent, types={}), of_labels=True)
         self._decode = MappedDecoder(mapping, parse, labels, unseen=expected)
 
     def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:

@@ -18,6 +18,14 @@ _CONSEQUENCES = {
     "time_field": ", so events have no time but that of their record",
     "weight_field": ", so all events count the same",
 }
+_FOR_LABELS = {
+    "target": ", so there are no labels and nothing is learned",
+    "id_field": ", so labels have no id and nothing is learned",
+    "time_field": ", so the time of a label is that of its record, and labels of replayed history "
+    "may be learned after all its events",
+    "weight_field": ", so labels have no weight",
+}
+_SHORT = 2
 
 
 class UnseenFields:
@@ -30,8 +38,8 @@ class UnseenFields:
     labelled
         Whether records should have a label. If not, `target`, its type and `weight_field` are not
         checked.
-    where
-        What messages begin with, if the settings are not those of the events.
+    of_labels
+        Whether the records are labels of events in another log.
 
     Examples
     --------
@@ -50,8 +58,11 @@ learned; did you mean 'price'?
 
     """
 
-    def __init__(self, mapping: FieldMapping, *, labelled: bool = True, where: str = "") -> None:
-        self._where = where
+    def __init__(
+        self, mapping: FieldMapping, *, labelled: bool = True, of_labels: bool = False
+    ) -> None:
+        self._where = "labels: " if of_labels else ""
+        self._consequences = _FOR_LABELS if of_labels else _CONSEQUENCES
         target = mapping.target
         types: Iterable[str] = mapping.types
         roles = {"id_field": mapping.id_field, "time_field": mapping.time_field}
@@ -97,7 +108,7 @@ learned; did you mean 'price'?
         for setting, name in self._pending:
             _warn(
                 f"{self._where}{setting} = {name!r}: no record {n} has such a field"
-                f"{_CONSEQUENCES.get(setting, '')}; {self._remedy(setting, name)}"
+                f"{self._consequences.get(setting, '')}; {self._remedy(setting, name)}"
             )
         if self._time_features:
             _warn(
@@ -111,7 +122,8 @@ learned; did you mean 'price'?
         meant = {each.lower(): each for each in reversed(self._names)}
         for each in reversed(self._names):
             meant.setdefault(each.lower().rpartition(".")[2], each)
-        for close in get_close_matches(name.lower(), meant, n=1):
+        cutoff = 1.0 if len(name) <= _SHORT else 0.6  # "by" is not meant by "y"
+        for close in get_close_matches(name.lower(), meant, n=1, cutoff=cutoff):
             return f"did you mean {meant[close]!r}?"
         listed = ", ".join(list(self._names)[:_MOST_LISTED]) or "no field"
         more = ", ..." if len(self._names) > _MOST_LISTED else ""

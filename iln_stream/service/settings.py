@@ -253,7 +253,7 @@ class Settings(CommandSettings):
     pending_label: float | bool | str | None = Field(
         default=None,
         description="The label that `pending_expired = learn` assumes, such as 0 where no label "
-        "within a day means that nothing happened.",
+        "within a day means that nothing happened. A class that is the text 0: `'\"0\"'`.",
     )
     early_labels: int = Field(
         default=1000,
@@ -413,9 +413,11 @@ class Settings(CommandSettings):
     @field_validator("pending_label", mode="before")
     @classmethod
     def _read_label(cls, label: Any) -> Any:
-        """Read a label from the environment: a number or a boolean, if it is one."""
+        """Read a label: a number or a boolean, if it is one; `"0"` with its quotes is a text."""
         if not isinstance(label, str):
             return label
+        if len(label) > 2 and label[0] == label[-1] == '"':
+            return label[1:-1]
         if label in ("true", "false"):
             return label == "true"
         try:

@@ -58,3 +58,13 @@ def test_unseen_fields():
         decode.warn_of_unseen()
     (warned,) = given
     assert str(warned.message).startswith("labels: time_field = 'at': no record of 1 has")
+    assert "so the time of a label is that of its record" in str(warned.message)
+
+
+def test_the_usual_name_is_not_taken_for_another():
+    """If no setting names the label, it is `y`; records whose label has another name are shown."""
+    decode = LabelDecoder(FieldMapping(target="y", id_field="id"), parse_json)
+    with pytest.raises(MalformedError):
+        decode(b'{"id": "a", "by": "Kim", "minutes": 31}', None)
+    with pytest.warns(IlnWarning, match="correct target: the records have id, by, minutes"):
+        decode.warn_of_unseen()

@@ -110,6 +110,19 @@ def test_missing_file(tmp_path):
         Settings.load(tmp_path / "none.toml")
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"), [("0", 0.0), ('"0"', "0"), ("no", "no"), ("false", False)]
+)
+def test_a_label_as_number_or_text(given, meant, toml):
+    """Whether classes are numbers or texts, `pending_label` can be one, as flag and in the file."""
+    for settings in (
+        Settings.load(pending_label=given),
+        Settings.load(toml(f"pending_label = '{given}'")),
+    ):
+        found = settings.pending_label
+        assert (found, type(found)) == (meant, type(meant))
+
+
 @pytest.mark.parametrize("name", ["kafka_options", "learner_options"])
 def test_options(name, toml, monkeypatch):
     """Options are JSON in flags and variables, and a table in TOML, with the same meaning."""

@@ -1,11 +1,14 @@
 """Events and labels that come in records of their own, and what happens to those left over."""
 
 import json
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
+from iln_stream.errors import IlnWarning
 from iln_stream.events import DeadLetter, Example, MalformedError, payload_bytes
 from iln_stream.prequential.late.early import EarlyLabel, EarlyLabels
 from iln_stream.prequential.late.pending import Pending
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 REASONS = ("age", "count", "bytes", "replaced")
 """Why an event expires: it waited too long, too many or too large events wait, or an event with the
 same id came."""
+
+_MOST_LISTED = 5
 
 Letter = Callable[[int, int, bytes, str], DeadLetter]
 """Makes a dead letter of partition, offset, payload and reason."""
@@ -66,6 +71,7 @@ class LateLabels:
         # and offset of the label that waits.
         self._unsettled: deque[tuple[int, int | tuple[str, int]]] = deque()
         self._trivial = task.trivial()
+        self._warned = False
         self._due = inf  # no event, and no early label, is too old before
         self.n_expired = dict.fromkeys(REASONS, 0)
         self.n_without_event = 0
@@ -241,11 +247,26 @@ class LateLabels:
     ) -> Step | DeadLetter:
         """Learn the label that is assumed of an event for which none came."""
         label = Example(None, self._policy.label, event_id, None)
+        if not self._warned and isinstance(event.y_pred, Mapping):
+            self._warn_of_kind(stepper.task.label(label.y), event.y_pred)
         try:
             return self._learned(stepper.learn_late(record, event_id, event, label))
         except Exception as error:  # a learner may raise any error; the record is another one's
             reason = f"the learner failed on the assumed label: {type(error).__name__}: {error}"
             return _expired(event_id, event, reason, letter)
+
+    def _warn_of_kind(self, assumed: object, classes: Mapping[object, float]) -> None:
+        """Warn if the assumed class is a number and all others are texts, or the like."""
+        if not classes or type(assumed) in set(map(type, classes)):
+            return
+        self._warned = True
+        warnings.warn(
+            f"pending_label = {assumed!r} is learned as a class of its own, beside "
+            f"{', '.join(map(repr, islice(classes, _MOST_LISTED)))}; write it as the labels are: "
+            """0, true, "no", or '"0"' for the text""",
+            IlnWarning,
+            stacklevel=2,
+        )
 
     def _expire_many(self, letter: Letter) -> Iterator[DeadLetter]:
         """Let the oldest events expire while too many wait."""

@@ -8,6 +8,7 @@ import pytest
 from river import linear_model, naive_bayes, preprocessing
 from support.list_source import ListSource
 
+from iln_stream.errors import IlnWarning
 from iln_stream.prequential import (
     Classification,
     Details,
@@ -270,6 +271,19 @@ def test_an_assumed_label_is_learned():
     assert learner.learned[0] == ({"a": 4.0}, 0.0)
     assumed = [step for step in heard.steps if step.late]
     assert (assumed[0].y, assumed[0].y_pred, assumed[0].delay) == (0.0, 0.0, None)
+
+
+@pytest.mark.parametrize(("assumed", "n"), [(0.0, 1), ("0", 0), ("no", 0)])
+def test_an_assumed_class_of_another_type_is_warned_of(assumed, n, recwarn):
+    """The number 0 beside the texts "0" and "1" would be a third class without a word."""
+    run(
+        naive_bayes.GaussianNB(), *at(0.0, event("a"), label("a", "1"), event("b"), event("c")),
+        *later(50.0, 20), *later(100.0), task=Classification(),
+        events=100, seconds=20.0, expired="learn", label=assumed,
+    )  # fmt: skip
+    told = [str(each.message) for each in recwarn if issubclass(each.category, IlnWarning)]
+    assert len(told) == n
+    assert all("pending_label = 0 is learned as a class of its own, beside '1'" in t for t in told)
 
 
 def test_a_label_that_comes_after_the_assumed_one():
