@@ -13,12 +13,14 @@ from rich.text import Text
 from iln_stream.errors import SourceError
 from iln_stream.events import MalformedError
 from iln_stream.mapping import FieldMapping, Notation
+from iln_stream.mapping.common_field import common_field
 from iln_stream.mapping.flatten import flatten
 from iln_stream.mapping.guessed_notation import guessed_notation
 from iln_stream.mapping.inspection import Field, inspect_fields
 from iln_stream.mapping.proposal import as_toml, proposed, remarks
 from iln_stream.service import Settings, SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
+from iln_stream.service.labels import label_stream, settings_of_labels
 from iln_stream.streams import Record, Scheme, Source
 
 _POLL_SECONDS = 5.0
@@ -37,6 +39,10 @@ _HOW_TO_READ = (
     *("separator", "decimal", "date_order"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
+
+_ROLES_OF_LABELS = ("target", "id_field", "time_field")
+_PENDING = 100_000
+"""Events that wait, if the setting is not given."""
 
 _HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secrets")
 """Those that it only names."""
@@ -69,6 +75,48 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
     stream.wait()
+    found = _read(settings, stream, n_records, console)
+    fields_given = _given(settings, FIELDS)
+    if not fields_given and all(map(_is_event, found)):
+        _print(
+            console,
+            f"All {len(found)} records are events: `iln-stream run --source {stream.address}` "
+            "learns them without further settings. Their inputs:",
+        )
+        console.print(_table(inspect_fields([fields["x"] for fields in found], FieldMapping(""))))
+        return
+    settings = _noted(settings, guessed_notation(map(flatten, found))._asdict(), console)
+    of_labels: dict[str, Any] = {}
+    if settings.labels is not None:
+        fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
+    shown = _inspected(settings, found, fields_given)
+    console.print(_table(shown))
+    if settings.labels is not None:  # it was empty, so that no input was taken for the label
+        del fields_given["target"]
+    console.print(
+        "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:",
+        soft_wrap=True,
+    )
+    console.print()
+    chosen = {
+        "source": settings.source,
+        **_given(settings, _HOW_TO_READ),
+        **proposed(shown, fields_given),
+        **(_given(settings, ("learner",)) or _learner(shown)),
+        **of_labels,
+    }
+    for name, value in chosen.items():
+        _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
+    if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
+        _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
+    for remark in remarks(shown, fields_given):
+        _print(out, f"# {remark}", soft_wrap=True)
+
+
+def _read(
+    settings: Settings, stream: Scheme, n_records: int, console: Console
+) -> list[Mapping[str, Any]]:
+    """Return the fields of a stream's first records, and say how many can't be read."""
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, first_reason = 0, ""
@@ -84,40 +132,59 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:
         raise SourceError(f"{stream.address}: no record to inspect")
-    fields_given = _given(settings, FIELDS)
-    if not fields_given and all(map(_is_event, found)):
-        _print(
-            console,
-            f"All {len(found)} records are events: `iln-stream run --source {stream.address}` "
-            "learns them without further settings. Their inputs:",
-        )
-        console.print(_table(inspect_fields([fields["x"] for fields in found], FieldMapping(""))))
-        return
-    settings = _noted(settings, guessed_notation(map(flatten, found))._asdict(), console)
-    notation = Notation(settings.decimal, settings.date_order)
+    return found
+
+
+def _inspected(
+    settings: Settings, found: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+) -> list[Field]:
     try:
-        mapping = FieldMapping(**fields_given, notation=notation)
+        notation = Notation(settings.decimal, settings.date_order)
+        return inspect_fields(found, FieldMapping(**given, notation=notation))
     except ValueError as error:
         raise SettingsError(str(error)) from error
-    shown = inspect_fields(found, mapping)
-    console.print(_table(shown))
-    console.print(
-        "Save this as learn.toml, correct it, and run `iln-stream run --config learn.toml`:",
-        soft_wrap=True,
+
+
+def _joined(
+    settings: Settings,
+    events: Sequence[Mapping[str, Any]],
+    given: dict[str, Any],
+    n_records: int,
+    console: Console,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the given fields of events with their id, and the settings that read the labels.
+
+    The ids are the fields of events and labels that have the most values in common.
+    """
+    stream = label_stream(settings)
+    assert stream is not None
+    stream.check()
+    stream.wait()
+    own = settings.labels_settings
+    labels = _read(settings_of_labels(settings), stream, n_records, console)
+    ids = common_field(
+        [flatten(each) for each in events],
+        [flatten(each) for each in labels],
+        given.get("id_field"),
+        own.get("id_field"),
     )
-    console.print()
-    chosen = {
-        "source": settings.source,
-        **_given(settings, _HOW_TO_READ),
-        **proposed(shown, fields_given),
-        **(_given(settings, ("learner",)) or _learner(shown)),
-    }
-    for name, value in chosen.items():
-        _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
-    if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
-        _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
-    for remark in remarks(shown, fields_given):
-        _print(out, f"# {remark}", soft_wrap=True)
+    of_labels = {name: given[name] for name in ("target",) if name in given}
+    of_labels |= {name: own[name] for name in FIELDS if name in own}
+    if ids is None:
+        text = "No field of events has a value of labels: name the ids in id_field of both."
+        _print(console, text)
+    else:
+        given, of_labels = given | {"id_field": ids[0]}, of_labels | {"id_field": ids[1]}
+    shown = _inspected(settings, labels, of_labels)
+    _print(console, f"Labels, {stream.address}; only label, id and time are read:")
+    console.print(_table(shown))
+    roles = proposed(shown, of_labels)
+    chosen = {**own, **{name: roles[name] for name in _ROLES_OF_LABELS if name in roles}}
+    learner = {} if _given(settings, ("learner",)) else _learner(shown)
+    pending = settings.pending_events or _PENDING
+    return given | {"target": ""}, {
+        **learner, "labels": settings.labels, "pending_events": pending, "labels_settings": chosen,
+    }  # fmt: skip
 
 
 def _given(settings: Settings, names: Sequence[str]) -> dict[str, Any]:

@@ -176,3 +176,29 @@ def test_the_table_fits_a_narrow_terminal(command, tmp_path, monkeypatch):
     assert max(map(len, table.partition("Save this")[0].splitlines())) <= 80
     words = {*table.split()}
     assert {"customer_name", "shop.temperature", "examples", "distinct", "ignored"} <= words
+
+
+def test_a_log_of_labels(command, tmp_path):
+    """With `labels`, ids are found by their values, no input is a label, and the proposal runs."""
+    orders = [
+        {"order": 100 + i, "bags": i % 4, "at": f"2026-01-01T{i % 24:02}:00:00"} for i in range(24)
+    ]
+    outcomes = [{"by": "Kim", "orderId": str(100 + i), "result": {"price": f"{i}.5"},
+                 "done_at": 1767225600 + 3600 * (i + 1)} for i in (*range(20), 3)]  # fmt: skip
+    for name, rows in (("orders", orders), ("outcomes", outcomes)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert command("log", "import", f"{name}.jsonl", f"sqlite:shop.db#{name}").code == 0
+    logs = ("--source", "sqlite:shop.db#orders", "--labels", "sqlite:shop.db#outcomes")
+    done = command("inspect-source", *logs[1:])
+    assert done.code == 0, done.err
+    settings = tomllib.loads(done.out)
+    assert settings["labels_settings"] == {
+        "target": "result.price", "id_field": "orderId", "time_field": "done_at",
+    }  # fmt: skip
+    assert (settings["id_field"], settings["time_field"]) == ("order", "at")
+    assert "target" not in settings
+    (tmp_path / "learn.toml").write_text(done.out)
+    ran = command(
+        "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
+    )
+    assert "24 events, 0 dead letters, waiting: 4 events and 1 labels" in ran.err
