@@ -177,7 +177,8 @@ def _joined(
         given, of_labels = given | {"id_field": ids[0]}, of_labels | {"id_field": ids[1]}
     shown = _inspected(settings, labels, of_labels)
     _print(console, f"Labels, {stream.address}; only label, id and time are read:")
-    console.print(_table(shown))
+    not_read = [e._replace(role="ignored", why="") if e.role == "input" else e for e in shown]
+    console.print(_table(not_read))
     roles = proposed(shown, of_labels)
     chosen = {**own, **{name: roles[name] for name in _ROLES_OF_LABELS if name in roles}}
     learner = {} if _given(settings, ("learner",)) else _learner(shown)
