@@ -7,7 +7,7 @@ from typing import Any
 from iln_stream.prequential.scores import Window
 from iln_stream.prequential.step import Step
 from iln_stream.reporting import MetricSpec
-from iln_stream.state import StateDict
+from iln_stream.state import StateDict, decode_name, encode_name
 
 
 class Baseline:
@@ -76,6 +76,37 @@ class Trivial:
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`."""
         self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
+
+
+class TrivialClasses:
+    """How often each class occurred so far, in the order in which they first did."""
+
+    most = 32
+    """With more classes, waiting events would carry too many numbers, and get none."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, float] = {}
+
+    @property
+    def now(self) -> tuple[float, ...]:
+        """The counts; none if there are more than `most` classes."""
+        return tuple(self._counts.values()) if len(self._counts) <= self.most else ()
+
+    def learn(self, y: Any) -> None:
+        """Learn a class."""
+        self._counts[y] = self._counts.get(y, 0.0) + 1.0
+
+    def state(self) -> StateDict:
+        """Return classes and counts."""
+        return {
+            "classes": [encode_name(c) for c in self._counts],
+            "counts": list(self._counts.values()),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        classes = map(decode_name, state["classes"])
+        self._counts = dict(zip(classes, state["counts"], strict=True))
 
 
 class Baselines:
@@ -180,8 +211,8 @@ class ClassificationBaselines(Baselines):
     """Log loss of the classes' frequencies so far, and misclassification by the majority class.
 
     Before the first label no class is known: its log loss is 0, and it is misclassified, as for the
-    learner. A label that comes late is scored by the frequencies at that time: they hardly change
-    while an event waits, and a copy for each waiting event would be large.
+    learner. A label that comes late is scored by the frequencies when its event came; with more
+    than 32 classes, by those when it comes, as a copy for each waiting event would be large.
 
     Parameters
     ----------
@@ -211,8 +242,13 @@ class ClassificationBaselines(Baselines):
                 continue
             y = step.y
             count = counts.get(y, 0)
-            losses.append(log(n / count) if count else unseen if n else 0.0)
-            misses.append(0.0 if y == majority else 1.0)
+            if step.late and len(counts) <= TrivialClasses.most:
+                loss, miss = self._late(y, step.baselines)
+            else:
+                loss = log(n / count) if count else unseen if n else 0.0
+                miss = 0.0 if y == majority else 1.0
+            losses.append(loss)
+            misses.append(miss)
             counts[y] = count = count + 1
             n += 1
             if count > most:
@@ -221,6 +257,15 @@ class ClassificationBaselines(Baselines):
         self._majority = [majority] if n else []
         self.by_name["class_frequencies"].add(losses)
         self.by_name["majority_class"].add(misses)
+
+    def _late(self, y: Any, known: tuple[float, ...]) -> tuple[float, float]:
+        """Return log loss and miss of a late class, given the counts when its event came."""
+        if not known:
+            return 0.0, 1.0
+        counts = dict(zip(self._counts, known, strict=False))  # classes keep their order
+        count = counts.get(y, 0.0)
+        loss = log(sum(known) / count) if count else self._loss_of_unseen
+        return loss, 0.0 if y == max(counts, key=counts.__getitem__) else 1.0
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
@@ -276,11 +321,6 @@ class ClassificationBaselines(Baselines):
         self._counts = dict(zip(state["classes"], state["counts"], strict=True))
         self._n_labels = sum(state["counts"])
         self._majority = list(state["majority"])
-
-
-def _pair(stored: Sequence[float]) -> tuple[float, float]:
-    mean, last = stored
-    return mean, last
 
 
 def _metric(

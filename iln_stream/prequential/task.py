@@ -10,6 +10,7 @@ from iln_stream.prequential.baselines import (
     ClassificationBaselines,
     RegressionBaselines,
     Trivial,
+    TrivialClasses,
 )
 from iln_stream.prequential.scores import ClassificationScores, RegressionScores, Scores
 from iln_stream.prequential.step import Prediction
@@ -50,8 +51,8 @@ class Task(Protocol):
         """Return scores of trivial predictors."""
         ...
 
-    def trivial(self) -> Trivial | None:
-        """Return trivial predictors, for events that wait for a label; None: there are none."""
+    def trivial(self) -> Trivial | TrivialClasses:
+        """Return trivial predictors, for events that wait for a label."""
         ...
 
 
@@ -186,5 +187,6 @@ class Classification:
         """Return the classes' frequencies and the majority class."""
         return ClassificationBaselines(window, self.least)
 
-    def trivial(self) -> None:
-        """Return none: a late label is scored by the frequencies when it comes."""
+    def trivial(self) -> TrivialClasses:
+        """Return the counts of classes."""
+        return TrivialClasses()

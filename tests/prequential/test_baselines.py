@@ -93,6 +93,20 @@ def test_a_late_label_is_compared_with_what_was_known_at_the_prediction():
     }
 
 
+def test_a_late_class_is_compared_with_the_frequencies_at_the_prediction():
+    """Classes that came between an event and its own do not help a baseline."""
+    baselines = Classification().baselines(10)
+    late = step("b", "e", late=True)._replace(baselines=(2.0, 1.0))
+    baselines.update([*(step(y) for y in "aab"), step(None, "e"), step("b"), step("b"), late])
+    before = Classification().baselines(10)
+    before.update([*(step(y) for y in "aabbb")])
+    total = 5 * running(before)["class_frequencies"] + math.log(3 / 1)
+    assert running(baselines)["class_frequencies"] == pytest.approx(total / 6)
+    assert running(baselines)["majority_class"] == pytest.approx(
+        (5 * running(before)["majority_class"] + 1) / 6
+    )
+
+
 def test_huge_labels_leave_the_mean_finite():
     """Labels of opposite sign near the largest float must not make the mean infinite for ever."""
     baselines = Regression().baselines(2)

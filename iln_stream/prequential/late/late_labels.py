@@ -165,7 +165,7 @@ class LateLabels:
             Pending(
                 x, step.y_pred, example.time, record.partition, record.offset, token,
                 example.weight, step.details.intervals,
-                () if self._trivial is None else self._trivial.now,
+                self._trivial.now,
             ),
         )  # fmt: skip
         self._unsettled.append((self._n_records, serial))
@@ -200,7 +200,7 @@ class LateLabels:
         return self._learned(step)
 
     def _learned(self, step: Step) -> Step:
-        if step.loss is not None and self._trivial is not None:
+        if step.loss is not None:
             self._trivial.learn(step.y)
         return step
 
@@ -360,7 +360,7 @@ class LateLabels:
                 [n, [which] if isinstance(which, int) else list(which)]
                 for n, which in self._unsettled
             ],
-            "trivial": None if self._trivial is None else self._trivial.state(),
+            "trivial": self._trivial.state(),
             "n_expired": dict(self.n_expired),
             "n_without_event": self.n_without_event,
             "waiting": list(self.waiting),  # for readers of snapshots; not restored
@@ -374,8 +374,7 @@ class LateLabels:
         self._store.restore(state["store"])
         self._early.restore(state["early"])
         self._clock.restore(state["clock"])
-        if self._trivial is not None and state["trivial"] is not None:
-            self._trivial.restore(state["trivial"])
+        self._trivial.restore(state["trivial"])
         self.n_expired |= state["n_expired"]
         self.n_without_event = state["n_without_event"]
         self._due = inf if self._policy.seconds is None else state["due"]
