@@ -16,7 +16,7 @@ from iln_stream.events import (
 )
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.label_log import LabelLog
-from iln_stream.prequential.late import LateLabels
+from iln_stream.prequential.late import Forecasts, LateLabels
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import Details, Step
@@ -67,8 +67,8 @@ class PrequentialLoop:
     task
         Regression or classification; by default regression.
     late
-        Where events wait for labels that come in records of their own. None: such labels are dead
-        letters.
+        Where events wait for labels that come in records of their own, or for later values that
+        they forecast. None: such labels are dead letters.
     checkpoint
         Makes progress durable. None: nothing is saved.
     decoder
@@ -99,7 +99,7 @@ class PrequentialLoop:
         recent_ids: RecentIds | None = None,
         *,
         task: Task | None = None,
-        late: LateLabels | None = None,
+        late: LateLabels | Forecasts | None = None,
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
