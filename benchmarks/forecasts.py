@@ -24,6 +24,7 @@ from benchmarks.quality.streams.data_folder import data_file
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.mapping import FieldMapping, MappedDecoder
 from iln_stream.prequential import Forecasts, Horizon, Listener, PrequentialLoop, Regression, Step
+from iln_stream.prequential.late import Token
 from iln_stream.streams.river import RiverDatasetSource
 
 Rows = list[dict[str, Any]]
@@ -134,12 +135,38 @@ class _Scored(Listener):
             self._forecast[step.offset - self._horizon] = step.y_pred
 
 
-def ours(series: Series, profile: str) -> dict[int, Forecast]:
+class LearnsChange:
+    """Lets a learner learn how much a column changes, instead of its later value."""
+
+    def __init__(self, learner: InfiniteLayerRegressor, column: str) -> None:
+        self._learner, self._column = learner, column
+
+    def predict_one(self, x: Mapping[str, float]) -> float:
+        """Predict the later value."""
+        return x[self._column] + self._learner.predict_one(x)
+
+    def predict_token(self, x: Mapping[str, float]) -> tuple[float, Token]:
+        """Do so, and return what the learner needs to learn the value when it comes."""
+        change, token = self._learner.predict_token(x)
+        return x[self._column] + change, token
+
+    def learn_one(self, x: Mapping[str, float], y: float) -> None:
+        """Learn the later value."""
+        self._learner.learn_one(x, y - x[self._column])
+
+    def learn_token(self, x: Mapping[str, float], token: Token, y: float) -> None:
+        """Learn the later value, with a prediction's token."""
+        self._learner.learn_token(x, token, y - x[self._column])
+
+
+def ours(series: Series, profile: str, *, change: bool) -> dict[int, Forecast]:
     """Return the forecasts of our learners, one a horizon, by the service's own loop."""
     found = {}
     for horizon in series.horizons:
         found[horizon] = np.full(len(series.rows), np.nan)
-        learner = InfiniteLayerRegressor(profile=profile, seed=1)  # type: ignore[arg-type]
+        learner: Any = InfiniteLayerRegressor(profile=profile, seed=1)  # type: ignore[arg-type]
+        if change:
+            learner = LearnsChange(learner, series.target)
         mapping = FieldMapping(**series.mapping, target_is_input=True)
         PrequentialLoop(
             RiverDatasetSource([(row, None) for row in series.rows], series.name),
@@ -185,8 +212,10 @@ def persistence(series: Series, season: int) -> dict[int, Forecast]:
 
 def contenders(series: Series) -> Iterator[tuple[str, Callable[[], dict[int, Forecast]]]]:
     """Yield the names of all that forecast, and functions that do it."""
-    for profile in ("accurate", "fast"):
-        yield f"InfiniteLayerRegressor, {profile}", partial(ours, series, profile)
+    for change in (False, True):
+        for profile in ("accurate", "fast"):
+            name = f"InfiniteLayerRegressor, {profile}{', of the change' if change else ''}"
+            yield name, partial(ours, series, profile, change=change)
     for name, make in series.models.items():
         yield name, partial(rivers, series, make(), with_inputs="with the" in name)
     for season in sorted({min(24, series.season), series.season}, reverse=True):
