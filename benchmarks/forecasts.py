@@ -104,7 +104,7 @@ def bikes() -> Series:
         },
         known,
         {
-            # The best of forty variants on the first 4,000 records; some diverge.
+            # The best of about forty variants on the first 4,000 records; some diverge.
             "SNARIMAX(3,0,0), with the hour": lambda: time_series.SNARIMAX(
                 p=3, d=0, q=0, regressor=_regressor(0.0, 0.1, 0.001)
             ),

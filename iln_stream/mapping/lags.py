@@ -68,9 +68,9 @@ class Lags:
                 if k <= n and (value := before[n - k]) == value:
                     made[lag] = value
             for mean, k in means:
-                known = [each for each in (*before[max(0, n - k + 1) :], now) if each == each]
-                if known:
-                    made[mean] = fsum(each / len(known) for each in known)
+                found = _mean([*before[max(0, n - k + 1) :], now])
+                if found is not None:
+                    made[mean] = found
         return made
 
     def accept(self) -> None:
@@ -94,6 +94,18 @@ class Lags:
         """Continue from a `state()`, also one of other columns."""
         for name in self._before.keys() & state.keys():
             self._before[name] = [nan if each is None else each for each in state[name]]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Return the mean of the values that are not missing; None: all are."""
+    try:
+        total = fsum(values)  # nan if one is missing
+    except OverflowError:
+        total = nan
+    if total == total:
+        return total / len(values)
+    known = [each for each in values if each == each]
+    return fsum(each / len(known) for each in known) if known else None
 
 
 def numbers_of_records(given: Any) -> tuple[int, ...]:

@@ -65,8 +65,10 @@ def test_each_record_has_a_forecast_for_each_horizon(path: Path) -> None:
     """Every message names its horizon and, if that is a time, the time that it is for; it has no
     label, and is of the horizon's own model."""
     fill(path, 0, 50)
-    service = Service(settings(path))
+    service = Service(settings(path, publish=str(path.parent / "models")))
     service.run()
+    models = [file.name for file in sorted((path.parent / "models").glob("*.model"))]
+    assert models == ["log-events-0@1.model", "log-events-0@3h.model"]
     for horizon, seconds in (("1", None), ("3h", 3 * HOUR)):
         found = published(path, horizon)
         assert [each["offset"] for each in found] == list(range(50))
@@ -139,20 +141,23 @@ def test_rebuilt_learners_are_the_same(path: Path) -> None:
     assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before
 
 
-def test_a_history_goes_on_with_the_log(path: Path) -> None:
+@pytest.mark.parametrize("by_command", [True, False])
+def test_a_history_goes_on_with_the_log(path: Path, by_command: bool) -> None:
     """After files of history the first value of the log labels the last forecast of the history,
     and its lags are values of the history: as if all had been in the log."""
     file = path.parent / "history.jsonl"
     file.write_bytes(b"\n".join(record(i) for i in range(30)) + b"\n")
     fill(path, 30, 20)
-    warmed = settings(path, warm_start=str(file), start="earliest", horizon="3")
-    warm_start(warmed)
+    warmed = settings(path, warm_start=str(file), start="earliest")
+    if by_command:
+        warm_start(warmed)
     Service(warmed).run()
     whole = path.parent / "whole.db"
     fill(whole, 0, 50)
-    Service(settings(whole, snapshots=str(path.parent / "other"), horizon="3")).run()
-    ours, theirs = published(path, "3"), published(whole, "3")[30:]
-    assert [each["y_pred"] for each in ours] == [each["y_pred"] for each in theirs]
+    Service(settings(whole, snapshots=str(path.parent / "other"))).run()
+    for horizon in ("1", "3h"):
+        ours, theirs = published(path, horizon), published(whole, horizon)[30:]
+        assert [each["y_pred"] for each in ours] == [each["y_pred"] for each in theirs]
 
 
 def test_predicting_with_a_snapshot(path: Path) -> None:
