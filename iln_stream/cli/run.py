@@ -37,6 +37,8 @@ def run_service(settings: Settings, console: Console) -> None:
     for worker in service.workers:
         scores, watched = worker.watched.scores, worker.watched
         name = f"partition {watched.labels[1]}: " if len(service.workers) > 1 else ""
+        if worker.reader.horizon is not None:
+            name = f"{worker.reader.horizon} ahead, {name}" if name else ""
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
         report(
             console,

@@ -20,7 +20,13 @@ from iln_stream.events.event import (
     Weight,
 )
 from iln_stream.events.example import Decoder, EnvelopeDecoder, Example
-from iln_stream.events.messages import DeadLetter, Prediction, PredictionV1, read_prediction
+from iln_stream.events.messages import (
+    LEARNER_FAILED,
+    DeadLetter,
+    Prediction,
+    PredictionV1,
+    read_prediction,
+)
 from iln_stream.events.numbers_as_text import NumbersAsText
 from iln_stream.events.one_hot import one_hot
 from iln_stream.events.prediction_encoder import PredictionEncoder
@@ -28,6 +34,7 @@ from iln_stream.events.proposal import proposal
 
 __all__ = [
     "CLASS_REMEDY",
+    "LEARNER_FAILED",
     "ClassEvent",
     "ClassLabel",
     "DeadLetter",

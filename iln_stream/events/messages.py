@@ -17,6 +17,9 @@ from pydantic import (
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of the record that a dead letter keeps; a hash covers the whole record."""
 
+LEARNER_FAILED = "the learner failed"
+"""Begins the reason of a dead letter whose record could be read."""
+
 _SENT = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 _SENT_IN_PART = ConfigDict(frozen=True)
 """Of messages with fields that are left out if they do not apply."""
@@ -87,7 +90,7 @@ class PublishedExplanation(BaseModel):
 class Prediction(BaseModel):
     """One prediction, made without knowledge of the event's label.
 
-    Fields that do not apply, `probabilities`, `intervals` and `explanation`, are left out.
+    Fields that do not apply, from `probabilities` on, are left out.
     """
 
     model_config = _SENT_IN_PART
@@ -120,6 +123,15 @@ class Prediction(BaseModel):
     )
     explanation: PublishedExplanation | None = Field(
         default=None, description="Only with `prediction_contributions`."
+    )
+    horizon: str | None = Field(
+        default=None,
+        description="Of a forecast, how far ahead of the event it is: `24` of the value of the "
+        "24th record after it, `24h` of that 24 hours after it.",
+    )
+    horizon_time: float | None = Field(
+        default=None,
+        description="Of a forecast by time, the time that it is for: POSIX seconds.",
     )
 
 

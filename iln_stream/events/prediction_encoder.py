@@ -3,9 +3,23 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from json.encoder import encode_basestring as quoted
-from typing import Any
+from typing import Any, Protocol
 
 _LITERALS = {True: "true", False: "false"}
+
+
+class Ahead(Protocol):
+    """How far ahead a forecast is."""
+
+    @property
+    def text(self) -> str:
+        """As it is written."""
+        ...
+
+    @property
+    def seconds(self) -> float | None:
+        """Time in seconds; None: it is a number of records."""
+        ...
 
 
 class PredictionEncoder:
@@ -21,6 +35,8 @@ class PredictionEncoder:
         As in `Model`.
     levels
         Levels of the intervals that each prediction has.
+    horizon
+        How far ahead they are; None: they are no forecasts.
 
     Examples
     --------
@@ -32,13 +48,20 @@ class PredictionEncoder:
     """
 
     def __init__(
-        self, stream: str, model: str, model_version: str, levels: Sequence[float] = ()
+        self,
+        stream: str,
+        model: str,
+        model_version: str,
+        levels: Sequence[float] = (),
+        horizon: Ahead | None = None,
     ) -> None:
         self._begin = f'{{"version":2,"stream":{quoted(stream)},"partition":'
         self._model = (
             f',"model":{{"name":{quoted(model)},"version":{quoted(model_version)}}},"y_pred":'
         )
         self._levels = tuple(f'"{level!r}":' for level in levels)
+        self._horizon = "" if horizon is None else f',"horizon":{quoted(horizon.text)}'
+        self._seconds = None if horizon is None else horizon.seconds
 
     def __call__(
         self,
@@ -63,6 +86,10 @@ class PredictionEncoder:
             end += self._intervals(intervals)
         if explanation is not None:
             end += _explanation(*explanation)
+        if self._horizon:
+            end += self._horizon
+            if self._seconds is not None and time is not None:
+                end += f',"horizon_time":{time + self._seconds!r}'
         text = (
             f'{self._begin}{partition},"offset":{offset}'
             f',"id":{"null" if event_id is None else quoted(event_id)}'

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.events import DeadLetter, PredictionEncoder
+from iln_stream.events import LEARNER_FAILED, DeadLetter, PredictionEncoder
 from iln_stream.prequential import Listener, Step
 from iln_stream.streams import Sink, TransactionalSink
 
@@ -109,10 +109,20 @@ class DeadLetterWriter(Listener):
     """Writes each dead letter to a sink, keyed by its position.
 
     A sink with a method `flush_if_due` is asked at each event to store letters that wait.
+
+    Parameters
+    ----------
+    sink
+        Sink of the letters.
+    only_of_learner
+        Whether to leave out records that could not be read: another reader of the same records
+        writes these.
+
     """
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:
         self._sink = sink
+        self._only_of_learner = only_of_learner
         self._flush_if_due = getattr(sink, "flush_if_due", _nothing_due)
 
     def on_step(self, step: Step) -> None:
@@ -125,6 +135,8 @@ class DeadLetterWriter(Listener):
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Write the letter, and log it; the log's filter drops repeats."""
+        if self._only_of_learner and not letter.reason.startswith(LEARNER_FAILED):
+            return
         key = f"{letter.stream}/{letter.partition}/{letter.offset}"
         self._sink.write(key, letter.model_dump_json().encode())
         log.warning(

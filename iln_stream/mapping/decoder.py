@@ -11,6 +11,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.events import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.mapping.field_mapping import FieldMapping
 from iln_stream.mapping.flatten import INDICATOR, flatten
+from iln_stream.mapping.lags import Lags
 from iln_stream.mapping.time_features import TimeFeatures, names_of
 from iln_stream.mapping.unseen_fields import UnseenFields
 from iln_stream.mapping.values import FieldType, as_input, as_text, is_boolean
@@ -98,9 +99,18 @@ class MappedDecoder:
         self._notation = mapping.notation
         self._nulls = frozenset(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
-        self._time_names = {
-            name: feature for feature in mapping.time_features for name in names_of(feature)
+        has_lags = mapping.lags or mapping.rolling_means
+        self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
+        self._made = {
+            name: (f"the time feature {feature}", f"{feature} out of time_features")
+            for feature in mapping.time_features
+            for name in names_of(feature)
         }
+        if self._lags is not None:
+            self._made |= {
+                name: (f"the setting {setting}", f"it out of {setting}")
+                for name, setting in self._lags.names
+            }
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
@@ -124,18 +134,22 @@ class MappedDecoder:
             x = one_hot(found)
         if not x and y is not None and event_id is not None:
             return Example(None, y, event_id, time, weight)
+        made = {} if self._lags is None else self._lags(x)
         if self.mapping.time_features and time is not None:
-            x.update(self._of_time(time))
+            made.update(self._of_time(time))
+        x.update(made)
         return Example(x, y, event_id, time, weight)
 
     def accept(self, time: float | None) -> None:
-        """Take an example's time as that of the last event, from which `since_last` counts.
+        """Take the last example as the last event: its time, and its values for lags and means.
 
         The loop calls this for events that it learned or predicted: repeats, late labels and
         records that failed do not change the inputs of later events.
         """
         if time is not None:
             self._time_features.accept(time)
+        if self._lags is not None:
+            self._lags.accept()
 
     def _of_time(self, time: float) -> dict[str, float]:
         try:
@@ -208,18 +222,29 @@ class MappedDecoder:
         )
 
     def state(self) -> StateDict:
-        """Return the counts, and what time features need."""
+        """Return the counts, and what inputs of later records are made of."""
         return {
             "coerced": dict(self.n_coerced),
             "missing": self.n_missing,
-            "time_features": self._time_features.state(),
+            **self.last_values(),
         }
+
+    def last_values(self) -> StateDict:
+        """Return what inputs of later records are made of."""
+        lags = {} if self._lags is None else {"lags": self._lags.state()}
+        return {"time_features": self._time_features.state(), **lags}
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
         self.n_coerced = Counter(state["coerced"])
         self.n_missing = state["missing"]
-        self._time_features.restore(state["time_features"])
+        self.continue_after(state)
+
+    def continue_after(self, values: StateDict) -> None:
+        """Make inputs of later records of these `last_values()`."""
+        self._time_features.restore(values["time_features"])
+        if self._lags is not None and "lags" in values:
+            self._lags.restore(values["lags"])
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping
@@ -228,11 +253,11 @@ class MappedDecoder:
         inputs = tuple(name for name in names if mapping.is_feature(name))
         others = tuple(name for name in names if not mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
-        for name in self._time_names.keys() & set(inputs):
+        for name in self._made.keys() & set(inputs):
+            maker, remedy = self._made[name]
             raise MalformedError(
-                f"{name}: the record has this field, and the time feature "
-                f"{self._time_names[name]} makes an input of this name; ignore the field, or take "
-                f"{self._time_names[name]} out of time_features"
+                f"{name}: the record has this field, and {maker} makes an input of this name; "
+                f"ignore the field, or take {remedy}"
             )
         plan = _Plan(
             inputs,

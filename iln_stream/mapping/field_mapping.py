@@ -38,11 +38,19 @@ class FieldMapping:
         How texts write numbers and dates.
     weight_field
         The field of how much the event counts when it is learned. None: all count the same.
+    lags
+        Inputs made of the values that columns had some records before: these numbers of records, by
+        column.
+    rolling_means
+        Inputs made of the means of columns over the last records: these numbers of records.
+    target_is_input
+        Whether the target's value is an input, too, as in forecasts: their label is a later value.
 
     Raises
     ------
     ValueError
-        When a field has two roles, or a type or a time feature is unknown.
+        When a field has two roles, a type or a time feature is unknown, or a column with lags or
+        means is not a numeric input.
 
     """
 
@@ -56,6 +64,9 @@ class FieldMapping:
     time_features: Sequence[str] = ()
     notation: Notation = USUAL
     weight_field: str | None = None
+    lags: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    rolling_means: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    target_is_input: bool = False
 
     def __post_init__(self) -> None:
         roles = [name for name in self._roles if name]
@@ -70,6 +81,20 @@ class FieldMapping:
         for name in self.time_features:
             if name not in TIME_FEATURES:
                 raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
+        for setting, columns in (("lags", self.lags), ("rolling_means", self.rolling_means)):
+            for name in columns:
+                self._check_series(setting, name)
+
+    def _check_series(self, setting: str, name: str) -> None:
+        if not self.is_feature(name):
+            remedy = (
+                "set horizon, so that the label is a later value of it"
+                if name == self.target
+                else "name it in features, and not in ignore"
+            )
+            raise ValueError(f"{setting}: {name!r} is not an input: {remedy}")
+        if self.type_of(name) == "category":
+            raise ValueError(f"{setting}: {name!r} has the type category (types); take it out")
 
     @property
     def _roles(self) -> tuple[str | None, ...]:
@@ -78,7 +103,7 @@ class FieldMapping:
     def is_feature(self, name: str) -> bool:
         """Return whether a field is an input."""
         if name in self._roles:
-            return False
+            return name == self.target and self.target_is_input
         return matches(name, self.features) and not matches(name, self.ignore)
 
     def type_of(self, name: str) -> FieldType:

@@ -74,6 +74,8 @@ learned; did you mean 'price'?
         named += [("features", name) for name in mapping.features]
         named += [("ignore", name) for name in mapping.ignore]
         named += [("types", name) for name in types]
+        named += [("lags", name) for name in mapping.lags]
+        named += [("rolling_means", name) for name in mapping.rolling_means]
         self._pending = list(dict.fromkeys(named))
         self._time_features = mapping.time_features  # until a record has a time
         self._names: dict[str, None] = {}

@@ -4,7 +4,7 @@ from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.coverage import Coverage
 from iln_stream.prequential.label_log import LabelLog
-from iln_stream.prequential.late import LateLabels, LatePolicy, LearnsLate
+from iln_stream.prequential.late import Forecasts, Horizon, LateLabels, LatePolicy, LearnsLate
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.loop import LearnerError, NothingLearnedError, PrequentialLoop
 from iln_stream.prequential.recent_ids import RecentIds
@@ -20,6 +20,8 @@ __all__ = [
     "ClassificationScores",
     "Coverage",
     "Details",
+    "Forecasts",
+    "Horizon",
     "LabelLog",
     "LateLabels",
     "LatePolicy",

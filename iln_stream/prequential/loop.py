@@ -7,6 +7,7 @@ from typing import Any
 
 from iln_stream.errors import IlnError, SourceError, UnrecoverableError
 from iln_stream.events import (
+    LEARNER_FAILED,
     DeadLetter,
     Decoder,
     EnvelopeDecoder,
@@ -16,7 +17,7 @@ from iln_stream.events import (
 )
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.label_log import LabelLog
-from iln_stream.prequential.late import LateLabels
+from iln_stream.prequential.late import Forecasts, LateLabels
 from iln_stream.prequential.listener import Listener
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import Details, Step
@@ -29,8 +30,6 @@ log = logging.getLogger(__name__)
 
 _MOST_FAILURES_AT_FIRST = 100
 """If a learner's first records all fail, the loop ends after this many: their format is wrong."""
-
-_LEARNER_FAILED = "the learner failed"
 
 
 class LearnerError(IlnError):
@@ -67,8 +66,8 @@ class PrequentialLoop:
     task
         Regression or classification; by default regression.
     late
-        Where events wait for labels that come in records of their own. None: such labels are dead
-        letters.
+        Where events wait for labels that come in records of their own, or for later values that
+        they forecast. None: such labels are dead letters.
     checkpoint
         Makes progress durable. None: nothing is saved.
     decoder
@@ -99,7 +98,7 @@ class PrequentialLoop:
         recent_ids: RecentIds | None = None,
         *,
         task: Task | None = None,
-        late: LateLabels | None = None,
+        late: LateLabels | Forecasts | None = None,
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
@@ -251,7 +250,7 @@ class PrequentialLoop:
     def _failed(self, record: Record, error: Exception) -> None:
         """Send a record to the dead letters; raise LearnerError after too many of the learner's."""
         malformed = isinstance(error, MalformedError)
-        kind = "" if malformed else f"{_LEARNER_FAILED}: {type(error).__name__}: "
+        kind = "" if malformed else f"{LEARNER_FAILED}: {type(error).__name__}: "
         letter = self._letter(
             record.partition, record.offset, payload_bytes(record.payload), f"{kind}{error}"
         )
@@ -281,7 +280,7 @@ class PrequentialLoop:
         assert self._first_failed is not None
         letter, n = self._first_failed, self._n_failed_at_first
         is_mapped = not isinstance(self._decode, EnvelopeDecoder)
-        is_event = letter.reason.startswith(_LEARNER_FAILED)
+        is_event = letter.reason.startswith(LEARNER_FAILED)
         advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
         return NothingLearnedError(
             f"{letter.stream}: none of the first {n} records could be learned. The first: "

@@ -21,6 +21,9 @@ class RecentIds:
     ----------
     size
         Number of ids of each kind that are kept; a repeat that comes later counts as new.
+    labelled
+        Whether labels are those of their records' events. False, as in forecasts: a record with the
+        id of an earlier one is a repeat, whatever its label.
 
     Attributes
     ----------
@@ -38,10 +41,11 @@ class RecentIds:
 
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, labelled: bool = True) -> None:
         if size < 1:
             raise ValueError(f"size = {size} must be at least 1 id")
         self._size = size
+        self._labelled = labelled
         self._events: dict[str, None] = {}  # in order of arrival
         self._labels: dict[str, Any] = {}  # None: it is unknown, as of an older release
         self.n_corrected = 0
@@ -58,7 +62,7 @@ class RecentIds:
         event_id, y = example.id, example.y
         if event_id is None:
             return False
-        if y is None:
+        if y is None or not self._labelled:
             return event_id in self._events
         if event_id not in self._labels:
             return False
@@ -78,6 +82,8 @@ class RecentIds:
 
     def add_label(self, event_id: str, y: Any) -> None:
         """Add the label of an event, and drop the oldest beyond `size`."""
+        if not self._labelled:
+            return
         self._labels[event_id] = y
         if len(self._labels) > self._size:
             del self._labels[next(iter(self._labels))]

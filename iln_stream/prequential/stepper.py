@@ -93,7 +93,9 @@ class Stepper:
         )  # fmt: skip
         return step, token
 
-    def learn_late(self, record: Record, event_id: str, event: Pending, label: Example) -> Step:
+    def learn_late(
+        self, record: Record, event_id: str | None, event: Pending, label: Example
+    ) -> Step:
         """Learn the label of an event that was predicted before, and score that prediction."""
         y = self.task.label(label.y)
         started = perf_counter()

@@ -9,7 +9,7 @@ from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
 from iln_stream.service.labels import check_labels
 from iln_stream.service.learners import build_learner
-from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.settings import LATE_SETTINGS, Settings, SettingsError
 from iln_stream.service.weights import build_weights
 from iln_stream.streams import Scheme
 
@@ -35,6 +35,7 @@ def check_settings(settings: Settings) -> None:
     source.check()
     mapping_of(settings, source)
     _warn_of_ignored(settings, source)
+    _check_horizon(settings)
     check_labels(settings, source)
     learner = build_learner(settings)
     build_details(settings, learner)
@@ -58,6 +59,17 @@ def check_settings(settings: Settings) -> None:
         raise SettingsError(
             f"start: choose where to begin in {source.address}: earliest, latest or a time"
         )
+
+
+def _check_horizon(settings: Settings) -> None:
+    if not settings.horizon:
+        return
+    for name in ("labels", "pending_events", *LATE_SETTINGS):
+        if name in settings.model_fields_set and getattr(settings, name) is not None:
+            raise SettingsError(
+                f"{name}: with horizon the labels are later values of the stream, and none come in "
+                "records of their own; unset one of them"
+            )
 
 
 def _check_warm_start(settings: Settings, source: Scheme) -> None:

@@ -32,6 +32,8 @@ FIELDS = (
     "types",
     "null_values",
     "weight_field",
+    "lags",
+    "rolling_means",
 )
 """The settings that say which fields records have."""
 
@@ -64,6 +66,8 @@ def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> 
             f"target: name the field of the label: records in {own} are read as they are. "
             "`iln-stream inspect-source` shows their fields"
         )
+    if settings.horizon and settings.target is None:
+        raise SettingsError("horizon: name the field whose later value is forecast: set target")
     if stream.form == "examples":
         if given:
             raise SettingsError(f"{given[0]}: {stream.address} has its own inputs and label")
@@ -78,7 +82,7 @@ def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> 
     try:
         notation = Notation(settings.decimal, settings.date_order)
         chosen = {name: getattr(settings, name) for name in FIELDS}
-        mapping = FieldMapping(**chosen, notation=notation)
+        mapping = FieldMapping(**chosen, notation=notation, target_is_input=bool(settings.horizon))
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
@@ -170,8 +174,9 @@ def described(settings: Settings) -> dict[str, Any] | None:
         for name in ("format", "decoder", *NOTATION)
         if getattr(settings, name) != Settings.model_fields[name].default
     }
-    if settings.weight_field is None:
-        del chosen["weight_field"]  # snapshots of releases without it have no such entry
+    for name in ("weight_field", "lags", "rolling_means"):
+        if not chosen[name]:
+            del chosen[name]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
 
 

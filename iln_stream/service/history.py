@@ -77,7 +77,7 @@ class History:
 
         Each event is predicted, scored and learned as in a run. The scores are those of the
         history: `live` gets the ids of recent events, the events that wait for a label and the time
-        of the last event, but no counts.
+        and values of the last events, but no counts.
 
         Parameters
         ----------
@@ -104,14 +104,14 @@ class History:
         order = EventOrder("history")
         totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
         counts = Metrics(CollectorRegistry(), self._settings.window)
-        times: StateDict | None = None
+        values: StateDict | None = None
         files: list[dict[str, Any]] = []
         with stop_on_signals(self.stop):
             for file in self._files:
                 name = Path(file.stream.name).name
                 log.info(f"learning {file.stream.address}, before the log")
                 decoder = build_decoder(file.settings, file.stream, task)
-                _continue(decoder, times)
+                _continue(decoder, values)
                 order.name = name
                 shown: list[Listener] = [LoggedProgress(name)]
                 if console is not None and console.is_terminal:
@@ -132,7 +132,7 @@ class History:
                     self._run(loop)
                 if decoder is not None:
                     decoder.warn_of_unseen()
-                    times = decoder.state()["time_features"]
+                    values = decoder.last_values()
                 now = _counted(watched)
                 files.append(
                     {
@@ -143,7 +143,7 @@ class History:
                 )
         if live.late is not None:
             live.late.begin_counts()
-        _continue(live_decoder, times)
+        _continue(live_decoder, values)
         totals = _counted(watched)
         if not totals["n_labelled"]:
             raise SettingsError(
@@ -245,10 +245,10 @@ def _counted(watched: Any) -> dict[str, int]:
     }
 
 
-def _continue(decoder: MappedDecoder | None, times: StateDict | None) -> None:
-    """Let a decoder continue with the time of the last event."""
-    if decoder is not None and times is not None:
-        decoder.restore({**decoder.state(), "time_features": times})
+def _continue(decoder: MappedDecoder | None, values: StateDict | None) -> None:
+    """Let a decoder continue with the last values of the one before."""
+    if decoder is not None and values is not None:
+        decoder.continue_after(values)
 
 
 def _first_time(file: _File, task: Task) -> float | None:

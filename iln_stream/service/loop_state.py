@@ -6,7 +6,7 @@ from typing import Protocol
 from iln_stream.events import MalformedError
 from iln_stream.listeners import ModelMetrics
 from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import LateLabels, LatePolicy, RecentIds, Task
+from iln_stream.prequential import Forecasts, Horizon, LateLabels, LatePolicy, RecentIds, Task
 from iln_stream.reporting import MetricSpec
 from iln_stream.service.settings import LATE_SETTINGS, Settings, SettingsError
 from iln_stream.state import StateDict
@@ -36,8 +36,8 @@ class LoopState:
     ----------
     recent_ids : RecentIds or None
         Ids of recent events; None: not used.
-    late : LateLabels or None
-        Events and labels that wait for each other; None: not used.
+    late : LateLabels, Forecasts or None
+        Events and labels that wait for each other, or for later values; None: not used.
 
     """
 
@@ -48,9 +48,9 @@ class LoopState:
         counts: ModelMetrics,
         decoder: MappedDecoder | None = None,
     ) -> None:
-        n_ids, policy = settings.recent_ids, late_policy(settings, task)
-        self.recent_ids = RecentIds(n_ids) if n_ids else None
-        self.late = None if policy is None else LateLabels(policy, task)
+        n_ids = settings.recent_ids
+        self.recent_ids = RecentIds(n_ids, labelled=not settings.horizon) if n_ids else None
+        self.late = _late(settings, task)
         self._stateful: Mapping[str, _Stateful | None] = {
             "counts": counts,
             "recent_ids": self.recent_ids,
@@ -76,6 +76,14 @@ class LoopState:
         for name, part in self._stateful.items():
             if part is not None and (state := saved(name)) is not None:
                 part.restore(state)
+
+
+def _late(settings: Settings, task: Task) -> LateLabels | Forecasts | None:
+    if not settings.horizon:
+        policy = late_policy(settings, task)
+        return None if policy is None else LateLabels(policy, task)
+    (horizon,) = settings.horizon
+    return Forecasts(Horizon.of(horizon), task)
 
 
 def late_policy(settings: Settings, task: Task) -> LatePolicy | None:

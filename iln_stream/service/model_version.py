@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from iln_stream._version import __version__
+from iln_stream.service.readers import kind_of
 from iln_stream.service.recovery import configuration
 from iln_stream.service.settings import Settings
 from iln_stream.snapshots import learner_state
@@ -16,8 +17,9 @@ _DIGITS = 16
 
 
 def model_name(settings: Settings, stream: str) -> str:
-    """Return the setting `model`; by default the stream and the learner."""
-    return settings.model or f"{stream}/{settings.learner}"
+    """Return the setting `model`, by default the stream and the learner, with the horizon."""
+    name = settings.model or f"{stream}/{settings.learner}"
+    return name + "".join(map(kind_of, settings.horizon))
 
 
 def version_of_settings(

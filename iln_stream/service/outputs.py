@@ -10,6 +10,7 @@ from iln_stream.listeners import (
     TransactionalPredictionWriter,
 )
 from iln_stream.service.addresses import dead_letters_address, is_transactional, output_stream
+from iln_stream.service.readers import Reader, kind_of
 from iln_stream.service.settings import Settings
 from iln_stream.streams import Log, Sink, Source
 
@@ -42,14 +43,17 @@ class Outputs:
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source, reader: str, encode: PredictionEncoder) -> Writers:
-        """Return the listeners that write a reader's predictions and dead letters."""
-        writers: Writers = [DeadLetterWriter(self._letters)]
+    def writers(self, source: Source, reader: Reader, encode: PredictionEncoder) -> Writers:
+        """Return the listeners that write a reader's predictions and dead letters.
+
+        Of the readers of several horizons only the first writes the records that can't be read.
+        """
+        writers: Writers = [DeadLetterWriter(self._letters, only_of_learner=not reader.is_first)]
         if self._transactional:
             assert self._settings.predictions is not None
             stream = output_stream(self._settings, self._settings.predictions)
             log = cast(Log, source)
-            sink = stream.transactional_sink(log, reader)
+            sink = stream.transactional_sink(log, reader.name, kind_of(reader.horizon))
             self._opened.callback(sink.close)
             writers.append(TransactionalPredictionWriter(sink, encode, log.stream, log.ends))
         elif self._predictions is not None:

@@ -56,6 +56,7 @@ def predict(
         "snapshots": None,
         "labels": None,
         "learner": type(learner).__name__,  # part of the model's name
+        "horizon": tuple((configuration or {}).get("horizon", ())),
     }
     settings = settings.model_copy(update=changes)
     stream = source_stream(settings)

@@ -7,6 +7,9 @@ from iln_stream.service.labels import label_stream
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Resume, Scheme, Start, label_partition
 
+SERIES = ("horizon", "lags", "rolling_means")
+"""Settings that take the records of a learner as one series."""
+
 
 class Reader(NamedTuple):
     """The partitions that one learner reads.
@@ -21,6 +24,10 @@ class Reader(NamedTuple):
         Seed of the learner.
     labels
         Partitions of the log of labels, by `label_partition`, if there is one.
+    horizon
+        How far ahead it forecasts; None: it does not.
+    is_first
+        Whether it is the first reader of these partitions, of several horizons.
 
     """
 
@@ -28,6 +35,8 @@ class Reader(NamedTuple):
     partitions: tuple[int, ...]
     seed: int
     labels: tuple[int, ...] = ()
+    horizon: str | None = None
+    is_first: bool = True
 
     @property
     def all_partitions(self) -> tuple[int, ...]:
@@ -42,9 +51,47 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
     ------
     SettingsError
         When `start` is an offset and there are several partitions, or each learner has one, and the
-        log of labels has another number of them.
+        log of labels has another number of them; when a series is spread over several partitions,
+        or standard input should be read for several horizons.
 
     """
+    found = _readers_of_partitions(settings, stream)
+    series = next((each for each in SERIES if getattr(settings, each)), None)
+    if series is not None and any(len(each.partitions) > 1 for each in found):
+        raise SettingsError(
+            f"{series}: a series is in the order of one partition, and several are read by one "
+            "learner: set learner_per = partition, or name one of --partitions"
+        )
+    if len(settings.horizon) > 1 and stream.address == "-":
+        raise SettingsError("horizon: standard input can be read once: give a single horizon")
+    return [
+        each._replace(name=f"{each.name}{kind_of(horizon)}", horizon=horizon, is_first=not i)
+        for each in found
+        for i, horizon in enumerate(settings.horizon or (None,))
+    ]
+
+
+def kind_of(horizon: str | None) -> str:
+    """Return the end of the names that belong to a horizon: of models, folders, committed offsets.
+
+    Examples
+    --------
+    >>> from iln_stream.service.readers import kind_of
+    >>> kind_of("24h"), kind_of(None)
+    ('@24h', '')
+
+    """
+    return "" if horizon is None else f"@{horizon}"
+
+
+def settings_of(settings: Settings, reader: Reader) -> Settings:
+    """Return the settings of a reader: those of the run, with its horizon alone."""
+    if reader.horizon is None:
+        return settings
+    return settings.model_copy(update={"horizon": (reader.horizon,)})
+
+
+def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
     if not stream.is_log:
         return [Reader("0", (0,), settings.seed)]
     if settings.partitions == "all":

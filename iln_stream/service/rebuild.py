@@ -21,7 +21,7 @@ from iln_stream.service.inputs import one_source, open_one, place
 from iln_stream.service.labels import build_label_log, label_stream
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
-from iln_stream.service.readers import Reader, readers, start_of
+from iln_stream.service.readers import Reader, readers, settings_of, start_of
 from iln_stream.service.recovery import Recovery, history_of
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warm_start import named
@@ -99,7 +99,7 @@ def _rebuild_one(
     settings: Settings, stream: Scheme, reader: Reader, until: int | dt.datetime | None, skip: Skip
 ) -> dict[int, int]:
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
-    settings = settings.model_copy(update=at_the_end)
+    settings = settings_of(settings, reader).model_copy(update=at_the_end)
     # With `latest`, the first run began at the end of the log, which no one knows any more.
     start: Start = (
         "earliest" if settings.start in (None, "latest") else start_of(settings) or "earliest"

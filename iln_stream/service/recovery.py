@@ -65,6 +65,8 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
     }
     if (labels := described_labels(settings)) is not None:
         found[LABELS] = labels
+    if settings.horizon:
+        found["horizon"] = list(settings.horizon)
     return found if history is None else {**found, HISTORY: history}
 
 

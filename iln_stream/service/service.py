@@ -19,7 +19,7 @@ from iln_stream.service.labels import label_stream
 from iln_stream.service.model_version import model_name
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.plugins import build_listeners
-from iln_stream.service.readers import Reader, readers
+from iln_stream.service.readers import Reader, readers, settings_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warm_start import warm_readers
@@ -67,7 +67,8 @@ class Service:
         metrics = Metrics(self.registry, settings.window)
 
         def watch(reader: Reader) -> HistoryProgress:
-            labels = model_name(settings, stream.name), partition_label(reader.partitions)
+            own = settings_of(settings, reader)
+            labels = model_name(own, stream.name), partition_label(reader.partitions)
             self._history = HistoryProgress(len(settings.warm_start))
             metrics.export(labels, self._history.metrics())
             self.serve_metrics()

@@ -4,9 +4,11 @@ import datetime as dt
 from math import inf, isfinite
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, Field, field_validator
+from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
 from iln_stream.mapping import NULLS
+from iln_stream.mapping.lags import numbers_of_records
+from iln_stream.prequential import Horizon
 from iln_stream.settings import (
     ENV_PREFIX,
     CommandSettings,
@@ -147,6 +149,26 @@ class Settings(CommandSettings):
         description="Inputs made of the event's time, comma-separated: `hour`, `weekday`, "
         "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the event "
         "before).",
+    )
+    horizon: TextList = Field(
+        default=(),
+        description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
+        "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
+        "`target`, whose present value is an input; each horizon has its own learner, scores and "
+        "predictions. Unset: the label is in the record or comes for its id.",
+    )
+    lags: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"temp": 24, "load": [1, 24, 168]}],
+        description="Inputs made of the values that columns had some records before: these numbers "
+        "of records, or one number for all up to it; `temp.lag_24` is an input then. Of `target`, "
+        "too, with `horizon`.",
+    )
+    rolling_means: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"temp": [24, 168]}],
+        description="Inputs made of the means of columns over the last records, the present one "
+        "included: these numbers of records; `temp.mean_24` is an input then.",
     )
     types: JsonObject = Field(
         default_factory=dict,
@@ -392,6 +414,33 @@ class Settings(CommandSettings):
             )
         return moment
 
+    @field_validator("horizon", mode="before")
+    @classmethod
+    def _read_horizon(cls, value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        if isinstance(parts, int):
+            parts = (parts,)
+        if not isinstance(parts, list | tuple):
+            return value
+        texts = tuple(str(part).strip() for part in parts)
+        for text in texts:
+            Horizon.of(text)
+        if len(set(texts)) < len(texts):
+            raise ValueError("a horizon is given twice")
+        return texts
+
+    @field_validator("lags", "rolling_means")
+    @classmethod
+    def _read_numbers(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        found = {}
+        for name, given in columns.items():
+            single = type(given) is int and info.field_name == "rolling_means"
+            try:
+                found[name] = list(numbers_of_records([given] if single else given))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return found
+
     @field_validator("class_weights")
     @classmethod
     def _check_weights(cls, weights: dict[str, Any]) -> dict[str, float]:
@@ -433,6 +482,8 @@ class Settings(CommandSettings):
         "class_weights",
         "registry_options",
         "registry_secrets",
+        "lags",
+        "rolling_means",
         "types",
         "warm_start_fields",
         "labels_settings",

@@ -30,6 +30,8 @@ def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | N
         publish those records again.
 
     """
+    if reader.horizon is not None:  # it began with its horizon, and has the name of it
+        return None
     others = sorted(
         path
         for path in folder.glob(f"{stream}-*")

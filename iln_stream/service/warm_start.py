@@ -19,7 +19,7 @@ from iln_stream.service.inputs import one_source, open_inputs, place
 from iln_stream.service.labels import label_stream
 from iln_stream.service.learners import task_of
 from iln_stream.service.loop_state import LoopState
-from iln_stream.service.readers import Reader, readers
+from iln_stream.service.readers import Reader, readers, settings_of
 from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warming import Warming
@@ -108,12 +108,13 @@ def warm_readers(
     """
     new = [each for each in parts if not any(folder_of(settings, stream, each).glob("*.snapshot"))]
     for reader in new:
+        own = settings_of(settings, reader)
         with ExitStack() as opened:
-            recovery = Recovery(settings, stream, reader)
+            recovery = Recovery(own, stream, reader)
             opened.callback(recovery.close)
             if recovery.header is None:
                 progress = watch(reader)
-                history = _warm(settings, stream, reader, recovery, console, progress, opened)
+                history = _warm(own, stream, reader, recovery, console, progress, opened)
                 yield Warmed(reader, history)
 
 

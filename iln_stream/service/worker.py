@@ -9,7 +9,7 @@ from rich.console import Console
 
 from iln_stream.events import EnvelopeDecoder, PredictionEncoder
 from iln_stream.listeners import ConnectionLog, Metrics, Progress, label_metrics
-from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop
+from iln_stream.prequential import Horizon, Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details
@@ -20,7 +20,7 @@ from iln_stream.service.loop_state import LoopState
 from iln_stream.service.model_version import model_name, version_of_settings
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.published import build_publisher
-from iln_stream.service.readers import Reader, start_of
+from iln_stream.service.readers import Reader, settings_of, start_of
 from iln_stream.service.recovery import Recovery
 from iln_stream.service.settings import Settings
 from iln_stream.service.warm_start import warn_of_other_history
@@ -70,6 +70,7 @@ class Worker:
         version: str | None = None,
     ) -> None:
         self.reader = reader
+        settings = settings_of(settings, reader)
         self._checkpoint: Checkpoint | None = None
         self._publisher: Publisher | None = None
         with ExitStack() as opened:
@@ -100,8 +101,9 @@ class Worker:
             metrics.export(self.watched.labels, state.metrics())
             if version is None:
                 version = version_of_settings(settings, reader.seed, history)
-            encode = PredictionEncoder(self.source.stream, model, version, levels)
-            writers = outputs.writers(self.source, reader.name, encode)
+            horizon = None if reader.horizon is None else Horizon.of(reader.horizon)
+            encode = PredictionEncoder(self.source.stream, model, version, levels, horizon)
+            writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:
                 flushes = [each.flush for each in writers]
                 self._checkpoint = self._resume(recovery, state, flushes)

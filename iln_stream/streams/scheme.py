@@ -147,8 +147,11 @@ class Scheme:
         """Open the stream for appending events; each append says where they are."""
         raise SinkError(f"{self.address} can't be appended to")
 
-    def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
-        """Open the stream for writing, in transactions with the positions of `source`."""
+    def transactional_sink(self, source: Log, reader: str, kind: str = "") -> TransactionalSink:
+        """Open the stream for writing, in transactions with the positions of `source`.
+
+        If a record leads to several messages, `kind` tells them apart: each kind has its positions.
+        """
         raise SinkError(f"{self.address} has no transactions")
 
     def written(self) -> Source:

@@ -15,6 +15,7 @@ from support.kafka_broker import KafkaBroker
 from chaos import one_order
 from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
+from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
 from chaos.learner_kills import kill_learners
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
@@ -52,6 +53,8 @@ def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
         kills, order = folder / f"embedded-{transactional}", folder / f"parts-{transactional}"
         faults += _learner_kills(log, kills, given, transactional, flag)
         faults += _one_order(parts, order, given, transactional, flag)
+    log = EmbeddedLog(folder / "forecasts.db")
+    faults += _forecast_kills(log, folder / "embedded-forecasts", given)
     return faults + _appender_kills(folder, given)
 
 
@@ -63,8 +66,22 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
         kills, order = folder / f"kills-{transactional}", folder / f"order-{transactional}"
         faults += _learner_kills(log, kills, given, transactional, flag)
         faults += _one_order(parts, order, given, transactional, flag)
+    log = KafkaLog(broker.bootstrap, "forecasts")
+    faults += _forecast_kills(log, folder / "forecasts", given)
     faults += _broker_kills(broker, folder / "outages", given)
     return faults + _garbage(broker, folder / "garbage", given)
+
+
+def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
+    folder.mkdir()
+    n_kills = given.kills // 4
+    found = kill_forecasters(
+        log, folder, n_kills=n_kills, records_per_kill=600, seed=given.seed,
+        more=("--transactional",),
+    )  # fmt: skip
+    log.close()
+    print(f"{type(log).__name__}: {n_kills} kills of forecasters", flush=True)
+    return found
 
 
 def _appender_kills(folder: Path, given: argparse.Namespace) -> list[str]:

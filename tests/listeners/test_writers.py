@@ -86,6 +86,17 @@ def test_dead_letter(caplog):
     assert caplog.messages == ["dead letter at offset 9 of s, partition 2: no event"]
 
 
+def test_only_letters_of_the_learner():
+    """Of several readers of one record only one writes it if it can't be read, but each writes that
+    its own learner failed."""
+    sink = ListSink()
+    writer = DeadLetterWriter(sink, only_of_learner=True)
+    writer.on_dead_letter(LETTER)
+    failed = DeadLetter.of("s", 2, 10, b"{}", "the learner failed: ValueError: two")
+    writer.on_dead_letter(failed)
+    assert [key for key, _ in sink.waiting] == ["s/2/10"]
+
+
 def test_sink_that_fails():
     """A sink's failure reaches the loop, which stops."""
 

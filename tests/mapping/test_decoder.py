@@ -263,6 +263,29 @@ def test_time_features_go_on_after_a_restart():
     assert first(b'{"t": 110, "y": 1}', None).x["time.since_last"] == 3.0
 
 
+def test_lags_of_accepted_records():
+    """Lags and means are of accepted records, also of the target's, and go on after a restart."""
+    mapping = {
+        "target": "n", "target_is_input": True, "lags": {"n": [1], "t": [1, 2]},
+        "rolling_means": {"n": [2]},
+    }  # fmt: skip
+    first, second = decoder(**mapping), decoder(**mapping)
+    for payload in (b'{"n": 1, "t": 5}', b'{"n": null, "t": 6}'):
+        first(b'{"n": 9, "t": 9}', None)  # a repeat, or a record that fails
+        first.accept(first(payload, None).time)
+    second.restore(first.state())
+    for decode in (first, second):
+        found = decode(b'{"n": 3, "t": 7}', None)
+        assert found.x == {"n": 3.0, "t": 7.0, "t.lag_1": 6.0, "t.lag_2": 5.0, "n.mean_2": 3.0}
+        assert found.y == 3.0
+
+
+def test_a_field_that_a_lag_would_hide():
+    """A record with a field of a lag's name is refused, as one of both would be lost."""
+    with pytest.raises(MalformedError, match=r"t\.lag_1: .* the setting lags makes"):
+        decoded({"t": {"lag_1": 1}, "y": 2}, target="y", lags={"t": [1]})
+
+
 def test_time_of_writing_is_the_default():
     """Without a time of its own, or with a missing one, an event has the record's time."""
     assert decoded({"a": 1, "y": 1}, written=7.0, target="y").time == 7.0

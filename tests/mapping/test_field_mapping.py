@@ -14,6 +14,12 @@ def test_features_and_ignored_fields():
     assert found == ["s_1", "user.age"]
 
 
+def test_target_as_an_input():
+    """Where the label is a later value of the target, its present value is an input."""
+    assert FieldMapping("y", features=["a"], target_is_input=True).is_feature("y")
+    assert not FieldMapping("y").is_feature("y")
+
+
 def test_first_matching_type_counts():
     """Types are tried in their order, and `auto` is the rest."""
     mapping = FieldMapping("y", types={"a_id": "category", "a_*": "number"})
@@ -38,6 +44,9 @@ def test_names_with_brackets():
         ({"target": "a", "id_field": "a"}, "'a' can't be two of target"),
         ({"types": {"a": "float"}}, "a = 'float' is not among auto, number"),
         ({"time_features": ["hours"]}, "'hours' is not among hour"),
+        ({"target": "y", "lags": {"y": [1]}}, "lags: 'y' is not an input: set horizon"),
+        ({"ignore": ["a"], "rolling_means": {"a": [1]}}, "rolling_means: 'a' is not an input: nam"),
+        ({"types": {"a": "category"}, "lags": {"a": [1]}}, "lags: 'a' has the type category"),
     ],
 )
 def test_contradictions(arguments, message):

@@ -38,6 +38,8 @@ def warned(decode, records, written=None, ends=True):
         ("time_field", "when", "when", "correct time_field: the records have id, user.zip, temp,"),
         ("weight_field", "prize", "prize", "did you mean 'price'?"),
         ("types", {"tmp": "number"}, "tmp", "did you mean 'temp'?"),
+        ("lags", {"tmp": [1]}, "tmp", "did you mean 'temp'?"),
+        ("rolling_means", {"tmp": [1]}, "tmp", "did you mean 'temp'?"),
     ],
 )
 def test_each_setting(setting, value, name, meant):

@@ -10,9 +10,11 @@ from iln_stream.listeners import DeadLetterWriter, PredictionWriter, Transaction
 from iln_stream.prequential import Step
 from iln_stream.service import Settings, source_stream
 from iln_stream.service.outputs import Outputs
+from iln_stream.service.readers import Reader
 
 STEP = Step(2, 7, "e", None, {}, 1.0, 0.5, 0.1)
 ENCODE = PredictionEncoder("s", "m", "v")
+READER = Reader("0", (0,), 1)
 LETTER = DeadLetter.of("s", 2, 9, b"?", "malformed")
 
 
@@ -23,7 +25,7 @@ def kinds(writers):
 def test_dead_letters_only(tmp_path):
     """Without `predictions` a run writes dead letters only."""
     outputs = Outputs(Settings(source="e.jsonl"))
-    (writer,) = outputs.writers(ListSource([]), "0", ENCODE)
+    (writer,) = outputs.writers(ListSource([]), READER, ENCODE)
     writer.on_dead_letter(LETTER)
     writer.on_step(STEP)
     outputs.close()
@@ -35,7 +37,7 @@ def test_readers_share_the_sinks(tmp_path):
     """The predictions of all learners reach one file."""
     outputs = Outputs(Settings(source="e.jsonl", predictions="p.jsonl"))
     for reader in "01":
-        writers = outputs.writers(ListSource([]), reader, ENCODE)
+        writers = outputs.writers(ListSource([]), Reader(reader, (0,), 1), ENCODE)
         assert kinds(writers) == [DeadLetterWriter, PredictionWriter]
         writers[1].on_step(STEP)
     outputs.close()
@@ -45,7 +47,7 @@ def test_readers_share_the_sinks(tmp_path):
 def test_all_sinks_are_closed():
     """A sink that fails to flush does not keep the others from closing, and its error is raised."""
     outputs = Outputs(Settings(source="e.jsonl", predictions="/dev/full", dead_letters="d.jsonl"))
-    letters, predictions = outputs.writers(ListSource([]), "0", ENCODE)
+    letters, predictions = outputs.writers(ListSource([]), READER, ENCODE)
     predictions.on_step(STEP)
     with pytest.raises(SinkError, match="can't write /dev/full"):
         outputs.close()
@@ -66,7 +68,7 @@ def test_transactional(broker, topic):
     for offset in (0, 1):
         outputs = Outputs(settings)
         source = source_stream(settings).log(0, "earliest")
-        writers = outputs.writers(source, "0", ENCODE)
+        writers = outputs.writers(source, READER, ENCODE)
         assert kinds(writers) == [DeadLetterWriter, TransactionalPredictionWriter]
         writers[1].on_step(Step(0, offset, None, None, {}, 1.0, 0.5, 0.1))
         outputs.close()

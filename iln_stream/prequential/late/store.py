@@ -141,6 +141,12 @@ class PendingStore:
         if _SPARSE * block.n_waiting <= len(block.events):
             self._pack_again(number, block)
 
+    def items(self) -> Iterator[tuple[str, Pending]]:
+        """Yield the ids and events that wait, in order of arrival."""
+        for block in self._sealed.values():
+            yield from ((each.id, each.event) for each in block.left())
+        yield from self._open.values()
+
     def oldest(self) -> tuple[str, float | None] | None:
         """Return the id of the event that waits longest, and when it came; None: not known yet."""
         if self._sealed:

@@ -101,14 +101,14 @@ class KafkaScheme(Scheme):
             self.name, bootstrap=self.options.bootstrap, options=self._client_options()
         )
 
-    def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
+    def transactional_sink(self, source: Log, reader: str, kind: str = "") -> TransactionalSink:
         """Open the topic for writing, in transactions with the positions of `source`."""
         return TransactionalSink(
             self.name,
             source.stream,
             source.partitions,
             reader,
-            source.topic_id,
+            f"{source.topic_id or ''}{kind}",  # marks the messages of each kind as its own
             bootstrap=self.options.bootstrap,
             n_partitions=source.n_partitions,
             options=self._client_options(),

@@ -15,7 +15,7 @@ class Reader(NamedTuple):
     Parameters
     ----------
     writes_to
-        Topic that has what was made of it, such as predictions.
+        Topic that has what was made of it, such as predictions; with the horizon of forecasts.
     partition
         Partition that was read.
     next_offset
@@ -48,7 +48,8 @@ def readers(path: Path | str, name: str) -> list[Reader]:
         topic = require_topic(connection, database.path, name)
         ends = {p.number: p.next_offset for p in partitions_of(connection, topic.number)}
         rows = connection.execute(
-            "SELECT t.name, c.partition, c.next_offset FROM committed c "
+            "SELECT t.name || CASE WHEN c.source LIKE '@%' THEN c.source ELSE '' END, c.partition, "
+            "c.next_offset FROM committed c "
             "JOIN topics t ON t.number = c.topic WHERE c.source_id = ? ORDER BY 1, 2",
             (topic.topic_id,),
         ).fetchall()

@@ -126,7 +126,7 @@ class SqliteScheme(Scheme):
         self._check_output()
         return SqliteAppender(self.path, self.topic, self.name)
 
-    def transactional_sink(self, source: Log, reader: str) -> TransactionalSink:
+    def transactional_sink(self, source: Log, reader: str, kind: str = "") -> TransactionalSink:
         """Open the topic for writing, in transactions with the positions of `source`."""
         self._check_output()
         return SqliteTransactionalSink(
@@ -136,6 +136,7 @@ class SqliteScheme(Scheme):
             source.topic_id,
             source.partitions,
             source.n_partitions,
+            kind,
         )
 
     def written(self) -> Source:

@@ -27,6 +27,8 @@ class SqliteTransactionalSink(SqliteSink):
         committed offsets.
     partitions
         Partitions of the source that are read.
+    kind
+        Tells these messages from others that the same records lead to.
 
     Raises
     ------
@@ -43,10 +45,12 @@ class SqliteTransactionalSink(SqliteSink):
         source_id: str | None,
         partitions: Sequence[int],
         n_partitions: int = 1,
+        kind: str = "",
     ) -> None:
         super().__init__(path, topic, n_partitions=n_partitions)
         # A topic's id is enough, and stays when its file is renamed.
-        self._key = self._ends.topic.number, "" if source_id else source, source_id or ""
+        named = "" if source_id else source
+        self._key = self._ends.topic.number, f"{named}{kind}", source_id or ""
         self._source = source
         self._epochs: dict[int, int] = {}
         self._read: dict[int, int] = {}  # next offset by partition

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any, Protocol, cast
 
 import pytest
@@ -13,6 +13,7 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
+from iln_stream.streams import StreamOptions, stream_at
 from iln_stream.streams.kafka import TransactionalSink
 from iln_stream.streams.scheme import KafkaClient
 
@@ -155,6 +156,25 @@ def test_a_deleted_committed_offset_is_found_again(
     produce(broker.bootstrap, topic, [(None, b"somebody else's")])
     delete_committed_offsets(broker, source, [1])
     assert open_sink(partition=1).committed() == {1: 7}
+
+
+def test_a_deleted_committed_offset_of_one_kind(
+    broker: KafkaBroker, topic: str, source: str
+) -> None:
+    """Of several messages of the same records, each kind finds the last one of its own."""
+    scheme = stream_at(f"kafka:{topic}", StreamOptions(bootstrap=broker.bootstrap))
+    read = stream_at(f"kafka:{source}", StreamOptions(bootstrap=broker.bootstrap))
+    with ExitStack() as opened:
+        log = opened.enter_context(closing(read.log(1, "earliest")))
+        for kind, n in (("@24", 7), ("@1", 9)):
+            sink = scheme.transactional_sink(log, f"1{kind}", kind)
+            opened.callback(_close_quietly, sink)
+            send(sink, source, range(n))
+            sink.flush()
+        delete_committed_offsets(broker, source, [1])
+        again = scheme.transactional_sink(log, "1@24", "@24")
+        opened.callback(_close_quietly, again)
+        assert again.committed() == {1: 7}
 
 
 @pytest.mark.parametrize("why", ["deleted", "of another topic id"])

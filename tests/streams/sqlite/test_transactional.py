@@ -66,6 +66,20 @@ def test_another_source_has_other_offsets(path: Path) -> None:
         assert sink.committed() == {1: 4}
 
 
+@pytest.mark.parametrize("source_id", [ID, None])
+def test_kinds_of_messages(path: Path, source_id: str | None) -> None:
+    """Several messages of the same records have offsets of their own, and fence no other kind."""
+    sinks = [
+        SqliteTransactionalSink(path, "out", "log-events", source_id, (0,), kind=kind)
+        for kind in ("", "@1", "@24h")
+    ]
+    for n, sink in enumerate(sinks, 1):
+        sink.publish(0, n, None, b"%d" % n)
+        sink.flush()
+    assert [sink.committed() for sink in sinks] == [{0: 2}, {0: 3}, {0: 4}]
+    assert values(path, "out") == [b"1", b"2", b"3"]
+
+
 def test_a_failure_stores_neither(path: Path) -> None:
     """If the messages can't be stored, the committed offset stays."""
     sink = open_sink(path)

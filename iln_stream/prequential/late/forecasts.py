@@ -1,0 +1,241 @@
+"""Events whose label is a later value of the same stream."""
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from iln_stream.events import DeadLetter, Example, MalformedError
+from iln_stream.prequential.late.horizon import Horizon
+from iln_stream.prequential.late.late_labels import Letter
+from iln_stream.prequential.late.pending import Pending
+from iln_stream.prequential.late.record_clock import RecordClock
+from iln_stream.prequential.late.store import PendingStore
+from iln_stream.prequential.step import Step
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+from iln_stream.streams import Record
+
+if TYPE_CHECKING:
+    from iln_stream.prequential.stepper import Stepper
+    from iln_stream.prequential.task import Task
+
+MOST = 1_000_000
+"""Forecasts that wait at most; beyond it the oldest expires."""
+
+TOLERANCE = 0.25
+"""A value may be this part of the horizon earlier or later than the time that is forecast."""
+
+REASONS = ("missing", "count")
+
+
+class _Value(NamedTuple):
+    """A value of the target, and the time of its record."""
+
+    time: float
+    y: Any
+
+
+class Forecasts:
+    """Predicts a later value of the target at each record, and learns it when it comes.
+
+    The example's label is the target's present value. It is the label of the event that was
+    predicted one horizon before; then the example itself is predicted, and waits. Its inputs may
+    have all values up to the present one.
+
+    If the horizon is a number of records, the label is the value of exactly that record. If it is a
+    time, the label is the value of the record nearest to the event's time plus the horizon; it is
+    known when the first record at or after this time comes. Records count that are at most a
+    quarter of the horizon off.
+
+    A forecast whose value is missing expires, and is counted. Forecasts by time expire by the times
+    of records: see `RecordClock`.
+
+    Parameters
+    ----------
+    horizon
+        How far ahead to predict.
+    task
+        Has the trivial predictors, which are scored on forecasts, too.
+
+    """
+
+    def __init__(self, horizon: Horizon, task: "Task") -> None:
+        self.horizon = horizon
+        self._store = PendingStore()
+        self._clock = RecordClock()
+        self._n_records = 0
+        self._last: _Value | None = None
+        self._due: list[tuple[float, int, str]] = []  # when, number of the record, key in the store
+        self._trivial = task.trivial()
+        self.n_expired = dict.fromkeys(REASONS, 0)
+
+    def __len__(self) -> int:
+        """Return the number of waiting events."""
+        return len(self._store)
+
+    def outcomes(
+        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterator[Step | DeadLetter]:
+        """Yield the steps that a record causes: those of forecasts of its value, then its own.
+
+        Raises
+        ------
+        MalformedError
+            When the record has no inputs, or no time and the horizon is one.
+
+        """
+        if example.x is None:
+            raise MalformedError("x: missing; the label of a forecast is a later record's value")
+        if self.horizon.seconds is not None and example.time is None:
+            raise MalformedError(
+                f"time: unknown, and the horizon is {self.horizon.text}: set time_field, or give "
+                "the horizon as a number of records"
+            )
+        self._n_records += 1
+        if self.horizon.steps is not None:
+            yield from self._labelled_by_number(record, example, stepper, self.horizon.steps)
+        else:
+            yield from self._labelled_by_time(record, example, stepper)
+        if example.y is not None and self._trivial is not None:
+            self._trivial.learn(stepper.task.label(example.y))
+        yield self._predict(record, example, example.x, stepper)
+
+    def _labelled_by_number(
+        self, record: Record, example: Example, stepper: "Stepper", steps: int
+    ) -> Iterator[Step]:
+        """Learn the event that came so many records before."""
+        while (oldest := self._store.oldest()) is not None:
+            key, _ = oldest
+            number, _ = _number_and_id(key)
+            if number > self._n_records - steps:
+                return
+            if number == self._n_records - steps and example.y is not None:
+                yield self._learn(record, key, example.y, example.time, stepper)
+            else:
+                self._expire(key, "missing")
+
+    def _labelled_by_time(
+        self, record: Record, example: Example, stepper: "Stepper"
+    ) -> Iterator[Step]:
+        """Learn the events to whose time this record or the last one is the nearest."""
+        now, seconds = example.time, self.horizon.seconds
+        assert now is not None
+        assert seconds is not None
+        self._clock.see(now)
+        if example.y is not None:
+            value, before = _Value(now, example.y), self._last
+            self._last = value
+            at = 0
+            while at < len(self._due) and self._due[at][0] <= now:
+                due, _, key = self._due[at]
+                nearest = value
+                if before is not None and abs(before.time - due) < abs(now - due):
+                    nearest = before
+                if abs(nearest.time - due) > TOLERANCE * seconds:
+                    at += 1  # another record may come, or it expires
+                    continue
+                del self._due[at]
+                yield self._learn(record, key, nearest.y, nearest.time, stepper)
+        clock = self._clock.time
+        while self._due and clock is not None and self._due[0][0] + TOLERANCE * seconds < clock:
+            _, _, key = self._due.pop(0)
+            self._expire(key, "missing")
+
+    def _learn(
+        self, record: Record, key: str, y: Any, time: float | None, stepper: "Stepper"
+    ) -> Step:
+        """Learn the label of a waiting event, which waits no more even if the learner fails."""
+        event = self._store.get(key)
+        assert event is not None
+        self._store.remove(key)
+        _, event_id = _number_and_id(key)
+        return stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
+
+    def _predict(
+        self, record: Record, example: Example, x: dict[str, float], stepper: "Stepper"
+    ) -> Step:
+        """Predict an event, which waits from now on."""
+        step, token = stepper.predict(record, example, x)
+        key = str(self._n_records) if example.id is None else f"{self._n_records}:{example.id}"
+        self._store.add(
+            key,
+            Pending(
+                x, step.y_pred, example.time, record.partition, record.offset, token,
+                example.weight, step.details.intervals,
+                () if self._trivial is None else self._trivial.now,
+            ),
+        )  # fmt: skip
+        self._note_due(key, example.time)
+        if len(self._store) > MOST:
+            oldest = self._store.oldest()
+            assert oldest is not None
+            self._expire(oldest[0], "count")
+            self._due = [each for each in self._due if each[2] != oldest[0]]
+        return step
+
+    def _note_due(self, key: str, time: float | None) -> None:
+        if self.horizon.seconds is not None and time is not None:
+            number, _ = _number_and_id(key)
+            insort(self._due, (time + self.horizon.seconds, number, key))
+
+    def _expire(self, key: str, why: str) -> None:
+        self._store.remove(key)
+        self.n_expired[why] += 1
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_pending_events",
+                "gauge",
+                "Predicted events that wait for their label.",
+                lambda: len(self._store),
+            ),
+            MetricSpec(
+                "iln_pending_bytes",
+                "gauge",
+                "Memory that these take, about.",
+                lambda: self._store.n_bytes,
+            ),
+            MetricSpec(
+                "iln_pending_expired_total",
+                "counter",
+                "Events that expired before their label came, by reason: missing (the value that "
+                "was forecast) or count.",
+                lambda: dict(self.n_expired),
+                "reason",
+            ),
+        )
+
+    def begin_counts(self) -> None:
+        """Count from 0 again."""
+        self.n_expired = dict.fromkeys(REASONS, 0)
+
+    def state(self) -> StateDict:
+        """Return all that waits, and the counts."""
+        return {
+            "store": self._store.state(),
+            "clock": self._clock.state(),
+            "n_records": self._n_records,
+            "last": None if self._last is None else list(self._last),
+            "trivial": None if self._trivial is None else self._trivial.state(),
+            "n_expired": dict(self.n_expired),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Replace all that waits by that of a `state()`."""
+        self._store.restore(state["store"])
+        self._clock.restore(state["clock"])
+        self._n_records = state["n_records"]
+        self._last = None if state["last"] is None else _Value(*state["last"])
+        if self._trivial is not None and state["trivial"] is not None:
+            self._trivial.restore(state["trivial"])
+        self.n_expired |= state["n_expired"]
+        self._due = []
+        for key, event in self._store.items():
+            self._note_due(key, event.time)
+
+
+def _number_and_id(key: str) -> tuple[int, str | None]:
+    number, has_id, event_id = key.partition(":")
+    return int(number), event_id if has_id else None

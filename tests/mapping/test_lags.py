@@ -1,0 +1,63 @@
+"""`Lags`: inputs made of earlier values."""
+
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iln_stream.mapping.lags import Lags, numbers_of_records
+
+series = st.lists(st.none() | st.floats(-1e6, 1e6, width=32), max_size=80)
+
+
+def inputs(made, values):
+    """What is made at each value."""
+    found = []
+    for value in values:
+        found.append(made({} if value is None else {"a": value}))
+        made.accept()
+    return found
+
+
+@given(series, st.lists(st.integers(1, 30), unique=True), st.integers(1, 30))
+def test_they_are_those_of_the_series(values, lags, window):
+    """At each record lags and means are those that the whole series defines, nothing later."""
+    for i, found in enumerate(inputs(Lags({"a": lags}, {"a": [window]}), values)):
+        expected = {f"a.lag_{k}": values[i - k] for k in lags if k <= i}
+        known = [each for each in values[max(0, i - window + 1) : i + 1] if each is not None]
+        if known:
+            expected[f"a.mean_{window}"] = pytest.approx(fmean(known), abs=1e-9)
+        assert found == {name: each for name, each in expected.items() if each is not None}
+
+
+@given(series, series)
+def test_they_go_on_after_a_restart(before, after):
+    """A restored state continues as if there had been no restart."""
+    whole, first, second = (Lags({"a": [1, 7]}, {"a": [5]}) for _ in range(3))
+    expected = inputs(whole, before + after)[len(before) :]
+    inputs(first, before)
+    second.restore(first.state())
+    assert inputs(second, after) == expected
+
+
+def test_an_example_that_is_not_accepted_leaves_nothing():
+    """Only accepted examples are earlier values of later ones."""
+    made = Lags({"a": [1]}, {})
+    inputs(made, [1.0])
+    made({"a": 2.0})
+    assert made({"a": 3.0}) == {"a.lag_1": 1.0}
+
+
+def test_the_mean_of_the_largest_numbers():
+    """A mean is finite even if the sum of its values is not."""
+    assert inputs(Lags({}, {"a": [2]}), [1.5e308, 1.5e308])[1] == {"a.mean_2": 1.5e308}
+
+
+def test_numbers_of_records():
+    """A number stands for all up to it; a list for itself."""
+    assert numbers_of_records(3) == (1, 2, 3)
+    assert numbers_of_records([24, 1, 24]) == (24, 1)
+    for wrong in (0, [], [0], [1.5], [True], "3", None):
+        with pytest.raises(ValueError, match="number of records"):
+            numbers_of_records(wrong)
