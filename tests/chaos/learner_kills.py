@@ -68,8 +68,8 @@ def kill_learners(
 ) -> Outcome:
     """Feed a learner and kill it `n_kills` times; then let it finish, and compare.
 
-    `more` are arguments of the run that is killed, `of_both` of both runs. `record` returns a record
-    of the stream by its number.
+    `more` are arguments of the run that is killed, `of_both` of both runs; `record` returns the
+    stream's record of a number.
 
     Each life ends at a random moment, some before the first event is learned, most while events
     are learned and snapshots written. Half of a life's events are there when it begins.

@@ -3,6 +3,9 @@
 import json
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +15,55 @@ from iln_stream.prequential.late.pending import Pending
 from iln_stream.state import Block, decode_name, encode_name
 
 _NAN = float("nan")
+_SINCE = Struct("8xd")
 _FIXED = 5
 """Numbers of every event: its time, when it came, its weight, its offset, and its shape."""
 
 
 class _Shape(NamedTuple):
-    """What many events have in common; the counts say how many numbers follow the fixed ones."""
+    """What many events have in common; the slices are those of a row."""
 
     partition: int
     names: list[str]
     classes: list[Any] | None  # None: the prediction is a number
-    n_ends: int
-    n_baselines: int
-    n_token: int | None  # None: there is no token
+    predicted: slice
+    inputs: slice
+    lower: slice
+    upper: slice
+    baselines: slice
+    token: slice | None  # None: there is no token
+
+
+def _shape(
+    partition: int,
+    names: list[str],
+    classes: list[str] | None,
+    n_ends: int,
+    n_baselines: int,
+    n_token: int | None,
+) -> _Shape:
+    """Return a shape as it is stored: the counts say how many numbers follow the fixed ones."""
+    known = None if classes is None else [decode_name(each) for each in classes]
+    inputs = _FIXED + (1 if known is None else len(known))
+    ends = inputs + len(names)
+    baselines = ends + n_ends
+    token = baselines + n_baselines
+    return _Shape(
+        partition,
+        names,
+        known,
+        slice(_FIXED, inputs),
+        slice(inputs, ends),
+        slice(ends, baselines, 2),
+        slice(ends + 1, baselines, 2),
+        slice(baselines, token),
+        None if n_token is None else slice(token, token + n_token),
+    )
+
+
+@cache
+def _doubles(count: int) -> Struct:
+    return Struct(f"{count}d")
 
 
 class PackedEvents:
@@ -43,17 +82,15 @@ class PackedEvents:
     def __init__(self, packed: NDArray[np.uint8]) -> None:
         self.packed = packed
         # Reading a number of a memoryview takes a third of the time of reading one of an array.
-        view = memoryview(np.asarray(packed).data)
+        self._view = view = memoryview(np.asarray(packed).data)
         n, n_numbers, n_shapes = view[:24].cast("q")
         at = 24
         self.serials = view[at : (at := at + 8 * n)].cast("q")
         self._ends = view[at : (at := at + 8 * n)].cast("q")
-        self._numbers = view[at : (at := at + 8 * n_numbers)].cast("d")
+        self._at = at
+        at += 8 * n_numbers
         shapes = json.loads(bytes(view[at : (at := at + n_shapes)]))
-        self._shapes = [
-            _Shape(partition, names, classes and [*map(decode_name, classes)], *counts)
-            for partition, names, classes, *counts in shapes
-        ]
+        self._shapes = [_shape(*each) for each in shapes]
         self._ids = view[at:]
 
     def __len__(self) -> int:
@@ -72,33 +109,31 @@ class PackedEvents:
 
     def since(self, row: int) -> float | None:
         """Return when an event came; None: not known yet."""
-        return _known(self._numbers[(self._ends[row - 1] if row else 0) + 1])
+        begin = self._ends[row - 1] if row else 0
+        return _known(*_SINCE.unpack_from(self._view, self._at + 8 * begin))
 
     def __getitem__(self, row: int) -> Pending:
         """Return an event."""
         begin = self._ends[row - 1] if row else 0
-        values: list[float] = self._numbers[begin : self._ends[row]].tolist()  # type: ignore[assignment]
+        count = self._ends[row] - begin
+        values = _doubles(count).unpack_from(self._view, self._at + 8 * begin)
         time, _, weight, offset, number = values[:_FIXED]
-        partition, names, classes, n_ends, n_baselines, n_token = self._shapes[int(number)]
+        shape = self._shapes[int(number)]
         y_pred: float | dict[Any, float]
-        if classes is None:
-            y_pred, at = values[_FIXED], _FIXED + 1
+        if shape.classes is None:
+            y_pred = values[_FIXED]
         else:
-            at = _FIXED + len(classes)
-            y_pred = dict(zip(classes, values[_FIXED:at], strict=True))
-        x = dict(zip(names, values[at : (at := at + len(names))], strict=True))
-        ends = values[at : (at := at + n_ends)] if n_ends else ()
-        baselines = tuple(values[at : (at := at + n_baselines)])
+            y_pred = dict(zip(shape.classes, values[shape.predicted], strict=True))
         return Pending(
-            x,
+            dict(zip(shape.names, values[shape.inputs], strict=True)),
             y_pred,
             time if time == time else None,
-            partition,
+            shape.partition,
             int(offset),
-            None if n_token is None else np.array(values[at : at + n_token]),
+            None if shape.token is None else np.array(values[shape.token]),
             weight if weight == weight else None,
-            tuple(zip(ends[::2], ends[1::2], strict=True)) if ends else (),
-            baselines,
+            tuple(zip(values[shape.lower], values[shape.upper], strict=True)),
+            values[shape.baselines],
         )
 
 
@@ -131,15 +166,13 @@ def pack_events(events: Sequence[Numbered]) -> Block:
                 _NAN if weight is None else weight,
                 offset,
                 shapes.setdefault(shape, len(shapes)),
+                *predicted,
+                *x.values(),
+                *chain.from_iterable(intervals),
+                *baselines,
+                *(() if token is None else token.tolist()),
             )
         )
-        extend(predicted)
-        extend(x.values())
-        for interval in intervals:
-            extend(interval)
-        extend(baselines)
-        if token is not None:
-            extend(token.tolist())
         ends.append(len(numbers))
     tables = json.dumps(list(shapes)).encode()
     sizes = array("q", [len(events), len(numbers), len(tables)])

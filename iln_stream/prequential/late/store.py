@@ -84,7 +84,7 @@ class PendingStore:
     def __init__(self) -> None:
         self._next = 0
         self._serials: dict[str, int] = {}
-        self._open: dict[int, tuple[str, Pending]] = {}
+        self._open: dict[int, tuple[str, Pending, int]] = {}  # the last: bytes
         self._since: dict[int, float] = {}  # of open events
         self._sealed: dict[int, _Sealed] = {}
         self._n_bytes = 0  # of blocks and of the open events
@@ -105,9 +105,10 @@ class PendingStore:
     def add(self, event_id: str, event: Pending) -> int:
         """Add an event, as the newest; none with this id may wait. Return its serial number."""
         serial = self._next
+        size = _size(event)
         self._serials[event_id] = serial
-        self._open[serial] = (event_id, event)
-        self._n_bytes += _size(event)
+        self._open[serial] = (event_id, event, size)
+        self._n_bytes += size
         self._next = serial + 1
         if self._next % BLOCK == _UNSETTLED and self._next > BLOCK:
             self._seal(self._next // BLOCK - 1)
@@ -133,7 +134,7 @@ class PendingStore:
         serial = self._serials.pop(event_id)
         if (found := self._open.pop(serial, None)) is not None:
             self._since.pop(serial, None)
-            self._n_bytes -= _size(found[1])
+            self._n_bytes -= found[2]
             return
         number = serial // BLOCK
         block = self._sealed[number]
@@ -153,7 +154,7 @@ class PendingStore:
             block = next(iter(self._sealed.values()))
             event_id, row = block.oldest()
             return event_id, block.events.since(row)
-        for serial, (event_id, _) in self._open.items():
+        for serial, (event_id, *_) in self._open.items():
             return event_id, self._since.get(serial)
         return None
 
@@ -161,18 +162,18 @@ class PendingStore:
         """Pack the open events of a block."""
         end = (number + 1) * BLOCK
         events = [each for each in self._latest() if each.serial < end]
-        for serial, _, event, _ in events:
-            del self._open[serial]
-            self._since.pop(serial, None)
-            self._n_bytes -= _size(event)
+        self._open = {serial: each for serial, each in self._open.items() if serial >= end}
+        self._since = {serial: since for serial, since in self._since.items() if serial >= end}
+        self._n_bytes -= sum(_size(each.event) for each in events)
         if events:
             self._keep(number, _Sealed(PackedEvents(pack_events(events))))
 
     def _latest(self) -> list[Numbered]:
         """Return the open events."""
+        since = self._since.get
         return [
-            Numbered(serial, event_id, event, self._since.get(serial))
-            for serial, (event_id, event) in self._open.items()
+            Numbered(serial, event_id, event, since(serial))
+            for serial, (event_id, event, _) in self._open.items()
         ]
 
     def _keep(self, number: int, block: _Sealed) -> None:
@@ -216,11 +217,12 @@ class PendingStore:
         latest = PackedEvents(state["latest"])
         for row, (event_id, serial) in enumerate(zip(latest.ids(), latest.serials, strict=True)):
             event = latest[row]
+            size = _size(event)
             self._serials[event_id] = serial
-            self._open[serial] = (event_id, event)
+            self._open[serial] = (event_id, event, size)
             if (since := latest.since(row)) is not None:
                 self._since[serial] = since
-            self._n_bytes += _size(event)
+            self._n_bytes += size
 
 
 def _size(event: Pending) -> int:
