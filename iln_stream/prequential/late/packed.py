@@ -2,11 +2,11 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ class _Shape(NamedTuple):
     classes: list[Any] | None  # None: the prediction is a number
     predicted: slice
     inputs: slice
-    lower: slice
-    upper: slice
+    lower: range  # of the lower ends of intervals; each is followed by the upper one
     baselines: slice
     token: slice | None  # None: there is no token
 
@@ -54,8 +53,7 @@ def _shape(
         known,
         slice(_FIXED, inputs),
         slice(inputs, ends),
-        slice(ends, baselines, 2),
-        slice(ends + 1, baselines, 2),
+        range(ends, baselines, 2),
         slice(baselines, token),
         None if n_token is None else slice(token, token + n_token),
     )
@@ -132,54 +130,52 @@ class PackedEvents:
             int(offset),
             None if shape.token is None else np.array(values[shape.token]),
             weight if weight == weight else None,
-            tuple(zip(values[shape.lower], values[shape.upper], strict=True)),
+            tuple([(values[at], values[at + 1]) for at in shape.lower]),
             values[shape.baselines],
         )
 
 
-class Numbered(NamedTuple):
-    """A waiting event with its serial number, its id, and when it came; None: not known yet."""
-
-    serial: int
-    id: str
-    event: Pending
-    since: float | None
+Numbered: TypeAlias = tuple[int, str, Pending, float | None]
+"""A waiting event with its serial number, its id, and when it came; None: not known yet."""
 
 
 def pack_events(events: Sequence[Numbered]) -> Block:
     """Return the bytes of events."""
-    numbers, ends = array("d"), array("q")
+    rows: list[bytes] = []
+    ends = array("q")
+    end = 0
     shapes: dict[tuple[Any, ...], int] = {}
-    extend = numbers.extend
     for _, _, event, since in events:
         x, y_pred, time, partition, offset, token, weight, intervals, baselines = event
-        predicted: Iterable[float] = (y_pred,)  # type: ignore[assignment]
-        classes: tuple[str, ...] | None = None
-        if isinstance(y_pred, Mapping):
+        predicted: Iterable[float]
+        if isinstance(y_pred, float):
+            classes, predicted = None, (y_pred,)
+        else:
             classes, predicted = tuple(map(encode_name, y_pred)), y_pred.values()
         n_token = None if token is None else len(token)
         shape = (partition, tuple(x), classes, 2 * len(intervals), len(baselines), n_token)
-        extend(
-            (
-                _NAN if time is None else time,
-                _NAN if since is None else since,
-                _NAN if weight is None else weight,
-                offset,
-                shapes.setdefault(shape, len(shapes)),
-                *predicted,
-                *x.values(),
-                *chain.from_iterable(intervals),
-                *baselines,
-                *(() if token is None else token.tolist()),
-            )
+        row = (
+            _NAN if time is None else time,
+            _NAN if since is None else since,
+            _NAN if weight is None else weight,
+            offset,
+            shapes.setdefault(shape, len(shapes)),
+            *predicted,
+            *x.values(),
+            *chain.from_iterable(intervals),
+            *baselines,
+            *(() if token is None else token.tolist()),
         )
-        ends.append(len(numbers))
+        # A fifth of the time of adding them to an array.
+        rows.append(_doubles(len(row)).pack(*row))
+        end += len(row)
+        ends.append(end)
     tables = json.dumps(list(shapes)).encode()
-    sizes = array("q", [len(events), len(numbers), len(tables)])
-    serials = array("q", [each.serial for each in events])
-    ids = json.dumps([each.id for each in events]).encode()
-    parts = [each.tobytes() for each in (sizes, serials, ends, numbers)]
-    return Block(np.frombuffer(b"".join([*parts, tables, ids]), np.uint8))
+    sizes = array("q", [len(events), end, len(tables)])
+    serials = array("q", [serial for serial, *_ in events])
+    ids = json.dumps([event_id for _, event_id, *_ in events]).encode()
+    parts = [each.tobytes() for each in (sizes, serials, ends)]
+    return Block(np.frombuffer(b"".join([*parts, *rows, tables, ids]), np.uint8))
 
 
 def _known(value: float) -> float | None:

@@ -59,7 +59,7 @@ class _Sealed:
         ids, serials = events.ids(), events.serials
         for row, waits in enumerate(self.waiting):
             if waits:
-                yield Numbered(serials[row], ids[row], events[row], events.since(row))
+                yield serials[row], ids[row], events[row], events.since(row)
 
 
 class PendingStore:
@@ -161,10 +161,10 @@ class PendingStore:
     def _seal(self, number: int) -> None:
         """Pack the open events of a block."""
         end = (number + 1) * BLOCK
-        events = [each for each in self._latest() if each.serial < end]
+        events = [each for each in self._latest() if each[0] < end]
         self._open = {serial: each for serial, each in self._open.items() if serial >= end}
         self._since = {serial: since for serial, since in self._since.items() if serial >= end}
-        self._n_bytes -= sum(_size(each.event) for each in events)
+        self._n_bytes -= sum(_size(event) for _, _, event, _ in events)
         if events:
             self._keep(number, _Sealed(PackedEvents(pack_events(events))))
 
@@ -172,7 +172,7 @@ class PendingStore:
         """Return the open events."""
         since = self._since.get
         return [
-            Numbered(serial, event_id, event, since(serial))
+            (serial, event_id, event, since(serial))
             for serial, (event_id, event, _) in self._open.items()
         ]
 
