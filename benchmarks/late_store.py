@@ -235,13 +235,13 @@ def time_of_events(waiting: int, n_token: int, chunks: int) -> None:
             f"{more:+.2f} and {min(found) - min(base):+.2f}"
         )
     decode = EnvelopeDecoder()
-    for name, example in (("event", event(1)), ("label", label(1, 2))):
+    for name, example in (("an event", event(1)), ("a label", label(1, 2))):
         fields = {"x": example.x, "y": example.y, "id": example.id, "timestamp": example.time}
         payload = json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
         began = process_time()
         for _ in range(_PAYLOADS):
             decode(payload, None)
-        print(f"decoding of an {name}: {1e6 * (process_time() - began) / _PAYLOADS:.2f}")
+        print(f"decoding of {name}: {1e6 * (process_time() - began) / _PAYLOADS:.2f}")
 
 
 def main() -> None:
@@ -251,6 +251,8 @@ def main() -> None:
     parser.add_argument("--token", type=int, default=0, help="numbers of a token")
     parser.add_argument("--chunks", type=int, default=60, help="of events, for `time`")
     given = parser.parse_args()
+    if given.events is not None and given.events < 2 * CHUNK:
+        parser.error(f"--events: at least {2 * CHUNK:,}, of which labels can be drawn")
     print(f"Python {platform.python_version()}, numpy {version('numpy')}, {D} inputs, "
           f"an interval, tokens of {given.token} numbers")  # fmt: skip
     if given.part in (None, "memory"):
