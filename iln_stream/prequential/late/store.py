@@ -1,6 +1,7 @@
 """Waiting events, by id and in order of arrival."""
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import compress
 
 import numpy as np
@@ -149,8 +150,8 @@ class PendingStore:
     def items(self) -> Iterator[tuple[str, Pending]]:
         """Yield the ids and events that wait, in order of arrival."""
         for block in self._sealed.values():
-            yield from ((each.id, each.event) for each in block.left())
-        yield from self._open.values()
+            yield from ((event_id, unpack_event(*event)) for _, event_id, event, _ in block.left())
+        yield from ((event_id, unpack_event(*event)) for event_id, event in self._open.values())
 
     def oldest(self) -> tuple[str, float | None] | None:
         """Return the id of the event that waits longest, and when it came; None: not known yet."""

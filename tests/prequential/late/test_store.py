@@ -58,6 +58,9 @@ def test_as_a_dict(seed, monkeypatch):
             tested = again
     assert len(tested) == len(known) > 50
     assert all(name in tested and same(tested.get(name), known[name][1]) for name in known)
+    for (name, event), (waiting, (_, expected)) in zip(tested.items(), known.items(), strict=True):
+        assert name == waiting
+        assert same(event, expected)
     assert tested.get("nobody") is None
     for name in known:
         tested.remove(name)
