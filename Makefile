@@ -44,8 +44,8 @@ docs: $(VENV)/dev
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
 
-# Chaos tests at full size: 300 kills of the learner on each kind of log, 50 of an appender, 20 of the
-# broker, a million payloads. Half an hour.
+# Chaos tests at full size: 500 kills of the learner on each kind of log, 50 of an appender, 20 of the
+# broker, a million payloads. An hour.
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from support.kafka_broker import KafkaBroker
@@ -17,6 +18,7 @@ from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
 from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
+from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 
@@ -27,6 +29,8 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=200_000, help="while the learner is killed")
     parser.add_argument("--kills", type=int, default=200, help="of the learner on each kind of "
                         "log, half of them with transactional predictions")  # fmt: skip
+    parser.add_argument("--late-kills", type=int, default=200, help="of the learner on each kind "
+                        "of log, while it joins late labels with their events")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
     parser.add_argument("--embedded", action="store_true", help="only the embedded log")
@@ -55,6 +59,7 @@ def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
         faults += _one_order(parts, order, given, transactional, flag)
     log = EmbeddedLog(folder / "forecasts.db")
     faults += _forecast_kills(log, folder / "embedded-forecasts", given)
+    faults += _late_kills(lambda name: EmbeddedLog(folder / f"{name}.db"), folder / "late", given)
     return faults + _appender_kills(folder, given)
 
 
@@ -68,6 +73,9 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
         faults += _one_order(parts, order, given, transactional, flag)
     log = KafkaLog(broker.bootstrap, "forecasts")
     faults += _forecast_kills(log, folder / "forecasts", given)
+    faults += _late_kills(
+        lambda name: KafkaLog(broker.bootstrap, name), folder / "kafka-late", given
+    )
     faults += _broker_kills(broker, folder / "outages", given)
     return faults + _garbage(broker, folder / "garbage", given)
 
@@ -75,6 +83,8 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
 def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
     folder.mkdir()
     n_kills = given.kills // 4
+    if not n_kills:
+        return []
     found = kill_forecasters(
         log, folder, n_kills=n_kills, records_per_kill=600, seed=given.seed,
         more=("--transactional",),
@@ -85,6 +95,8 @@ def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> 
 
 
 def _appender_kills(folder: Path, given: argparse.Namespace) -> list[str]:
+    if not given.kills:
+        return []
     outcome = kill_appenders(folder / "appended.db", n_kills=given.kills // 4, seed=given.seed)
     print(
         f"{given.kills // 4} kills of an appender: {outcome.n_acknowledged} records acknowledged, "
@@ -145,6 +157,46 @@ def _one_order(
         flush=True,
     )
     return outcome.faults(exactly_once=transactional)
+
+
+def _late_kills(
+    make_log: Callable[[str], TestedLog], folder: Path, given: argparse.Namespace
+) -> list[str]:
+    """Divide the kills among the cases, each with transactional predictions and without."""
+    folder.mkdir()
+    faults: list[str] = []
+    runs = [(case, transactional) for transactional in (True, False) for case in CASES]
+    for i, (case, transactional) in enumerate(runs):
+        n_kills = (given.late_kills + i) // len(runs)
+        if not n_kills:
+            continue
+        own = folder / f"late-{i}"
+        own.mkdir()
+        log = make_log(own.name)
+        outcome = kill_late_learners(
+            log,
+            own,
+            case,
+            n_kills=n_kills,
+            records_per_kill=1_500,
+            seed=given.seed + i,
+            more=("--transactional" if transactional else "--no-transactional",),
+        )
+        log.close()
+        found = outcome.faults(exactly_once=transactional)
+        faults += [f"late labels, {case}: {fault}" for fault in found]
+        print(
+            f"{type(log).__name__}, late labels, {case}, "
+            f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
+            f"{outcome.n_sent} records, {outcome.n_behind} of them with records still to learn; "
+            f"{len(outcome.expected)} events predicted, {outcome.killed.n_labelled} learned, "
+            f"{outcome.killed.n_dead_letters} dead letters, expired: "
+            f"{outcome.killed.state['pending']['n_expired']}; "
+            f"{len(outcome.published) - len(outcome.expected)} repeated predictions; "
+            f"{len(found)} faults",
+            flush=True,
+        )
+    return faults
 
 
 def _broker_kills(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:

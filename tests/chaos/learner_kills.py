@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from support.running_command import Command
 from support.saved_state import Saved, saved
 
 from chaos.logs import TestedLog
-from chaos.stream import chunks, event
+from chaos.stream import KeyedRecord, chunks, event
 
 _TRANSACTION = 250
 
@@ -25,6 +26,8 @@ class Outcome(NamedTuple):
     uninterrupted: Saved
     published: list[tuple[int, str]]
     expected: list[tuple[int, str]]
+    letters: list[str]
+    expected_letters: list[str]
     n_sent: int
     n_behind: int
     """Number of kills while the newest snapshot was behind the sent records."""
@@ -32,16 +35,20 @@ class Outcome(NamedTuple):
     def faults(self, exactly_once: bool) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
         found = []
-        if self.killed.learner != self.uninterrupted.learner:
-            found.append("the state differs from the uninterrupted run's")
         for name in ("n_events", "n_labelled", "n_dead_letters"):
             ours, theirs = getattr(self.killed, name), getattr(self.uninterrupted, name)
             if ours != theirs:
                 found.append(f"{name} is {ours}, and {theirs} without kills")
-        if self.killed.n_events + self.killed.n_dead_letters != self.n_sent:
+        for part, bits in self.uninterrupted.bits.items():
+            if self.killed.bits[part] != bits:
+                found.append(f"the part {part} of the state differs from the uninterrupted run's")
+        learned = self.killed.n_events + self.killed.n_dead_letters
+        if self.killed.state["pending"] is None and learned != self.n_sent:
             found.append("learned, predicted and dead letters are not what was sent")
         if sorted(set(self.published)) != self.expected:
             found.append("the predictions published are not those of the uninterrupted run")
+        if sorted(set(self.letters)) != sorted(self.expected_letters):
+            found.append("the dead letters are not those of the uninterrupted run")
         repeated = sum(count > 1 for count in Counter(self.published).values())
         if exactly_once and repeated:
             found.append(f"{repeated} predictions were published more than once")
@@ -56,43 +63,50 @@ def kill_learners(
     events_per_kill: int,
     seed: int,
     more: tuple[str, ...] = (),
+    of_both: tuple[str, ...] = (),
+    record: Callable[[int], KeyedRecord] = event,
 ) -> Outcome:
     """Feed a learner and kill it `n_kills` times; then let it finish, and compare.
+
+    `more` are arguments of the run that is killed, `of_both` of both runs; `record` returns the
+    stream's record of a number.
 
     Each life ends at a random moment, some before the first event is learned, most while events
     are learned and snapshots written. Half of a life's events are there when it begins.
     """
     draw = random.Random(seed)
     often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
-    run = log.arguments(folder / "killed", "p", *often, *more)
+    run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
     n_behind = n_sent = last_offset = 0
     for _ in range(n_kills):
         half = n_sent + events_per_kill // 2
-        _send(log, range(n_sent, half))
+        _send(log, record, range(n_sent, half))
         with Command(folder, *run) as learner:
             learner.wait_until_it_says("metrics at")
             n_sent += events_per_kill
-            last_offset = _send(log, range(half, n_sent))
+            last_offset = _send(log, record, range(half, n_sent))
             time.sleep(draw.uniform(0, 0.8))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
         n_behind += _newest_offset(folder / "killed") < last_offset
     _finish(folder, [*run, "--stop-at-end"])
-    _finish(folder, log.arguments(folder / "whole", "q", "--stop-at-end"))
+    _finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
     return Outcome(
         saved(folder / "killed", log.name),
         saved(folder / "whole", log.name),
         _values(log.predictions("p")),
         _values(log.predictions("q")),
+        log.dead_letters("p"),
+        log.dead_letters("q"),
         n_sent,
         n_behind,
     )
 
 
-def _send(log: TestedLog, numbers: range) -> int:
-    """Append the events of these numbers, and return the offset of the last one."""
+def _send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:
+    """Append the records of these numbers, and return the offset of the last one."""
     for chunk in chunks(numbers, _TRANSACTION):
-        last = log.send(map(event, chunk))[-1]
+        last = log.send(map(record, chunk))[-1]
     return last
 
 

@@ -46,6 +46,10 @@ class TestedLog(Protocol):
         """The committed predictions of a topic."""
         ...
 
+    def dead_letters(self, name: str) -> list[str]:
+        """The dead letters of the run whose predictions go to this topic."""
+        ...
+
     def close(self) -> None:
         """Close what was opened."""
         ...
@@ -69,11 +73,17 @@ class KafkaLog:
         create_topic(self._bootstrap, name=f"{self.name}-{predictions}")
 
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
-        return arguments(self._bootstrap, self.name, folder, f"{self.name}-{predictions}", *more)
+        topic = f"{self.name}-{predictions}"
+        letters = ("--dead-letters", f"kafka:{topic}-letters")
+        return arguments(self._bootstrap, self.name, folder, topic, *letters, *more)
 
     def predictions(self, name: str) -> list[Any]:
         found = read_topic(self._bootstrap, f"{self.name}-{name}")
         return [json.loads(record.value) for record in found]
+
+    def dead_letters(self, name: str) -> list[str]:
+        found = read_topic(self._bootstrap, f"{self.name}-{name}-letters")
+        return [record.value.decode() for record in found]
 
     def close(self) -> None:
         self._writer.close()
@@ -105,10 +115,14 @@ class EmbeddedLog:
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
         address = f"sqlite:{self._path}"
         streams = ("--source", address, "--predictions", f"{address}#{predictions}")
-        return ["run", *streams, *_learner(folder), *more]
+        letters = ("--dead-letters", f"{address}#{predictions}-letters")
+        return ["run", *streams, *letters, *_learner(folder), *more]
 
     def predictions(self, name: str) -> list[Any]:
         return [json.loads(value) for value in values(self._path, name)]
+
+    def dead_letters(self, name: str) -> list[str]:
+        return [value.decode() for value in values(self._path, f"{name}-letters")]
 
     def close(self) -> None:
         """Nothing is open."""

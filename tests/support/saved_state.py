@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from iln_stream.snapshots import Header, SnapshotFolder
 from iln_stream.state import pack
+
+Bits = dict[str, bytes]
+"""Arrays by their paths, and the rest as JSON by an empty path."""
 
 
 class Saved(NamedTuple):
@@ -14,24 +21,45 @@ class Saved(NamedTuple):
 
     header: Header
     state: dict[str, Any]
-    learner: dict[str, bytes]
+    learner: Bits
     n_events: int
     n_labelled: int
     n_dead_letters: int
+
+    @property
+    def bits(self) -> dict[str, Bits]:
+        """Every part of the state, by its name."""
+        return {name: _bits({"": part}) for name, part in self.state.items()}
 
 
 def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     """Return the newest snapshot below `folder`; fail if there is none."""
     snapshot = SnapshotFolder(folder / f"{topic}-{partition}").newest()
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"
-    arrays, text = pack(snapshot.state["learner"])
-    learner = {name: array.tobytes() for name, array in arrays.items()}
+    if "pickle" in snapshot.state["learner"]:
+        snapshot.state["learner"]["pickle"] = _without_references(
+            snapshot.state["learner"]["pickle"]
+        )
     counts = snapshot.state["counts"]
     return Saved(
         snapshot.header,
         snapshot.state,
-        {**learner, "": text.encode()},
+        _bits(snapshot.state["learner"]),
         counts["scores"]["n_events"],
         counts["scores"]["n_labelled"],
         counts["n_dead_letters"],
     )
+
+
+def _bits(state: dict[str, Any]) -> Bits:
+    arrays, text = pack(state)
+    return {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
+
+
+def _without_references(pickled: np.ndarray) -> np.ndarray:
+    """Pickle again without references: which equal strings are one object is no part of a state."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.fast = True
+    pickler.dump(pickle.loads(pickled.tobytes()))
+    return np.frombuffer(file.getvalue(), np.uint8)

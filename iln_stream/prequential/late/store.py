@@ -2,10 +2,18 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import compress
 
 import numpy as np
 
-from iln_stream.prequential.late.packed import Numbered, PackedEvents, pack_events
+from iln_stream.prequential.late.packed import (
+    Numbered,
+    PackedEvent,
+    PackedEvents,
+    pack_event,
+    pack_events,
+    unpack_event,
+)
 from iln_stream.prequential.late.pending import Pending
 from iln_stream.state import Block, StateDict
 
@@ -53,21 +61,18 @@ class _Sealed:
             self._ids = self.events.ids()
         return self._ids[self.first], self.first
 
-    def left(self) -> Iterator[Numbered]:
-        """Yield the events that still wait."""
-        events = self.events
-        ids, serials = events.ids(), events.serials
-        for row, waits in enumerate(self.waiting):
-            if waits:
-                yield Numbered(serials[row], ids[row], events[row], events.since(row))
+    def left(self) -> list[Numbered]:
+        """Return the events that still wait."""
+        return list(compress(self.events.numbered(), self.waiting))
 
 
 class PendingStore:
     """Events that wait for their labels: by id, and the oldest first.
 
-    The latest are objects. All others are packed in blocks of those with serial numbers between two
-    multiples of 2,048: a snapshot stores a block once, and then only which of its events still
-    wait. A block of which few are left is packed again.
+    Each is packed as it comes, while its numbers are in the processor's cache. All but the latest
+    are in blocks of those with serial numbers between two multiples of 2,048: a snapshot stores a
+    block once, and then only which of its events still wait. A block of which few are left is
+    packed again.
 
     Examples
     --------
@@ -84,7 +89,7 @@ class PendingStore:
     def __init__(self) -> None:
         self._next = 0
         self._serials: dict[str, int] = {}
-        self._open: dict[int, tuple[str, Pending]] = {}
+        self._open: dict[int, tuple[str, PackedEvent]] = {}
         self._since: dict[int, float] = {}  # of open events
         self._sealed: dict[int, _Sealed] = {}
         self._n_bytes = 0  # of blocks and of the open events
@@ -105,9 +110,10 @@ class PendingStore:
     def add(self, event_id: str, event: Pending) -> int:
         """Add an event, as the newest; none with this id may wait. Return its serial number."""
         serial = self._next
+        packed = pack_event(event)
         self._serials[event_id] = serial
-        self._open[serial] = (event_id, event)
-        self._n_bytes += _size(event)
+        self._open[serial] = (event_id, packed)
+        self._n_bytes += packed.n_bytes
         self._next = serial + 1
         if self._next % BLOCK == _UNSETTLED and self._next > BLOCK:
             self._seal(self._next // BLOCK - 1)
@@ -124,7 +130,7 @@ class PendingStore:
         if serial is None:
             return None
         if (found := self._open.get(serial)) is not None:
-            return found[1]
+            return unpack_event(*found[1])
         block = self._sealed[serial // BLOCK]
         return block.events[block.row(serial)]
 
@@ -133,7 +139,7 @@ class PendingStore:
         serial = self._serials.pop(event_id)
         if (found := self._open.pop(serial, None)) is not None:
             self._since.pop(serial, None)
-            self._n_bytes -= _size(found[1])
+            self._n_bytes -= found[1].n_bytes
             return
         number = serial // BLOCK
         block = self._sealed[number]
@@ -144,8 +150,8 @@ class PendingStore:
     def items(self) -> Iterator[tuple[str, Pending]]:
         """Yield the ids and events that wait, in order of arrival."""
         for block in self._sealed.values():
-            yield from ((each.id, each.event) for each in block.left())
-        yield from self._open.values()
+            yield from ((event_id, unpack_event(*event)) for _, event_id, event, _ in block.left())
+        yield from ((event_id, unpack_event(*event)) for event_id, event in self._open.values())
 
     def oldest(self) -> tuple[str, float | None] | None:
         """Return the id of the event that waits longest, and when it came; None: not known yet."""
@@ -160,18 +166,18 @@ class PendingStore:
     def _seal(self, number: int) -> None:
         """Pack the open events of a block."""
         end = (number + 1) * BLOCK
-        events = [each for each in self._latest() if each.serial < end]
-        for serial, _, event, _ in events:
-            del self._open[serial]
-            self._since.pop(serial, None)
-            self._n_bytes -= _size(event)
+        events = [each for each in self._latest() if each[0] < end]
+        self._open = {serial: each for serial, each in self._open.items() if serial >= end}
+        self._since = {serial: since for serial, since in self._since.items() if serial >= end}
+        self._n_bytes -= sum(event.n_bytes for _, _, event, _ in events)
         if events:
             self._keep(number, _Sealed(PackedEvents(pack_events(events))))
 
     def _latest(self) -> list[Numbered]:
         """Return the open events."""
+        since = self._since.get
         return [
-            Numbered(serial, event_id, event, self._since.get(serial))
+            (serial, event_id, event, since(serial))
             for serial, (event_id, event) in self._open.items()
         ]
 
@@ -185,7 +191,7 @@ class PendingStore:
         if not block.n_waiting:
             del self._sealed[number]
             return
-        self._keep(number, _Sealed(PackedEvents(pack_events(list(block.left())))))
+        self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
 
     def state(self) -> StateDict:
         """Return the waiting events: those in blocks as `Block`, and which of them wait."""
@@ -213,17 +219,9 @@ class PendingStore:
             for event_id, serial, waits in zip(events.ids(), events.serials, bits, strict=True):
                 if waits:
                     self._serials[event_id] = serial
-        latest = PackedEvents(state["latest"])
-        for row, (event_id, serial) in enumerate(zip(latest.ids(), latest.serials, strict=True)):
-            event = latest[row]
+        for serial, event_id, event, since in PackedEvents(state["latest"]).numbered():
             self._serials[event_id] = serial
             self._open[serial] = (event_id, event)
-            if (since := latest.since(row)) is not None:
+            if since is not None:
                 self._since[serial] = since
-            self._n_bytes += _size(event)
-
-
-def _size(event: Pending) -> int:
-    """Return the bytes of an event once it is packed, about."""
-    token = event.token
-    return 8 * (13 + len(event.x) + (0 if token is None else len(token)))
+            self._n_bytes += event.n_bytes

@@ -12,7 +12,7 @@ from iln_stream.state import Block, from_bytes, to_bytes
 def pending(n):
     return Pending(
         {"a": float(n), "b": n / 3} if n % 3 else {"only": 1.0},
-        float(n) if n % 2 else {"x": 0.25, True: 0.75},
+        float(n) if n % 2 else {"x": 0.25, True: 0.75} if n % 10 else {},
         None if n % 5 == 0 else 1e9 + n,
         n % 4,
         n,
@@ -58,6 +58,9 @@ def test_as_a_dict(seed, monkeypatch):
             tested = again
     assert len(tested) == len(known) > 50
     assert all(name in tested and same(tested.get(name), known[name][1]) for name in known)
+    for (name, event), (waiting, (_, expected)) in zip(tested.items(), known.items(), strict=True):
+        assert name == waiting
+        assert same(event, expected)
     assert tested.get("nobody") is None
     for name in known:
         tested.remove(name)

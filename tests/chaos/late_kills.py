@@ -1,0 +1,79 @@
+"""Kills the learner repeatedly while it joins late labels with their events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from chaos.late_stream import Known, kind, late_records, number
+from chaos.learner_kills import Outcome, kill_learners
+from chaos.logs import TestedLog
+
+_PIPELINE = """
+from river import linear_model, preprocessing
+
+model = preprocessing.StandardScaler() | linear_model.LinearRegression()
+"""
+
+
+class Case(NamedTuple):
+    """A learner, and how long events wait for their labels."""
+
+    known: Known
+    arguments: tuple[str, ...]
+
+
+CASES = {
+    # Full by count; a pause of the stream makes all expire.
+    "infinite-layer, count": Case(
+        number,
+        (
+            *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
+            *("--prediction-intervals", "0.9", "--pending-events", "500"),
+            *("--pending-seconds", "20000", "--early-labels", "50", "--recent-ids", "1000"),
+        ),
+    ),
+    # Full by bytes.
+    "River pipeline, write": Case(
+        number,
+        (
+            *("--learner", "late_pipeline:model", "--learner-options", "{}", "--snapshot-pickle"),
+            *("--pending-events", "100000", "--pending-bytes", "200000", "--early-labels", "0"),
+            *("--pending-seconds", "20000", "--pending-expired", "write", "--recent-ids", "1000"),
+        ),
+    ),
+    # Never full, as the events that wait are too old before; blocks are packed again.
+    "classifier, learn": Case(
+        kind,
+        (
+            *("--learner", "infinite-layer-classifier", "--learner-options", "{}"),
+            *("--pending-events", "100000", "--pending-seconds", "3000", "--recent-ids", "20000"),
+            *("--pending-expired", "learn", "--pending-label", "false"),
+        ),
+    ),
+}
+
+
+def kill_late_learners(
+    log: TestedLog,
+    folder: Path,
+    case: str,
+    *,
+    n_kills: int,
+    records_per_kill: int,
+    seed: int,
+    more: tuple[str, ...] = (),
+) -> Outcome:
+    """Feed a learner events and late labels, and kill it `n_kills` times: see `kill_learners`."""
+    (folder / "late_pipeline.py").write_text(_PIPELINE)
+    records = late_records(n_kills * records_per_kill, seed, CASES[case].known)
+    return kill_learners(
+        log,
+        folder,
+        n_kills=n_kills,
+        events_per_kill=records_per_kill,
+        seed=seed,
+        more=more,
+        of_both=CASES[case].arguments,
+        record=records.__getitem__,
+    )
