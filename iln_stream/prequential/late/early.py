@@ -58,10 +58,10 @@ class EarlyLabels:
         """Keep a label."""
         self._labels[event_id] = label
 
-    def settle(self, event_id: str, offset: int, since: float) -> None:
-        """Note when the label of an event came, if it is still the one with this offset."""
+    def settle(self, event_id: str, partition: int, offset: int, since: float) -> None:
+        """Note when the label of an event came, if it is still the one of this record."""
         label = self._labels.get(event_id)
-        if label is not None and label.offset == offset:
+        if label is not None and (label.partition, label.offset) == (partition, offset):
             self._labels[event_id] = label._replace(since=since)
 
     def pop(self, event_id: str) -> None:

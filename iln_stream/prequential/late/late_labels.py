@@ -67,9 +67,9 @@ class LateLabels:
         self._early = EarlyLabels(policy.early)
         self._clock = RecordClock()
         self._n_records = 0
-        # Of the last records: their number, and the serial number of the event that waits, or id
-        # and offset of the label that waits.
-        self._unsettled: deque[tuple[int, int | tuple[str, int]]] = deque()
+        # Of the last records: their number, and the serial number of the event that waits, or id,
+        # partition and offset of the label that waits.
+        self._unsettled: deque[tuple[int, int | tuple[str, int, int]]] = deque()
         self._trivial = task.trivial()
         self._warned = False
         self._due = inf  # no event, and no early label, is too old before
@@ -187,7 +187,7 @@ class LateLabels:
         stepper.task.label(label.y)  # raises if it is not valid
         payload = payload_bytes(record.payload)
         self._early.add(event_id, EarlyLabel(label, record.partition, record.offset, payload))
-        self._unsettled.append((self._n_records, (event_id, record.offset)))
+        self._unsettled.append((self._n_records, (event_id, record.partition, record.offset)))
         if self._early.too_many:
             yield self._expire_early(letter)
 
