@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.compiled.finite import LARGEST_FLOAT
 from iln_stream.compiled.jit import compiled, plain
 from iln_stream.compiled.ml_poly import DISCOUNT, WEIGHT, regret
 from iln_stream.compiled.sorted_window import (
@@ -194,7 +195,8 @@ def score_level(n, j, low, high, rules, tally, record, center, y, published, inn
     counts = has_quantile(n, level)
     if published.shape[0] > 0:
         missed = 1.0 if y < published[j, 0] or y > published[j, 1] else 0.0
-        counts = counts and np.isfinite(published[j, 0]) and np.isfinite(published[j, 1])
+        low_known = abs(published[j, 0]) <= LARGEST_FLOAT  # not nan
+        counts = counts and low_known and abs(published[j, 1]) <= LARGEST_FLOAT
     if counts:
         tally[EXCESS] = COVERAGE_DISCOUNT * tally[EXCESS] + missed - (1.0 - level)
         tally[COUNTED] = COVERAGE_DISCOUNT**2 * tally[COUNTED] + 1.0
