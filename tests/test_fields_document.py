@@ -1,43 +1,23 @@
 """docs/fields.md does what it says."""
 
 import re
-import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
-from support.command_line import COMMAND, environment
-
-PAGE = (Path(__file__).parents[1] / "docs" / "fields.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+from support.document import blocks, run_shell_blocks
 
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """Run the page's commands in one folder; return the outputs."""
+    """Run the page's commands in one folder; return folder and outputs."""
     folder = tmp_path_factory.mktemp("fields")
-    outputs = []
-    for language, text in BLOCKS:
-        if language != "sh":
-            continue
-        command = text.replace("iln-stream ", f"{' '.join(map(_quoted, COMMAND))} ")
-        done = subprocess.run(
-            ["bash", "-e", "-c", command], cwd=folder, env=environment(COLUMNS="200"),
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout + done.stderr)
-    return folder, outputs
-
-
-def _quoted(word):
-    return "'" + word.replace("'", "'\\''") + "'"
+    return folder, run_shell_blocks("fields.md", folder)
 
 
 def test_the_proposal_is_that_of_the_page(said):
     """`inspect-source` proposes the settings that the page shows."""
     folder, _ = said
-    shown = next(text for language, text in BLOCKS if language == "toml")
+    shown = blocks("fields.md", "toml")[0]
     proposed = (folder / "learn.toml").read_text(encoding="utf-8")
     assert tomllib.loads(proposed) == tomllib.loads(shown)
 

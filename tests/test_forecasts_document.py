@@ -2,18 +2,13 @@
 
 import json
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
-from support.command_line import COMMAND, environment
-
-PAGE = (Path(__file__).parents[1] / "docs" / "forecasts.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+from support.document import blocks, run_shell_blocks
 
 
 def block(language):
-    (text,) = (text for each, text in BLOCKS if each == language)
+    (text,) = blocks("forecasts.md", language)
     return text
 
 
@@ -21,14 +16,8 @@ def block(language):
 def ran(tmp_path_factory):
     """Run the page's commands in one folder; return it, and what they said."""
     folder = tmp_path_factory.mktemp("forecasts")
-    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in COMMAND)
-    done = subprocess.run(
-        ["bash", "-e", "-c", block("sh").replace("iln-stream ", f"{quoted} ")],
-        cwd=folder, env=environment(COLUMNS="200"),
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout + done.stderr
+    (said,) = run_shell_blocks("forecasts.md", folder)
+    return folder, said
 
 
 def test_each_record_has_the_messages_of_the_page(ran):

@@ -2,21 +2,16 @@
 
 import json
 import re
-import shlex
-import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
-from support.command_line import COMMAND, environment
+from support.document import DOCS, blocks, run_shell_blocks
 
 from iln_stream.service import Settings
 from iln_stream.service.labels import OF_LABELS, settings_of_labels
 
-PAGE = (Path(__file__).parents[1] / "docs" / "late_labels.md").read_text(encoding="utf-8")
-SECTION = PAGE.partition("## Labels on a topic of their own\n")[2].partition("\n## ")[0]
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
-TOML = [text for language, text in BLOCKS if language == "toml"]
+PAGE = (DOCS / "late_labels.md").read_text(encoding="utf-8")
+_, *TOML = blocks("late_labels.md", "toml")  # the first is of one topic
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +19,7 @@ def said(tmp_path_factory):
     """Run the page's commands in one folder with its settings; return folder and outputs."""
     folder = tmp_path_factory.mktemp("late")
     (folder / "learn.toml").write_text(TOML[0], encoding="utf-8")
-    outputs = []
-    for language, text in BLOCKS:
-        if language != "sh":
-            continue
-        command = text.replace("iln-stream ", f"{shlex.join(COMMAND)} ")
-        done = subprocess.run(
-            ["bash", "-e", "-c", command], cwd=folder, env=environment(COLUMNS="200"),
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout + done.stderr)
-    return folder, outputs
+    return folder, run_shell_blocks("late_labels.md", folder)
 
 
 def test_two_topics_are_joined(said):
