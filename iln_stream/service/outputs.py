@@ -46,9 +46,10 @@ class Outputs:
     def writers(self, source: Source, reader: Reader, encode: PredictionEncoder) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters.
 
-        Of the readers of several horizons only the first writes the records that can't be read.
+        Of the readers of several horizons only one writes the records that can't be read.
         """
-        writers: Writers = [DeadLetterWriter(self._letters, only_of_learner=not reader.is_first)]
+        only_of_learner = not reader.writes_unreadable
+        writers: Writers = [DeadLetterWriter(self._letters, only_of_learner=only_of_learner)]
         if self._transactional:
             assert self._settings.predictions is not None
             stream = output_stream(self._settings, self._settings.predictions)

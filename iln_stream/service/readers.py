@@ -3,6 +3,7 @@
 import hashlib
 from typing import NamedTuple
 
+from iln_stream.prequential import Horizon
 from iln_stream.service.labels import label_stream
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.streams import Resume, Scheme, Start, label_partition
@@ -26,8 +27,9 @@ class Reader(NamedTuple):
         Partitions of the log of labels, by `label_partition`, if there is one.
     horizon
         How far ahead it forecasts; None: it does not.
-    is_first
-        Whether it is the first reader of these partitions, of several horizons.
+    writes_unreadable
+        Whether it writes the records that can't be read to the dead letters: of the readers of
+        several horizons only one does.
 
     """
 
@@ -36,7 +38,7 @@ class Reader(NamedTuple):
     seed: int
     labels: tuple[int, ...] = ()
     horizon: str | None = None
-    is_first: bool = True
+    writes_unreadable: bool = True
 
     @property
     def all_partitions(self) -> tuple[int, ...]:
@@ -64,10 +66,17 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
         )
     if len(settings.horizon) > 1 and stream.address == "-":
         raise SettingsError("horizon: standard input can be read once: give a single horizon")
+    horizons = settings.horizon or (None,)
+    # A record without a time can be read for a number of records, but not for a time.
+    strictest = next((h for h in horizons if h and Horizon.of(h).seconds), horizons[0])
     return [
-        each._replace(name=f"{each.name}{kind_of(horizon)}", horizon=horizon, is_first=not i)
+        each._replace(
+            name=f"{each.name}{kind_of(horizon)}",
+            horizon=horizon,
+            writes_unreadable=horizon == strictest,
+        )
         for each in found
-        for i, horizon in enumerate(settings.horizon or (None,))
+        for horizon in horizons
     ]
 
 

@@ -121,6 +121,20 @@ def test_a_record_that_can_not_be_read_is_one_dead_letter(path: Path) -> None:
     assert len(values(path, "events-dead-letters")) == 2
 
 
+def test_a_record_without_a_time_is_one_dead_letter(path: Path) -> None:
+    """It has no place among times, though it has one among records: it is written nevertheless,
+    whichever horizon is named first."""
+    file, letters = path.with_name("a.jsonl"), path.with_name("letters.jsonl")
+    times = [{"at": i * HOUR} if i % 5 else {} for i in range(20)]
+    file.write_text("".join(f"{json.dumps({**at, 'load': 1.0})}\n" for at in times))
+    for horizon in ("1,3h", "3h,1"):
+        letters.unlink(missing_ok=True)
+        more = {"source": str(file), "horizon": horizon, "dead_letters": str(letters)}
+        Service(settings(path, snapshots=None, predictions=None, **more)).run()
+        found = [json.loads(line) for line in letters.read_text().splitlines()]
+        assert [each["offset"] for each in found] == [0, 5, 10, 15]
+
+
 def test_a_repeated_record_is_no_step(path: Path) -> None:
     """A record that comes twice, with its value, is recognised by its id alone."""
     fill(path, 0, 9)
