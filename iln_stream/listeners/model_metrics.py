@@ -97,8 +97,8 @@ class ModelMetrics(Listener):
         )
         self._delay = Histogram(
             "iln_label_delay_seconds",
-            "Time from an event to its label, for labels in records of their own, by the times of "
-            "both; those before their event count as 0.",
+            "Time from an event to its label, by the times of both, for labels that came after "
+            "their event in records of their own; 0 if the label's time is the earlier one.",
             DELAYS,
         )
         self._last_progress = perf_counter()

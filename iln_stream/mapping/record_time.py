@@ -1,6 +1,6 @@
 """When the event of a record happened, without decoding the rest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from iln_stream.events import MalformedError
@@ -72,7 +72,3 @@ class RecordTime:
             return None
         time = as_input(self._field, value, "time", self._notation)
         return time if isinstance(time, float) else None
-
-
-TimeOf = Callable[[bytes | Mapping[str, Any] | None, float | None], float | None]
-"""Returns the time of a payload that was written at a time."""

@@ -1,6 +1,6 @@
 """Events whose label is a later value of the same stream."""
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,7 +96,7 @@ class Forecasts:
             yield from self._labelled_by_number(record, example, stepper, self.horizon.steps)
         else:
             yield from self._labelled_by_time(record, example, stepper)
-        if example.y is not None and self._trivial is not None:
+        if example.y is not None:
             self._trivial.learn(stepper.task.label(example.y))
         yield self._predict(record, example, example.x, stepper)
 
@@ -162,21 +162,32 @@ class Forecasts:
             Pending(
                 x, step.y_pred, example.time, record.partition, record.offset, token,
                 example.weight, step.details.intervals,
-                () if self._trivial is None else self._trivial.now,
+                self._trivial.now,
             ),
         )  # fmt: skip
-        self._note_due(key, example.time)
+        if (due := self._due_of(key, example.time)) is not None:
+            insort(self._due, due)
         if len(self._store) > MOST:
-            oldest = self._store.oldest()
-            assert oldest is not None
-            self._expire(oldest[0], "count")
-            self._due = [each for each in self._due if each[2] != oldest[0]]
+            self._expire_oldest()
         return step
 
-    def _note_due(self, key: str, time: float | None) -> None:
-        if self.horizon.seconds is not None and time is not None:
-            number, _ = _number_and_id(key)
-            insort(self._due, (time + self.horizon.seconds, number, key))
+    def _due_of(self, key: str, time: float | None) -> tuple[float, int, str] | None:
+        """Return the entry of `_due` for an event at a time; None: it has none."""
+        if self.horizon.seconds is None or time is None:
+            return None
+        number, _ = _number_and_id(key)
+        return time + self.horizon.seconds, number, key
+
+    def _expire_oldest(self) -> None:
+        """Let the event that waits longest expire."""
+        oldest = self._store.oldest()
+        assert oldest is not None
+        key, _ = oldest
+        event = self._store.get(key)
+        assert event is not None
+        if (due := self._due_of(key, event.time)) is not None:
+            del self._due[bisect_left(self._due, due)]
+        self._expire(key, "count")
 
     def _expire(self, key: str, why: str) -> None:
         self._store.remove(key)
@@ -185,18 +196,7 @@ class Forecasts:
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
         return (
-            MetricSpec(
-                "iln_pending_events",
-                "gauge",
-                "Predicted events that wait for their label.",
-                lambda: len(self._store),
-            ),
-            MetricSpec(
-                "iln_pending_bytes",
-                "gauge",
-                "Memory that these take, about.",
-                lambda: self._store.n_bytes,
-            ),
+            *self._store.metrics(),
             MetricSpec(
                 "iln_pending_expired_total",
                 "counter",
@@ -218,7 +218,7 @@ class Forecasts:
             "clock": self._clock.state(),
             "n_records": self._n_records,
             "last": None if self._last is None else list(self._last),
-            "trivial": None if self._trivial is None else self._trivial.state(),
+            "trivial": self._trivial.state(),
             "n_expired": dict(self.n_expired),
         }
 
@@ -228,12 +228,10 @@ class Forecasts:
         self._clock.restore(state["clock"])
         self._n_records = state["n_records"]
         self._last = None if state["last"] is None else _Value(*state["last"])
-        if self._trivial is not None and state["trivial"] is not None:
-            self._trivial.restore(state["trivial"])
+        self._trivial.restore(state["trivial"])
         self.n_expired |= state["n_expired"]
-        self._due = []
-        for key, event in self._store.items():
-            self._note_due(key, event.time)
+        entries = (self._due_of(key, event.time) for key, event in self._store.items())
+        self._due = sorted(each for each in entries if each is not None)
 
 
 def _number_and_id(key: str) -> tuple[int, str | None]:

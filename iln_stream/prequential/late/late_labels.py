@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import inf
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from iln_stream.errors import IlnWarning
 from iln_stream.events import DeadLetter, Example, MalformedError, payload_bytes
+from iln_stream.prequential.late.arrivals import Arrival, Arrivals
 from iln_stream.prequential.late.early import EarlyLabel, EarlyLabels
 from iln_stream.prequential.late.pending import Pending
 from iln_stream.prequential.late.policy import LatePolicy
-from iln_stream.prequential.late.record_clock import AROUND, RecordClock
 from iln_stream.prequential.late.store import PendingStore
 from iln_stream.prequential.step import Step
 from iln_stream.reporting import MetricSpec
@@ -29,6 +28,9 @@ REASONS = ("age", "count", "bytes", "replaced")
 same id came."""
 
 _MOST_LISTED = 5
+
+_MOST_AT_ONCE = 100
+"""Most events that one record lets expire by age: after a pause it might have to learn them all."""
 
 Letter = Callable[[int, int, bytes, str], DeadLetter]
 """Makes a dead letter of partition, offset, payload and reason."""
@@ -65,11 +67,7 @@ class LateLabels:
         self._policy = policy
         self._store = PendingStore()
         self._early = EarlyLabels(policy.early)
-        self._clock = RecordClock()
-        self._n_records = 0
-        # Of the last records: their number, and the serial number of the event that waits, or id,
-        # partition and offset of the label that waits.
-        self._unsettled: deque[tuple[int, int | tuple[str, int, int]]] = deque()
+        self._arrivals = Arrivals()
         self._trivial = task.trivial()
         self._warned = False
         self._due = inf  # no event, and no early label, is too old before
@@ -100,26 +98,23 @@ class LateLabels:
             When the record is a label without an event, and may not wait for one.
 
         """
-        self._clock.see(example.time)
-        self._n_records += 1
-        self._settle()
-        if self._clock.time is not None and self._clock.time >= self._due:
-            yield from self._expire_old(record, stepper, letter)
+        for which, since in self._arrivals.see(example.time):
+            self._settle(which, since)
+        now = self._arrivals.time
+        if now is not None and now >= self._due:
+            yield from self._expire_old(now, record, stepper, letter)
         if example.x is None:
             yield from self._label(record, example, stepper, letter)
         else:
             yield from self._event(record, example, example.x, stepper, letter)
 
-    def _settle(self) -> None:
-        """Note when the event or the label of 15 records ago came."""
-        while self._unsettled and self._unsettled[0][0] <= self._n_records - AROUND:
-            _, which = self._unsettled.popleft()
-            since = -inf if self._clock.time is None else self._clock.time
-            if isinstance(which, int):
-                self._store.settle(which, since)
-            else:
-                self._early.settle(*which, since)
-            self._note_due(since)
+    def _settle(self, which: Arrival, since: float) -> None:
+        """Note when an event or a label came."""
+        if isinstance(which, int):
+            self._store.settle(which, since)
+        else:
+            self._early.settle(*which, since)
+        self._note_due(since)
 
     def _event(
         self,
@@ -168,7 +163,7 @@ class LateLabels:
                 self._trivial.now,
             ),
         )  # fmt: skip
-        self._unsettled.append((self._n_records, serial))
+        self._arrivals.add(serial)
         return step
 
     def _label(
@@ -187,7 +182,7 @@ class LateLabels:
         stepper.task.label(label.y)  # raises if it is not valid
         payload = payload_bytes(record.payload)
         self._early.add(event_id, EarlyLabel(label, record.partition, record.offset, payload))
-        self._unsettled.append((self._n_records, (event_id, record.partition, record.offset)))
+        self._arrivals.add((event_id, record.partition, record.offset))
         if self._early.too_many:
             yield self._expire_early(letter)
 
@@ -217,14 +212,16 @@ class LateLabels:
             )  # fmt: skip
 
     def _expire_old(
-        self, record: Record, stepper: "Stepper", letter: Letter
+        self, now: float, record: Record, stepper: "Stepper", letter: Letter
     ) -> Iterator[Step | DeadLetter]:
-        """Let events and labels expire that waited too long."""
-        now, seconds = self._clock.time, self._policy.seconds
-        assert now is not None
+        """Let events and labels expire that waited too long, some at a time."""
+        seconds = self._policy.seconds
         assert seconds is not None
         self._due = inf
-        while (found := self._store.oldest()) is not None:
+        for _ in range(_MOST_AT_ONCE):
+            found = self._store.oldest()
+            if found is None:
+                break
             event_id, since = found
             if since is None or since + seconds > now:
                 self._note_due(since)
@@ -235,6 +232,8 @@ class LateLabels:
                 yield _expired(event_id, event, f"no label came within {seconds:g} s", letter)
             elif self._policy.expired == "learn":
                 yield self._assume(record, event_id, event, stepper, letter)
+        else:
+            self._due = -inf  # the others with the next records
         while (oldest := self._early.oldest()) is not None:
             _, label = oldest
             if label.since is None or label.since + seconds > now:
@@ -309,18 +308,7 @@ class LateLabels:
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
         return (
-            MetricSpec(
-                "iln_pending_events",
-                "gauge",
-                "Predicted events that wait for their label.",
-                lambda: len(self._store),
-            ),
-            MetricSpec(
-                "iln_pending_bytes",
-                "gauge",
-                "Memory that these take, about.",
-                lambda: self._store.n_bytes,
-            ),
+            *self._store.metrics(),
             MetricSpec(
                 "iln_pending_expired_total",
                 "counter",
@@ -353,13 +341,8 @@ class LateLabels:
         return {
             "store": self._store.state(),
             "early": self._early.state(),
-            "clock": self._clock.state(),
+            "arrivals": self._arrivals.state(),
             "due": self._due,
-            "n_records": self._n_records,
-            "unsettled": [
-                [n, [which] if isinstance(which, int) else list(which)]
-                for n, which in self._unsettled
-            ],
             "trivial": self._trivial.state(),
             "n_expired": dict(self.n_expired),
             "n_without_event": self.n_without_event,
@@ -373,15 +356,11 @@ class LateLabels:
             return
         self._store.restore(state["store"])
         self._early.restore(state["early"])
-        self._clock.restore(state["clock"])
+        self._arrivals.restore(state["arrivals"])
         self._trivial.restore(state["trivial"])
         self.n_expired |= state["n_expired"]
         self.n_without_event = state["n_without_event"]
         self._due = inf if self._policy.seconds is None else state["due"]
-        self._n_records = state["n_records"]
-        self._unsettled = deque(
-            (n, which[0] if len(which) == 1 else tuple(which)) for n, which in state["unsettled"]
-        )
 
     def _restore_list(self, state: StateDict) -> None:
         self.n_expired["count"] = state["n_expired"]

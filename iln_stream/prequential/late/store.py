@@ -1,7 +1,7 @@
 """Waiting events, by id and in order of arrival."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress
 
 import numpy as np
@@ -15,6 +15,7 @@ from iln_stream.prequential.late.packed import (
     unpack_event,
 )
 from iln_stream.prequential.late.pending import Pending
+from iln_stream.reporting import MetricSpec
 from iln_stream.state import Block, StateDict
 
 BLOCK = 2048
@@ -192,6 +193,23 @@ class PendingStore:
             del self._sealed[number]
             return
         self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_pending_events",
+                "gauge",
+                "Predicted events that wait for their label.",
+                lambda: len(self),
+            ),
+            MetricSpec(
+                "iln_pending_bytes",
+                "gauge",
+                "Memory that these take, about.",
+                lambda: self.n_bytes,
+            ),
+        )
 
     def state(self) -> StateDict:
         """Return the waiting events: those in blocks as `Block`, and which of them wait."""

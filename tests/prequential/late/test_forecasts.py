@@ -229,6 +229,9 @@ def test_at_most_so_many_wait(monkeypatch):
     for horizon in ("10", "10h"):
         _, late, _ = run(horizon, hourly(range(5)))
         assert (len(late), late.n_expired) == (3, {"missing": 0, "count": 2})
+    # The values of those that expired come, and label nothing.
+    heard, _, _ = run("10h", hourly(range(14)))
+    assert (heard.learned, heard.letters, len(heard.predicted)) == ([], [], 14)
 
 
 def test_as_a_loop_over_pairs():

@@ -241,6 +241,25 @@ def test_after_a_pause():
     assert len(late) == 40
 
 
+def test_a_record_lets_so_many_expire():
+    """After a pause, 100 events expire with a record, in order; a label may still come before."""
+    first = [event(str(n)) for n in range(250)]
+    more = {"seconds": 60.0, "events": 1000, "expired": "write"}
+    for n_later, n_expired in ((15, 0), (16, 100), (17, 200), (18, 250)):
+        _, late = run(Recording(), *at(0.0, *first), *later(1e5, n_later), **more)
+        assert late.n_expired["age"] == n_expired
+    heard, late = run(
+        Recording(),
+        *at(0.0, *first),
+        *later(1e5, 16),
+        *at(1e5, label("249")),
+        *later(2e5, 2),
+        **more,
+    )
+    assert (late.n_expired["age"], heard.steps[266].event_id, heard.steps[266].y) == (249, "249", 7)
+    assert [letter.offset for letter in heard.letters] == list(range(249))
+
+
 def test_expired_events_are_written():
     """With `write` an expired event is a dead letter with its position, id, inputs and reason."""
     heard, _ = run(
