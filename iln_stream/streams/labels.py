@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from iln_stream.streams.base import Log, Record, label_partition
+from iln_stream.streams.log_view import LogView
 
 
-class LabelPartition:
+class LabelPartition(LogView):
     """A partition of a log of labels: as it is, but with the number of `label_partition`.
 
     Parameters
@@ -16,24 +17,13 @@ class LabelPartition:
     """
 
     def __init__(self, log: Log) -> None:
-        self._log = log
+        super().__init__(log)
         self._number = label_partition(log.partitions[0])
-        self.partitions = (self._number,)
 
     @property
-    def stream(self) -> str:
-        """Name of the log of labels."""
-        return self._log.stream
-
-    @property
-    def topic_id(self) -> str | None:
-        """Id of the topic."""
-        return self._log.topic_id
-
-    @property
-    def n_partitions(self) -> int:
-        """Number of partitions of the topic."""
-        return self._log.n_partitions
+    def partitions(self) -> Sequence[int]:
+        """The number in the run."""
+        return (self._number,)
 
     @property
     def positions(self) -> Mapping[int, int]:
@@ -47,21 +37,6 @@ class LabelPartition:
         (end,) = self._log.ends.values()
         return {self._number: end}
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether all records were returned."""
-        return self._log.exhausted
-
-    @property
-    def lag(self) -> int | None:
-        """Number of offsets still to read."""
-        return self._log.lag
-
-    @property
-    def connected(self) -> bool:
-        """Whether the log is connected to its broker."""
-        return self._log.connected
-
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records."""
         number = self._number
@@ -69,11 +44,3 @@ class LabelPartition:
             Record(offset, payload, number, timestamp, key)
             for offset, payload, _, timestamp, key in self._log.poll(timeout)
         ]
-
-    def stop_here(self) -> None:
-        """End the stream here: `exhausted` becomes True."""
-        self._log.stop_here()
-
-    def close(self) -> None:
-        """Close the log."""
-        self._log.close()
