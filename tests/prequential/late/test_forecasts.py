@@ -2,12 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, naive_bayes
 from support.list_source import ListSource
+from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.prequential import (
@@ -41,29 +41,6 @@ class Heard(Listener):
 
     def on_repeat(self, partition, offset):
         self.repeats.append(offset)
-
-
-class Recording:
-    """Predicts the number of learned events, and records them."""
-
-    def __init__(self):
-        self.learned = []
-
-    def predict_one(self, x):
-        return float(len(self.learned))
-
-    def learn_one(self, x, y):
-        self.learned.append((x, y))
-
-
-class RecordingLate(Recording):
-    """A learner with tokens."""
-
-    def predict_token(self, x):
-        return self.predict_one(x), np.array([float(len(self.learned))])
-
-    def learn_token(self, x, token, y):
-        self.learned.append((x, y, token.tolist()))
 
 
 def run(horizon, records, learner=None, *, task=None, waiting=None, restarts=False, recent=None,

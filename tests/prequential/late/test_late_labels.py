@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from river import linear_model, naive_bayes, preprocessing
 from support.list_source import ListSource
+from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.errors import IlnWarning
 from iln_stream.prequential import (
@@ -37,29 +38,6 @@ class Heard(Listener):
 
     def on_repeat(self, partition, offset):
         self.repeats.append(offset)
-
-
-class Recording:
-    """Predicts the number of learned events, and records them."""
-
-    def __init__(self):
-        self.learned = []
-
-    def predict_one(self, x):
-        return float(len(self.learned))
-
-    def learn_one(self, x, y):
-        self.learned.append((x, y))
-
-
-class RecordingLate(Recording):
-    """A learner with tokens."""
-
-    def predict_token(self, x):
-        return self.predict_one(x), np.array([float(len(self.learned))])
-
-    def learn_token(self, x, token, y):
-        self.learned.append((x, y, token.tolist()))
 
 
 def run(learner, *payloads, recent=None, task=None, late=None, start=0, **policy):
