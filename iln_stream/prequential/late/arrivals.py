@@ -1,7 +1,7 @@
 """When the events and labels that wait came."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Sequence
 from math import inf
 from typing import TypeAlias
 
@@ -25,16 +25,21 @@ class Arrivals:
         """The time of the latest records; None: unknown."""
         return self._clock.time
 
-    def see(self, time: float | None) -> Iterator[tuple[Arrival, float]]:
-        """Note the time of the next record; yield what came 15 records before it, and when.
+    def see(self, time: float | None) -> Sequence[tuple[Arrival, float]]:
+        """Note the time of the next record; return what came 15 records before it, and when.
 
         What came before any record had a time came at -infinity.
         """
         self._clock.see(time)
         self._n_records += 1
-        while self._undated and self._undated[0][0] <= self._n_records - AROUND:
-            _, which = self._undated.popleft()
-            yield which, -inf if self._clock.time is None else self._clock.time
+        undated, last = self._undated, self._n_records - AROUND
+        if not undated or undated[0][0] > last:
+            return ()
+        since = -inf if self._clock.time is None else self._clock.time
+        found = []
+        while undated and undated[0][0] <= last:
+            found.append((undated.popleft()[1], since))
+        return found
 
     def add(self, which: Arrival) -> None:
         """Note that this came with the last record."""
