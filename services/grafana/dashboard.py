@@ -1,6 +1,7 @@
 """The Grafana dashboard as code: `python services/grafana/dashboard.py` rewrites its JSON."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ JSON_FILE = Path(__file__).parent / "dashboards" / "iln_stream.json"
 
 PROMETHEUS = DataSourceRef(type_val="prometheus", uid="iln-prometheus")
 COLUMNS = 24
+PER_LINE = 4
+"""Panels beside each other, at most: titles and legends of narrower ones can't be read."""
+
 HEIGHT = 8
 LEARNER = "{{model}}/{{partition}}"
 
@@ -716,16 +720,25 @@ API = (
 )
 
 ROWS = (
-    ("How good are the predictions?", (PREDICTIONS + CLASSES,)),
-    ("Quality against baselines", (BASELINES, CLASS_BASELINES)),
-    ("What has the learner learned?", (MIXTURE[:3], MIXTURE[3:])),
-    ("Is Algorithm 1 healthy?", (ALGORITHM_1[:4], ALGORITHM_1[4:])),
-    ("Does the learner keep up?", (STREAM[:4], STREAM[4:])),
-    ("Do labels arrive in time?", (LABELS,)),
-    ("What would a crash cost?", (SNAPSHOTS[:2], SNAPSHOTS[2:])),
-    ("Are published versions fresh?", (PUBLISHING[:3], PUBLISHING[3:])),
-    ("Does the HTTP API answer?", (API[:3], API[3:7], API[7:])),
+    ("How good are the predictions?", PREDICTIONS + CLASSES),
+    ("Quality against baselines", BASELINES + CLASS_BASELINES),
+    ("What has the learner learned?", MIXTURE),
+    ("Is Algorithm 1 healthy?", ALGORITHM_1),
+    ("Does the learner keep up?", STREAM),
+    ("Do labels arrive in time?", LABELS),
+    ("What would a crash cost?", SNAPSHOTS),
+    ("Are published versions fresh?", PUBLISHING),
+    ("Does the HTTP API answer?", API),
 )
+
+
+def lines(graphs: Sequence[Graph]) -> Iterator[Sequence[Graph]]:
+    """Divide a row's graphs into as few lines as it takes, the first ones the longer ones."""
+    while graphs:
+        n_lines = -(-len(graphs) // PER_LINE)
+        n = -(-len(graphs) // n_lines)
+        yield graphs[:n]
+        graphs = graphs[n:]
 
 
 def panel(graph: Graph, width: int) -> Panel:
@@ -783,11 +796,11 @@ def dashboard() -> Dashboard:
         .with_variable(variable("model", "iln_events_total"))
         .with_variable(variable("partition", 'iln_events_total{model=~"$model"}'))
     )
-    for title, lines in ROWS:
+    for title, graphs in ROWS:
         made.with_row(Row(title))
-        for graphs in lines:
-            for graph in graphs:
-                made.with_panel(panel(graph, COLUMNS // len(graphs)))
+        for line in lines(graphs):
+            for graph in line:
+                made.with_panel(panel(graph, COLUMNS // len(line)))
     return made
 
 

@@ -33,6 +33,11 @@ def test_dashboard_uids_are_unique_and_said() -> None:
     assert len(set(uids)) == len(uids)
 
 
+def test_panels_are_wide_enough() -> None:
+    """With more than four panels beside each other, their legends can't be read."""
+    assert all(panel["gridPos"]["w"] >= 6 for panel in GRAPHS)
+
+
 def test_panels_lie_on_the_grid_without_overlap() -> None:
     """Grafana moves overlapping panels."""
     for panel in PANELS:
