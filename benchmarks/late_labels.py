@@ -2,6 +2,7 @@
 
     python -m benchmarks.late_labels run [--streams A,B] [--delays 10,100]   # stores missing cells
     python -m benchmarks.late_labels table                                   # Markdown
+    python -m benchmarks.late_labels run --streams deep@100000 --delays 100  # more events
 
 The label of an event comes when so many further events have been predicted. The error is the mean
 absolute one of the predictions as they were published; coverage is that of 90 % intervals, from the
@@ -54,9 +55,10 @@ def streams() -> list[str]:
 
 
 def events_of(stream: str) -> Events:
-    """Return the events of a stream that are used."""
-    if stream in DESIGN:
-        return list(DESIGN[stream].events(LONG, 1))
+    """Return the events of a stream that are used; `deep@100000` are so many of a long one."""
+    name, _, n = stream.partition("@")
+    if name in DESIGN:
+        return list(DESIGN[name].events(int(n or LONG), 1))
     return STREAMS[stream].events()[:SHORT]
 
 
@@ -116,12 +118,12 @@ def run_missing(names: list[str], delays: list[int], learners: list[str]) -> Non
                 print(key, cell, flush=True)
 
 
-def table(delay: int) -> str:
+def table(delay: int, names: list[str]) -> str:
     """Return the errors, and ours' coverage in percent, at a delay."""
     cells = load()
-    shown = [name for name in LEARNERS if any(f"{s} {delay} {name}" in cells for s in streams())]
+    shown = [name for name in LEARNERS if any(f"{s} {delay} {name}" in cells for s in names)]
     lines = [f"| delay {delay:,} | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
-    for stream in streams():
+    for stream in names:
         found = [cells.get(f"{stream} {delay} {name}") for name in shown]
         if not any(found):
             continue
@@ -146,10 +148,11 @@ def main() -> None:
     parser.add_argument("--learners", default=";".join(LEARNERS), help="separated by semicolons")
     options = parser.parse_args()
     delays = [int(delay) for delay in options.delays.split(",")]
+    names = options.streams.split(",")
     if options.action == "run":
-        run_missing(options.streams.split(","), delays, options.learners.split(";"))
+        run_missing(names, delays, options.learners.split(";"))
     else:
-        print("\n\n".join(table(delay) for delay in delays))
+        print("\n\n".join(table(delay, names) for delay in delays))
 
 
 if __name__ == "__main__":
