@@ -6,7 +6,7 @@ from iln_stream.compiled.recursive_ridge import STEPS, dot, huber_weight
 
 @compiled
 def learn_blocks(  # type: ignore[no-untyped-def]
-    P, theta, record, phi, k, t, p, forgetting, ridge, huber
+    P, theta, record, phi, k, t, p, w, forgetting, ridge, huber
 ):
     """Learn one row as `recursive_ridge.learn` does; P (n, B, B), phi, theta and scratch k (n B,).
 
@@ -14,7 +14,7 @@ def learn_blocks(  # type: ignore[no-untyped-def]
     alone. Zeros pad the last block of phi.
     """
     n, B = P.shape[0], P.shape[1]
-    noise = forgetting / huber_weight(record, t - p, huber)
+    noise = forgetting / (w * huber_weight(record, t - p, huber))
     total = 0.0
     for u in range(n):
         block = P[u]

@@ -11,7 +11,7 @@ from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
 from iln_stream.compiled.jit import compiled
 from iln_stream.compiled.network_gradient import forward, propagate
 from iln_stream.compiled.network_layout import BATCH, Network, Shape, scratch_of, weights_of
-from iln_stream.compiled.replay_ring import EVENTS, Ring, encode, fetch, gather
+from iln_stream.compiled.replay_ring import EVENTS, Ring, encode, fetch, gather, weigh
 from iln_stream.compiled.replayed_network import FIRST_STEP, Pace, draw, update
 
 
@@ -75,6 +75,7 @@ def learn(shape, network, ring, encoding, offsets, pace, array):  # type: ignore
             j = 1 if shape.outputs == 1 else c
             hit = 1.0 if j == label else 0.0
             scratch.errors[c, k] = float32((p[j] - hit) / BATCH)
+    weigh(ring, drawn, scratch.errors)
     propagate(shape, w, encoding, scratch)
     update(shape, network, encoding, scratch.gradient, Pace(*pace))
     draw(shape, network, n + 1, N, drawn)

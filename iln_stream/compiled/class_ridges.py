@@ -19,10 +19,13 @@ def predict_classes(omega, b, activation, linear, theta, v, u, phi, p):  # type:
 
 
 @compiled
-def learn_class(P, pending, theta, record, phi, k, label):  # type: ignore[no-untyped-def]
-    """One row of least squares for all classes, which share the covariance; k (D,) is scratch."""
+def learn_class(P, pending, theta, record, phi, k, label, w):  # type: ignore[no-untyped-def]
+    """One row of least squares, of weight w, for all classes; k (D,) is scratch.
+
+    The classes share the covariance.
+    """
     gain(P, pending, record, phi, k)
-    denominator = 1.0 + dot(k, phi)
+    denominator = 1.0 / w + dot(k, phi)
     for c in range(theta.shape[0]):
         t = 1.0 if c == label else 0.0
         step = (t - dot(theta[c], phi)) / denominator
@@ -32,10 +35,10 @@ def learn_class(P, pending, theta, record, phi, k, label):  # type: ignore[no-un
 
 
 @compiled
-def learn_class_all(P, pending, theta, record, phi, label, scratch):  # type: ignore[no-untyped-def]
-    """Train every expert on the label."""
+def learn_class_all(P, pending, theta, record, phi, label, w, scratch):  # type: ignore[no-untyped-def]
+    """Train every expert on the label with weight w."""
     for k in range(theta.shape[0]):
-        learn_class(P[k], pending[k], theta[k], record[k], phi[k], scratch, label)
+        learn_class(P[k], pending[k], theta[k], record[k], phi[k], scratch, label, w)
 
 
 @compiled
@@ -68,6 +71,7 @@ def replay_classes(memory, first, last, stats, new, activation, linear):  # type
     for i in range(first, last):
         standardise_again(stored.columns[:, i % size], stats, z)
         features(new.omega, new.b, activation, linear, z, u, phi)
-        learn_class(new.P, new.pending, new.theta, new.record, phi, k, stored.y[i % size])
+        label, w = stored.y[i % size], stored.weights[i % size]
+        learn_class(new.P, new.pending, new.theta, new.record, phi, k, label, w)
         if not np.isfinite(stored.y[i % size]):
             new.theta[:] = np.nan

@@ -57,4 +57,4 @@ def learn_error(error, slot, absolute, record, theta, P, huber, phi, k):  # type
     record[MEAN] += (error - record[MEAN]) / min(record[EVENTS], 1000.0)
     if record[MEAN] > 0.0:
         ratio = min(error / record[MEAN], MOST)
-        learn_blocks(P, theta, huber, phi, k, ratio, dot(theta, phi), FORGETTING, RIDGE, HUBER)
+        learn_blocks(P, theta, huber, phi, k, ratio, dot(theta, phi), 1.0, FORGETTING, RIDGE, HUBER)

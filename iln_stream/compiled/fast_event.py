@@ -40,8 +40,9 @@ ROW, INPUTS, FEATURES, PREDICTIONS, GAINS = range(5)
 targets, deviations], phi, the experts' predictions and, after them, what follows; scratch."""
 
 OUTPUT, SCORED, PUBLISHED = N_EXPERTS, N_EXPERTS + 1, 2 * N_EXPERTS + 2
-LATE, ENDS = PUBLISHED + 1, PUBLISHED + 2
-"""Where the ridge's output is, after the experts' predictions. If the label is late, LATE has 1,
+LATE, EVENT_WEIGHT, ENDS = PUBLISHED + 1, PUBLISHED + 2, PUBLISHED + 3
+"""Where the ridge's output is, after the experts' predictions; and the event's weight, which is 1
+after a prediction, and may be set before learning. If the label is late, LATE has 1,
 and the others what learning scores in place of the last prediction: experts' predictions and their
 mixture, the prediction in the target's units, and the intervals that `learn_interval` scores."""
 
@@ -165,7 +166,7 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
     middle = (low + high) / 2.0
     for i in range(2):
         p[3 + i] = min(max(middle + STRETCHES[i] * (p[0] - middle), low), high)
-    p[LATE] = 0.0
+    p[LATE], p[EVENT_WEIGHT] = 0.0, 1.0
     prediction = center + unit * mixed(parts.table, p[:N_EXPERTS])
     if abs(prediction) <= LARGEST_FLOAT:
         return prediction
@@ -178,7 +179,8 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
 def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: ignore[no-untyped-def]
     """Train everything on y at the row last predicted, and store the event in the memory.
 
-    `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
+    `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target; and
+    its weight, (N, L + 2), once one is not 1. Scales, intervals and drift are of all events alike.
     `squared` says whether the rule minimises squared errors; otherwise absolute ones. Returns
     `LEARNED`, or what was wrong: see `LEARNED`.
     """
@@ -199,7 +201,9 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         event[i] = record[LAGS + i]
     for j in range(L - N_LAGS):
         event[N_LAGS + j] = look[ROW, j]
-    event[L] = y
+    event[L], weight = y, look[PREDICTIONS, EVENT_WEIGHT]
+    if memory.shape[1] > L + 1:
+        event[L + 1] = weight
     record[KEPT] = min(record[KEPT] + 1.0, memory.shape[0])
     unscaled = np.empty((0, 0))
     interval_state = parts.errors, unscaled, parts.rules, parts.tallies, parts.interval_record
@@ -216,7 +220,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         record[KEPT] = 1.0  # earlier events would teach the units the wrong level
     center, unit = center_and_unit(target)
     t = scaled(y, center, unit)
-    update_rule(table, record[RULE:DRIFT], scored, mixture, t, squared, DISCOUNT)
+    update_rule(table, record[RULE:DRIFT], scored, mixture, t, weight, squared, DISCOUNT)
     record[LAGS + 1] = record[LAGS]
     record[LAGS] = y
     n = record[EVENTS]
@@ -224,7 +228,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
         rate = 1.0 / min(1.0 + n / (4.0 * RELEVANCE_EVERY), 500.0 / RELEVANCE_EVERY)
         update_relevance(units[AVERAGE], parts.theta, look[INPUTS, :L], rate, parts.mean_squares)
     theta, errors, gains = parts.theta, record[HUBER_RECORD:STEPS], look[GAINS]
-    learn_blocks(parts.P, theta, errors, phi, gains, t, p[0], FORGETTING, RIDGE, HUBER)
+    learn_blocks(parts.P, theta, errors, phi, gains, t, p[0], weight, FORGETTING, RIDGE, HUBER)
     due = record[KEPT] >= FIRST_STEP and (record[STEPS] < EARLY_STEPS or n % STEP_EVERY == 0)
     if due and n_broken(theta) == 0:  # units that moved by nan would be lost
         step, kept = record[STEPS] + 1.0, record[KEPT]

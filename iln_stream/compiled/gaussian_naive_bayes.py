@@ -34,10 +34,12 @@ def predict(z, counts, mean, squares, offsets, p):  # type: ignore[no-untyped-de
 
 
 @compiled
-def learn(z, counts, mean, squares, label):  # type: ignore[no-untyped-def]
-    """Add an event to the statistics of its class."""
-    counts[label] += 1.0
+def learn(z, counts, mean, squares, label, w):  # type: ignore[no-untyped-def]
+    """Add an event to the statistics of its class, as w events."""
+    if w == 0.0:
+        return
+    counts[label] += w
     for j in range(z.shape[0]):
         delta = z[j] - mean[label, j]
-        mean[label, j] += delta / counts[label]
-        squares[label, j] += delta * (z[j] - mean[label, j])
+        mean[label, j] += w * delta / counts[label]
+        squares[label, j] += w * delta * (z[j] - mean[label, j])

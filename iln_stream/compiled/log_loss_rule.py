@@ -22,9 +22,9 @@ def mix(state, p, n_awake, mixture):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def score(state, p, mixture, label):  # type: ignore[no-untyped-def]
-    """Score the experts by the linearised regrets r_k = p_k(y) / mixture(y) - 1, at most 5."""
+def score(state, p, mixture, label, w):  # type: ignore[no-untyped-def]
+    """Score the experts by w times the linearised regrets p_k(y) / mixture(y) - 1, at most 5."""
     for k in range(p.shape[0]):
         r = min(p[k, label] / mixture[label] - 1.0, LARGEST_REGRET)
-        regret(state, k, r, DISCOUNT)
+        regret(state, k, w * r, DISCOUNT)
     normalise(state)

@@ -67,8 +67,8 @@ def normalise(state):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def update_regrets(state, p, mixture, t, unit, squared, discount):  # type: ignore[no-untyped-def]
-    """Score the experts by t: r_k = loss'(mixture) (mixture - p_k), clipped to +-2.
+def update_regrets(state, p, mixture, t, w, unit, squared, discount):  # type: ignore[no-untyped-def]
+    """Score the experts by t: r_k = loss'(mixture) (mixture - p_k), clipped to +-2, times w.
 
     `unit` is the size of an ordinary error, the unit of regrets.
     """
@@ -76,7 +76,7 @@ def update_regrets(state, p, mixture, t, unit, squared, discount):  # type: igno
     slope = e if squared else np.sign(e)
     for i in range(p.shape[0]):
         r = min(max(slope * (mixture - p[i]) / unit, -2.0), 2.0)
-        regret(state, i, r, discount)
+        regret(state, i, w * r, discount)
     normalise(state)
 
 
@@ -85,10 +85,14 @@ EVENTS, ORDINARY_ERROR = 0, 1
 
 
 @compiled
-def update_rule(state, record, p, mixture, t, squared, discount):  # type: ignore[no-untyped-def]
-    """`update_regrets`, in units of the mixture's mean |error| so far, this event's included."""
+def update_rule(state, record, p, mixture, t, w, squared, discount):  # type: ignore[no-untyped-def]
+    """`update_regrets`, in units of the mixture's mean |error| so far, this event's included.
+
+    Each error counts once in that mean, whatever its weight w.
+    """
     record[EVENTS] += 1.0
     error = abs(t - mixture)
     record[ORDINARY_ERROR] += (error - record[ORDINARY_ERROR]) / min(record[EVENTS], 1000.0)
     if record[ORDINARY_ERROR] > 0.0:
-        update_regrets(state, p, mixture, t, max(record[ORDINARY_ERROR], 1e-12), squared, discount)
+        unit = max(record[ORDINARY_ERROR], 1e-12)
+        update_regrets(state, p, mixture, t, w, unit, squared, discount)

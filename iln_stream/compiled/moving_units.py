@@ -44,12 +44,13 @@ HUBER = 3.0
 def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed):  # type: ignore[no-untyped-def]
     """Take a step, counted from 1, on event n - 1 and on draws from the last `kept` of n events.
 
-    `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target.
-    Returns whether these events are finite; if not, the units stay.
+    `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target,
+    and its weight if there is room for it. Returns whether these events are finite; if not, the
+    units stay.
     """
     L, R = units.shape[1] - 1, units.shape[2]
-    rows, t = np.empty((BATCH, L + 1), np.float32), np.empty(BATCH)
-    if gather(memory, n_lags, stats, target, n, kept, seed, rows, t) > 0:
+    rows, t, w = np.empty((BATCH, L + 1), np.float32), np.empty(BATCH), np.empty(BATCH)
+    if gather(memory, n_lags, stats, target, n, kept, seed, rows, t, w) > 0:
         return False
     phases, cosines = np.empty((BATCH, R), np.float32), np.empty((BATCH, R), np.float32)
     weights, zeros = np.empty(R, np.float32), np.zeros((1, R), np.float32)
@@ -70,6 +71,9 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
             linear += LINEAR_SCALE * theta[R + 1 + j] * rows[k, j]
         error = output + WIDTH * (linear - t[k])
         errors[k] = min(max(error, -HUBER), HUBER) / (BATCH * TURNS)
+    if memory.shape[1] > L + 1:
+        for k in range(BATCH):
+            errors[k] *= float32(w[k])
     for k in range(BATCH):
         error = errors[k]
         for r in range(R):
@@ -87,8 +91,8 @@ def move_units(units, theta, memory, n_lags, stats, target, n, kept, step, seed)
 
 
 @compiled
-def gather(memory, n_lags, stats, target, n, kept, seed, rows, t):  # type: ignore[no-untyped-def]
-    """Fill rows (16, L + 1), which end with 1, and targets t (16,), by the present statistics.
+def gather(memory, n_lags, stats, target, n, kept, seed, rows, t, w):  # type: ignore[no-untyped-def]
+    """Fill rows (16, L + 1), which end with 1, targets t and weights w, by present statistics.
 
     Returns how many numbers of these events are not finite: clipping would hide them.
     """
@@ -111,6 +115,7 @@ def gather(memory, n_lags, stats, target, n, kept, seed, rows, t):  # type: igno
             rows[k, n_lags + j] = min(max(z, -5.0), 5.0)
         rows[k, L] = 1.0
         t[k] = scaled(event[L], center, unit)
+        w[k] = event[L + 1] if memory.shape[1] > L + 1 else 1.0
     return broken
 
 

@@ -78,17 +78,16 @@ def _add_piecewise_of_one(shape, columns, inputs, f, h1):  # type: ignore[no-unt
 
 
 @compiled
-def backward(shape, w, encoding, scratch):  # type: ignore[no-untyped-def]
-    """Fill the gradient of the Huber loss's mean over 16 rows, after `forward`.
+def differentiate(scratch):  # type: ignore[no-untyped-def]
+    """Overwrite the targets in `errors` with derivatives by the outputs, after `forward`.
 
-    Overwrites the targets in `errors` with the loss's derivatives by the outputs.
+    They are those of the Huber loss's mean over 16 rows.
     """
     errors, huber = scratch.errors, spread(float32(HUBER))
     e = load(scratch.outputs, 0, 0) - load(errors, 0, 0)
     # In this order nan stays nan: it spreads to all weights, and so to the next prediction.
     e = smaller(huber, larger(spread(0.0) - huber, e)) * spread(float32(1.0 / BATCH))
     store(errors, 0, 0, e)
-    propagate(shape, w, encoding, scratch)
 
 
 @compiled

@@ -172,13 +172,14 @@ def huber_weight(record, error, huber):  # type: ignore[no-untyped-def]
 
 @compiled
 def learn(  # type: ignore[no-untyped-def]
-    P, pending, theta, record, phi, k, t, p, forgetting, ridge, huber
+    P, pending, theta, record, phi, k, t, p, w, forgetting, ridge, huber
 ):
     """One row of least squares: theta moves along C phi by the error; k (D,) is scratch.
 
-    p is the prediction that sets the row's Huber weight; it may have been clipped.
+    p is the prediction that sets the row's Huber weight; it may have been clipped. w is the row's
+    own weight: without forgetting, 2 is the row twice, and 0 leaves theta and C as they are.
     """
-    weight = huber_weight(record, t - p, huber)
+    weight = w * huber_weight(record, t - p, huber)
     gain(P, pending, record, phi, k)
     denominator = forgetting / weight + dot(k, phi)
     step = (t - dot(theta, phi)) / denominator

@@ -12,7 +12,7 @@ from iln_stream.compiled.target import center_and_unit, join_target, scaled
 
 
 class StoredEvents(NamedTuple):
-    """A ring buffer of N events: raw rows, columns (d, N), the targets before each, and targets.
+    """A ring buffer of N events: raw rows, columns (d, N), targets before each, targets, weights.
 
     Columns are rows of the array, so that a search over events reads each column in one go. Pass it
     to a compiled function as a plain tuple: numba takes twice the time to recognise a named one.
@@ -21,6 +21,7 @@ class StoredEvents(NamedTuple):
     columns: NDArray[Any]
     lags: NDArray[Any]
     y: NDArray[Any]
+    weights: NDArray[Any]
 
 
 @compiled
@@ -38,8 +39,10 @@ def describe(x, stats, target, lags, n, row, v):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def observe(x, y, row, prediction, stats, target, lags, n, drift, memory):  # type: ignore[no-untyped-def]
+def observe(x, y, w, row, prediction, stats, target, lags, n, drift, memory):  # type: ignore[no-untyped-def]
     """Store the n-th event in the memory, and update the statistics, lags and drift by it.
+
+    w is its weight, which is only stored: scales and drift are of all events alike.
 
     `memory` is a `StoredEvents`. Returns the scaled target, by the statistics that include y.
     """
@@ -54,6 +57,7 @@ def observe(x, y, row, prediction, stats, target, lags, n, drift, memory):  # ty
     for j in range(lags.shape[0]):
         stored.lags[i, j] = lags[j]
     stored.y[i] = y
+    stored.weights[i] = w
     join(x, stats, n)
     join_target(y, target, n)
     center, unit = center_and_unit(target)

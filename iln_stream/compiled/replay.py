@@ -42,7 +42,7 @@ def describe_stored(stored, i, frame, v):  # type: ignore[no-untyped-def]
 
 @compiled
 def replay(memory, first, last, scales, new, activation, linear, forgetting, ridge, huber):  # type: ignore[no-untyped-def]
-    """Train a candidate expert on events first..last - 1; return the sum of its |errors|.
+    """Train a candidate expert on events first..last - 1; return its weighted sum of |errors|.
 
     `memory` is a `StoredEvents`, `scales` a `Frame`, `new` an `RLSState`, whose arrays change.
     """
@@ -58,6 +58,7 @@ def replay(memory, first, last, scales, new, activation, linear, forgetting, rid
         features(new.omega, new.b, activation, linear, v, u, phi)
         t = scaled(stored.y[i % size], center, unit)
         p = min(max(dot(new.theta, phi), -FENCE), FENCE)
-        lost += abs(t - p)
-        learn(new.P, new.pending, new.theta, new.record, phi, k, t, p, forgetting, ridge, huber)
+        w = stored.weights[i % size]
+        lost += w * abs(t - p)
+        learn(new.P, new.pending, new.theta, new.record, phi, k, t, p, w, forgetting, ridge, huber)
     return lost

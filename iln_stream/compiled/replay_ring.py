@@ -84,6 +84,8 @@ class Ring(NamedTuple):
     delays
         Number of other events stored between an event's prediction and the event itself, (N,); or
         (0,) while it was 0 for all.
+    weights
+        How much the events count in a step, (N,); or (0,) while all weights were 1.
 
     """
 
@@ -92,6 +94,7 @@ class Ring(NamedTuple):
     origins: NDArray[np.float64]
     record: NDArray[np.float64]
     delays: NDArray[np.int32]
+    weights: NDArray[np.float64]
 
 
 @compiled
@@ -102,16 +105,16 @@ def first_kept(n, N):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def put_event(ring, encoding, row, y, delay, stats, target):  # type: ignore[no-untyped-def]
+def put_event(ring, encoding, row, y, delay, weight, stats, target):  # type: ignore[no-untyped-def]
     """Store an event whose values have joined the statistics, and renew the encoding (L, 40).
 
     `ring` is a plain tuple: numba takes longer to recognise a named one.
     """
-    put(Ring(*ring), encoding, row, y, delay, stats, target)
+    put(Ring(*ring), encoding, row, y, delay, weight, stats, target)
 
 
 @compiled
-def put(ring, encoding, row, y, delay, stats, target):  # type: ignore[no-untyped-def]
+def put(ring, encoding, row, y, delay, weight, stats, target):  # type: ignore[no-untyped-def]
     """Do `put_event`'s work."""
     N = ring.targets.shape[0]
     n = int(ring.record[EVENTS])
@@ -126,6 +129,8 @@ def put(ring, encoding, row, y, delay, stats, target):  # type: ignore[no-untype
     ring.targets[at] = y
     if ring.delays.shape[0] > 0:
         ring.delays[at] = delay
+    if ring.weights.shape[0] > 0:
+        ring.weights[at] = weight
     last = ring.record[LAST]
     if delay > 0:
         last = _last_known(ring, n - delay, target)
@@ -256,6 +261,17 @@ def gather(ring, encoding, events, values):  # type: ignore[no-untyped-def]
         row = ring.rows[i % N]
         for j in range(N_LAGS, encoding.shape[0]):
             values[j, k] = row[j - N_LAGS]
+
+
+@compiled
+def weigh(ring, events, derivatives):  # type: ignore[no-untyped-def]
+    """Multiply a loss's derivatives (O, 16) at events (16,) by these events' weights."""
+    if ring.weights.shape[0] == 0:
+        return
+    for k in range(events.shape[0]):
+        weight = float32(ring.weights[events[k] % ring.weights.shape[0]])
+        for c in range(derivatives.shape[0]):
+            derivatives[c, k] *= weight
 
 
 @compiled

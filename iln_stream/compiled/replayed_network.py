@@ -7,7 +7,7 @@ import numpy as np
 from iln_stream.compiled.adam import LONG, WEIGHTS, average, descend
 from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
 from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.network_gradient import backward, forward
+from iln_stream.compiled.network_gradient import differentiate, forward, propagate
 from iln_stream.compiled.network_layout import (
     BATCH,
     STEPS,
@@ -31,6 +31,7 @@ from iln_stream.compiled.replay_ring import (
     fetch,
     first_kept,
     gather,
+    weigh,
 )
 from iln_stream.compiled.target import FENCE, WIDTH, center_and_unit, scaled
 from iln_stream.compiled.wide_lanes import LANES
@@ -153,7 +154,9 @@ def learn(shape, network, ring, encoding, target, array):  # type: ignore[no-unt
         scratch.errors[0, k] = WIDTH * scaled(ring.targets[drawn[k] % N], center, unit)
     w = weights_of(network.parameters[WEIGHTS], shape)
     forward(shape, w, scratch.inputs, encoding, scratch, BATCH)
-    backward(shape, w, encoding, scratch)
+    differentiate(scratch)
+    weigh(ring, drawn, scratch.errors)
+    propagate(shape, w, encoding, scratch)
     update(shape, network, encoding, scratch.gradient, PACE)
     draw(shape, network, n + 1, N, drawn)
     for k in range(1, BATCH):

@@ -19,13 +19,13 @@ def predict_all(omega, b, activation, linear, theta, v, u, phi, p):  # type: ign
 
 @compiled
 def learn_all(  # type: ignore[no-untyped-def]
-    P, pending, theta, record, phi, p, t, forgetting, ridge, huber, scratch
+    P, pending, theta, record, phi, p, t, w, forgetting, ridge, huber, scratch
 ):
-    """Train every expert on t, where their predictions were p."""
+    """Train every expert on t with weight w, where their predictions were p."""
     widest_vectors()
     for k in range(p.shape[0]):
         learn(
-            P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k],
+            P[k], pending[k], theta[k], record[k], phi[k], scratch, t, p[k], w,
             forgetting[k], ridge, huber,
         )  # fmt: skip
 

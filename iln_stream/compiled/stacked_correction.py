@@ -18,6 +18,10 @@ PRECISION = 50.0
 FORGETTING = 0.999
 """Factor of past curvature, while the covariance's trace is below that of the prior."""
 
+LARGEST_CHANGE = 1.0
+"""A weight above 1 enlarges a step until it changes the logarithm of the observed class's odds by
+this: a gradient is known at one point only, and a far longer step would leave all bounds."""
+
 NEGLIGIBLE = 1e-6
 """Curvature in the direction of a class that is less probable is left out."""
 
@@ -48,8 +52,11 @@ def correct(weights, p, members, base, ratios, q):  # type: ignore[no-untyped-de
 
 
 @compiled
-def newton_step(weights, covariance, ratios, q, label):  # type: ignore[no-untyped-def]
-    """Move the weights (m,) by a Newton step, and the covariance (m, m) by the curvature."""
+def newton_step(weights, covariance, ratios, q, label, w):  # type: ignore[no-untyped-def]
+    """Move the weights (m,) by a Newton step, and the covariance (m, m) by the curvature.
+
+    w is the event's weight, see `LARGEST_CHANGE`.
+    """
     m, C = ratios.shape
     mean, u = np.zeros(m), np.empty(m)
     trace = 0.0
@@ -68,15 +75,21 @@ def newton_step(weights, covariance, ratios, q, label):  # type: ignore[no-untyp
                 for j in range(m):
                     s += covariance[i, j] * (ratios[j, c] - mean[j])
                 u[i] = s
-            denominator = 1.0 / q[c]
+            denominator = 1.0 / (w * q[c])
             for i in range(m):
                 denominator += u[i] * (ratios[i, c] - mean[i])
             for i in range(m):
                 for j in range(i + 1):
                     covariance[i, j] -= u[i] * u[j] / denominator
                     covariance[j, i] = covariance[i, j]  # what is not symmetric would grow
+    change = 0.0
     for i in range(m):
         s = 0.0
         for j in range(m):
             s += covariance[i, j] * (ratios[j, label] - mean[j])
-        weights[i] += s
+        u[i] = s
+        change += s * (ratios[i, label] - mean[i])
+    change /= max(1.0 - q[label], NEGLIGIBLE)
+    scale = min(w, max(1.0, LARGEST_CHANGE / change)) if change > 0.0 else w
+    for i in range(m):
+        weights[i] += scale * u[i]

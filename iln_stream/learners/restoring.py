@@ -122,9 +122,14 @@ class RestorableLearner(OneAtATime, base.Estimator):
             When the state is of another class or version, or lacks an argument that is not given.
 
         """
-        model = _built_as(cls, state, own)
+        model = cls._built_from(state, own)
         model.restore(state)
         return model
+
+    @classmethod
+    def _built_from(cls, state: StateDict, own: Mapping[str, Any]) -> Self:
+        """Return a learner with a state's parameters that has learned nothing."""
+        return _built_as(cls, state, own)
 
     @classmethod
     def _schema(cls) -> StateSchema:
@@ -319,7 +324,7 @@ def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
     if name not in LEARNERS:
         raise StateError(f"this is the state of {name!r}, which is none of {', '.join(LEARNERS)}")
     cls: Any = LEARNERS[name]
-    return _built_as(cls, state, own)
+    return cls._built_from(state, own)
 
 
 L = TypeVar("L", bound=RestorableLearner)

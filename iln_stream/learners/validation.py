@@ -8,6 +8,9 @@ from iln_stream.features import Features
 LARGEST_TARGET = 1e15
 """Targets are clipped here, so that ||alpha||_1 stays far from overflow for any input."""
 
+LARGEST_WEIGHT = 1e6
+"""Larger weights of events are refused: they would leave no digits for the others."""
+
 
 def require_family(features: Any) -> None:
     """Reject what is neither None nor a family of hidden units."""
@@ -16,6 +19,26 @@ def require_family(features: Any) -> None:
             f"features = {features!r} must be a family with q, draw and psi, such as "
             "iln_stream.features.GaussianFourier()"
         )
+
+
+def weight_of_event(w: float) -> float:
+    """Return the weight of an event as a float.
+
+    Raises
+    ------
+    ValueError
+        When it is not a number from 0 to 1,000,000.
+
+    """
+    if w == 1.0:
+        return 1.0
+    weight = float(w)
+    if not 0.0 <= weight <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"w = {w!r} must be a weight from 0 to {LARGEST_WEIGHT:,.0f}; if yours are larger, "
+            "divide all of them by the same number"
+        )
+    return weight
 
 
 def require_positive(**numbers: float | None) -> None:

@@ -306,8 +306,8 @@ class Normal:
         self.A, self.b = ridge * np.eye(D), np.zeros((D, n_targets))
         self.forgetting, self.ridge, self.huber = forgetting, ridge, Huber(huber)
 
-    def learn(self, phi, t, p=0.0):
-        weight = self.huber.weight(np.sum(t) - p)
+    def learn(self, phi, t, p=0.0, w=1.0):
+        weight = w * self.huber.weight(np.sum(t) - p)
         self.A *= self.forgetting
         self.b *= self.forgetting
         self.A += weight * np.outer(phi, phi)
@@ -330,9 +330,10 @@ class Blocks:
         self.A, self.theta = np.tile(ridge * np.eye(B), (n, 1, 1)), np.zeros(n * B)
         self.forgetting, self.ridge, self.huber = forgetting, ridge, Huber(huber)
 
-    def learn(self, phi, t, p):
+    def learn(self, phi, t, p, w=1.0):
         n, B = self.A.shape[:2]
-        noise = self.forgetting / self.huber.weight(t - p)
+        weight = w * self.huber.weight(t - p)
+        noise = self.forgetting / weight if weight else np.inf
         parts = phi.reshape(n, B)
         gains = np.linalg.solve(self.A, parts[:, :, np.newaxis])[:, :, 0]
         self.theta += (t - self.theta @ phi) / (noise + (gains * parts).sum()) * gains.ravel()

@@ -16,6 +16,8 @@ def sigma(u):
 class PlainNetwork:
     """The function of S weights w, laid out one after the other."""
 
+    event_weights = 1.0
+
     def __init__(self, shape, L):
         self.shape, self.L = shape, L
         n1, n2 = shape.first, shape.second
@@ -54,7 +56,7 @@ class PlainNetwork:
     def loss(self, w, z, phi, t):
         """Huber's, of targets t (B,)."""
         e = np.abs(self.outputs(w, z, phi)[:, 0] - t)
-        return np.where(e <= 3.0, e**2 / 2, 3.0 * e - 4.5).mean()
+        return (self.event_weights * np.where(e <= 3.0, e**2 / 2, 3.0 * e - 4.5)).mean()
 
     def gradient(self, w, z, phi, t):
         """Central differences of the loss."""
@@ -114,4 +116,5 @@ class PlainClassNetwork(PlainNetwork):
 
     def loss(self, w, z, phi, t):
         """The log loss, of classes t (B,)."""
-        return -np.log(self.probabilities(w, z, phi)[np.arange(len(t)), t]).mean()
+        losses = -np.log(self.probabilities(w, z, phi)[np.arange(len(t)), t])
+        return (self.event_weights * losses).mean()

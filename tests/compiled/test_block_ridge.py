@@ -6,6 +6,7 @@ import pytest
 from iln_stream.compiled.block_ridge import learn_blocks
 
 B, N, FORGETTING, RIDGE, HUBER = 16, 3, 0.999, 0.1, 1e9
+WEIGHTS = 1.0, 0.0, 20.0, 0.5
 LIFETIME = int(60 / (1 - FORGETTING))
 """Steps: 1 / FORGETTING multiplied so often is 1e26, ten orders beyond 1 / eps."""
 
@@ -32,7 +33,7 @@ def rows(kind, n, rng):
     "kind", ["stationary", "still", "constant", "collinear", "one-hot", "bursting", "drifting"]
 )
 def test_outlives_its_forgetting(kind):
-    """After 60 / (1 - forgetting) rows the covariance is the inverse of the recomputed information,
+    """After 60 / (1 - forgetting) weighted rows the covariance inverts the recomputed information,
 
     exactly symmetric, and the weights are finite: nothing that 1 / forgetting multiplies grows.
     """
@@ -44,11 +45,12 @@ def test_outlives_its_forgetting(kind):
     weights = rng.normal(size=N * B) / 10
     for step, phi in enumerate(rows(kind, LIFETIME, rng)):
         learn_blocks(
-            P, theta, record, phi, k, phi @ weights, theta @ phi, FORGETTING, RIDGE, HUBER
+            P, theta, record, phi, k, phi @ weights, theta @ phi, WEIGHTS[step % 4],
+            FORGETTING, RIDGE, HUBER,
         )  # fmt: skip
         information *= FORGETTING
         for u, f in enumerate(phi.reshape(N, B)):
-            information[u] += np.outer(f, f)
+            information[u] += WEIGHTS[step % 4] * np.outer(f, f)
         u, i = (step + 1) % N, (step + 1) // N % B  # whose penalty is renewed
         information[u, i, i] += lost
     assert np.isfinite(theta).all()

@@ -16,8 +16,8 @@ OFFSETS = {1: [-0.2, -1.7], 3: [-0.4, -1.5, -2.2], 20: np.linspace(-4.0, -2.0, 2
 class Classes(Stream):
     """The events of `Stream`, each of a class; labels are independent, so lags are no inputs."""
 
-    def __init__(self, n_classes):
-        super().__init__()
+    def __init__(self, n_classes, *, weighted=False):
+        super().__init__(weighted=weighted)
         self.labels = np.random.default_rng(1).integers(0, n_classes, N_EVENTS)
         self.ring.ring[1][:N_EVENTS] = self.labels
 
@@ -38,16 +38,18 @@ def stepped(stream, shape, offsets, pace=PACE, warm=20):
     return network, before, scratch
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", [SMALL, PLAIN])
 @pytest.mark.parametrize("outputs", OFFSETS)
-def test_a_step_against_numpy(shape, outputs):
-    """The gradient of the log loss, with the draws' labels; and the weights after a step."""
+def test_a_step_against_numpy(shape, outputs, weighted):
+    """The gradient of the log loss, with the draws' labels and weights; and a step along it."""
     shape, offsets = shape._replace(outputs=outputs), np.array(OFFSETS[outputs])
-    stream = Classes(len(offsets))
+    stream = Classes(len(offsets), weighted=weighted)
     network, before, scratch = stepped(stream, shape, offsets)
     drawn = np.empty(BATCH, np.int64)
     draw(shape, network, N_EVENTS, 256, drawn)
     plain = PlainClassNetwork(shape, stream.ring.n_columns, offsets)
+    plain.event_weights = stream.weights[drawn]
     z, phi, _ = stream.batch(drawn)
     gradient = plain.gradient(before[WEIGHTS], z, phi, stream.labels[drawn])
     views = scratch_of(scratch, shape, stream.ring.n_columns)

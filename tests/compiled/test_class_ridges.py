@@ -62,9 +62,10 @@ def test_all_classes_solve_their_normal_equations():
     experts = [plain.Normal(D, n_targets=C) for _ in range(K)]
     for n in range(100):
         phi, label = rng.normal(size=(K, D)), int(rng.integers(C))
-        learn_class_all(P, pending, theta, record, phi, label, np.empty(D))
+        w = [1.0, 0.0, 20.0][n % 3]
+        learn_class_all(P, pending, theta, record, phi, label, w, np.empty(D))
         for k, expert in enumerate(experts):
-            expert.learn(phi[k], np.eye(C)[label])
+            expert.learn(phi[k], np.eye(C)[label], w=w)
             if n in (0, 6, 7, 8, 99):
                 assert theta[k] == pytest.approx(expert.theta.T, abs=1e-9)
 
@@ -97,7 +98,7 @@ def test_long_streams_of_classes(kind):
     theta, record = np.zeros((1, C, D)), untrained_record()[np.newaxis]
     phi, labels = some_features(kind, n, rng), rng.integers(C, size=n)
     for row, label in zip(phi[:, np.newaxis], labels.tolist(), strict=True):
-        learn_class_all(P, pending, theta, record, row, label, np.empty(D))
+        learn_class_all(P, pending, theta, record, row, label, 1.0, np.empty(D))
     information = RIDGE * np.eye(D) + phi.T @ phi
     covariance = np.empty((D, D))
     for i in range(D):
@@ -118,13 +119,14 @@ def test_replay_learns_the_stored_events(k, first, last):
     columns, labels = rng.normal(size=(d, size)), rng.integers(0, C, size).astype(float)
     columns[1] += 1000.0
     columns[1, ::3] = ABSENT
+    weights = rng.choice([0.0, 0.5, 1.0, 20.0], size=size)
     stats, known = no_statistics(d), [plain.Column() for _ in range(d)]
     for row in columns.T:
         join(row.copy(), stats, 0)
         plain.joined(known, row)
     omega, b, _ = some(C)
     theta, normal = np.zeros((C, D)), plain.Normal(D, n_targets=C)
-    stored = StoredEvents(columns, np.zeros((size, 0)), labels)
+    stored = StoredEvents(columns, np.zeros((size, 0)), labels, weights)
     new = RLSState(
         omega[k], b[k], initial_covariance(D), np.zeros((WAITING, D)), theta, untrained_record()
     )
@@ -133,5 +135,5 @@ def test_replay_learns_the_stored_events(k, first, last):
         row = columns[:, i % size]
         z = np.array([c.deviation(x, c.joined) for c, x in zip(known, row, strict=True)])
         phi = plain.features(omega[k], b[k], ACTIVATION[k] == COS, LINEAR[k], z, D)
-        normal.learn(phi, np.eye(C)[int(labels[i % size])])
+        normal.learn(phi, np.eye(C)[int(labels[i % size])], w=weights[i % size])
     assert theta == pytest.approx(normal.theta.T, abs=1e-4)

@@ -70,14 +70,17 @@ def test_weights_are_a_function_of_all_regrets(rs, discount):
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_regrets_are_by_the_slope_of_the_loss(squared):
-    """r is the loss's slope at the mixture times its distance to the expert, clipped at 2."""
+    """r is the loss's slope at the mixture times its distance to the expert, clipped at 2.
+
+    All of it times the weight.
+    """
     rng = np.random.default_rng(0)
-    for unit in (0.01, 1.0, 30.0):
+    for unit, w in ((0.01, 1.0), (1.0, 0.3), (30.0, 20.0)):
         state, p = fresh(6), 3.0 * rng.normal(size=6)
         mixture, t = rng.normal(size=2).tolist()
-        update_regrets(state, p, mixture, t, unit, squared, 1.0)
+        update_regrets(state, p, mixture, t, w, unit, squared, 1.0)
         slope = (mixture - t) / unit if squared else np.sign(mixture - t)
-        r = np.clip(slope * (mixture - p) / unit, -2.0, 2.0)
+        r = w * np.clip(slope * (mixture - p) / unit, -2.0, 2.0)
         assert state[REGRET] == pytest.approx(r)
         assert state[WEIGHT] == pytest.approx(rule_weights([r]))
 
@@ -96,7 +99,7 @@ def test_the_rule_is_in_units_of_ordinary_errors(squared, kind):
             p[:] = t = 0.0
         mixture = mixed(state, p)
         assert mixture == pytest.approx(rule.weights @ p, abs=1e-9)
-        update_rule(state, record, p, mixture, t, squared, DISCOUNT)
+        update_rule(state, record, p, mixture, t, 1.0, squared, DISCOUNT)
         rule.update(p, mixture, t)
         assert state[WEIGHT] == pytest.approx(rule.weights, abs=1e-9)
     assert record[EVENTS] == 150
@@ -114,7 +117,7 @@ def test_outlives_its_discount():
     p, mixtures, ts = rng.normal(size=(LIFETIME, K)), *rng.normal(size=(2, LIFETIME))
     ts *= 1.0 + np.arange(LIFETIME) / 10_000
     for n in range(LIFETIME):
-        update_rule(state, record, p[n], mixtures[n], ts[n], True, DISCOUNT)
+        update_rule(state, record, p[n], mixtures[n], ts[n], 1.0, True, DISCOUNT)
     errors = mixtures - ts
     sizes = np.abs(errors)
     unit, units = 0.0, np.empty(LIFETIME)

@@ -155,7 +155,7 @@ def rows(kind, n, D, rng):
 def test_outlives_its_forgetting(kind, forgetting):
     """After 60 / (1 - forgetting) rows weights and covariance are the normal equations' solution,
 
-    exactly symmetric, and all along a wild target counts as much as its Huber weight.
+    exactly symmetric, and all along a target counts as its weight times its Huber weight.
     """
     D, n = 32, WAITING * int(60 / (1 - forgetting) / WAITING + 1)  # so that no update waits
     rng = np.random.default_rng(4)
@@ -164,8 +164,9 @@ def test_outlives_its_forgetting(kind, forgetting):
     for step, phi in enumerate(rows(kind, n, D, rng)):
         t, p = phi[:5].sum() + rng.normal(), rng.normal()
         t += 100.0 * (step % 50 == 49)
-        learn(P, pending, theta, record, phi, k, t, p, forgetting, RIDGE, 2.0)
-        normal.learn(phi, t, p)
+        w = [1.0, 0.0, 20.0, 0.5, 1.0][step % 5]
+        learn(P, pending, theta, record, phi, k, t, p, w, forgetting, RIDGE, 2.0)
+        normal.learn(phi, t, p, w)
     C = whole(P, pending, record)
     assert (C == C.T).all()
     product_with_inverse = C @ normal.A
@@ -179,7 +180,29 @@ def test_nothing_is_renewed_where_nothing_is_forgotten():
     D = 16
     P, pending, record = initial_covariance(D), np.zeros((WAITING, D)), untrained_record()
     theta, phi = np.zeros(D), np.arange(16.0)
-    learn(P, pending, theta, record, phi, np.empty(D), 3.0, 0.0, 1.0, RIDGE, 2.0)
+    learn(P, pending, theta, record, phi, np.empty(D), 3.0, 0.0, 1.0, 1.0, RIDGE, 2.0)
     assert theta == pytest.approx(3.0 * phi / (RIDGE + phi @ phi))
     assert record[[STEPS, MEAN_ERROR, N_WAITING]].tolist() == [1.0, 3.0, 1.0]
     assert record[FACTORS] == pytest.approx(1.0 / (1.0 + phi @ phi / RIDGE))
+
+
+def test_a_weight_of_two_is_the_row_twice():
+    """So are weights and covariance, to rounding; and a weight of 0 leaves both as they are."""
+    D, rng = 32, np.random.default_rng(5)
+    found = []
+    for repeats in (1, 2):
+        P, pending, record = initial_covariance(D), np.zeros((WAITING, D)), untrained_record()
+        theta, k, rng = np.zeros(D), np.empty(D), np.random.default_rng(5)
+        for n in range(100):
+            phi, t = rng.normal(size=D), rng.normal()
+            w, times = (2.0, repeats) if n % 3 else (0.0, 1)
+            for _ in range(times):
+                learn(P, pending, theta, record, phi, k, t, t, w / times, 1.0, RIDGE, NEVER)
+        found.append((theta, whole(P, pending, record)))
+    (theta, once), (expected, covariance) = found
+    assert theta == pytest.approx(expected, abs=1e-12)
+    assert once == pytest.approx(covariance, abs=1e-12)
+    before = theta.copy()
+    learn(P, pending, expected, record, rng.normal(size=D), k, 9.0, 0.0, 0.0, 1.0, RIDGE, NEVER)
+    assert before == pytest.approx(expected, abs=1e-12)
+    assert whole(P, pending, record) == pytest.approx(covariance, abs=1e-15)

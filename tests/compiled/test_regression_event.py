@@ -47,7 +47,7 @@ def test_events_are_described_and_observed_as_recomputed(kind, n_lags):
         misses.append(min(abs(y - prediction) / unit, 2.0))
         rows.append(events.row)
         before.append(events.last_targets(missing=events.ys[0] if n else y))
-        t = observe(x, y, row, prediction, stats, target, lags, n, drift, memory.stored)
+        t = observe(x, y, 1.0 + n, row, prediction, stats, target, lags, n, drift, memory.stored)
         assert t == pytest.approx(events.join(x, y))
         i = n % SIZE
         assert memory.columns[:, i].tolist() == rows[-1]
@@ -56,6 +56,7 @@ def test_events_are_described_and_observed_as_recomputed(kind, n_lags):
     assert memory.columns[:, ring].T.tolist() == rows[-SIZE:]
     assert memory.lags[ring].tolist() == before[-SIZE:]
     assert memory.y[ring].tolist() == events.ys[-SIZE:]
+    assert memory.weights[ring].tolist() == list(range(N - SIZE + 1, N + 1))
     assert lags.tolist() == events.last_targets(missing=None)
     means = [plain.running_mean(misses, horizon) for horizon in (50, 1000)]
     assert drift == pytest.approx([N, *means], rel=1e-6)
@@ -76,7 +77,7 @@ def test_a_target_is_scaled_by_statistics_that_include_it():
     stats, target, lags, drift = no_statistics(0), no_statistics(1), np.zeros(0), np.zeros(3)
     memory, empty = Memory(SIZE, 0), np.empty(0)
     scaled = [
-        observe(empty, y, empty, 0.0, stats, target, lags, n, drift, memory.stored)
+        observe(empty, y, 1.0, empty, 0.0, stats, target, lags, n, drift, memory.stored)
         for n, y in enumerate((10.0, 30.0))
     ]
     assert scaled == [0.0, pytest.approx(1.0 / 3.0)]

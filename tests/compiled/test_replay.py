@@ -22,7 +22,10 @@ def some_events():
     """Stored events of which one column lacks values, and statistics: ours and in plain numpy."""
     rng = np.random.default_rng(0)
     stored = StoredEvents(
-        rng.normal(size=(d, SIZE)), rng.normal(size=(SIZE, LAGS)), rng.normal(size=SIZE)
+        rng.normal(size=(d, SIZE)),
+        rng.normal(size=(SIZE, LAGS)),
+        rng.normal(size=SIZE),
+        rng.choice([0.0, 0.5, 1.0, 20.0], size=SIZE),
     )
     columns = stored.columns
     columns[1] += 1000.0
@@ -57,7 +60,10 @@ def test_a_stored_event_is_described_by_the_frame():
 )
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 def test_replay_solves_the_normal_equations_of_the_events(activation, first, last, forgetting):
-    """A candidate has then learned events first..last - 1 of a ring; its |errors| are summed."""
+    """A candidate has then learned events first..last - 1 of a ring; its |errors| are summed.
+
+    Both by the events' weights.
+    """
     stored, frame, known = some_events()
     rng = np.random.default_rng(1)
     omega = rng.normal(size=(LAGS + d, R)).astype(np.float32)
@@ -70,8 +76,9 @@ def test_replay_solves_the_normal_equations_of_the_events(activation, first, las
         v = described(stored, i % SIZE, known)
         phi = plain.features(omega, b, activation == COS, linear, v, D)
         t, p = plain.scaled(stored.y[i % SIZE], SCALE), np.clip(phi @ normal.theta[:, 0], -2.0, 2.0)
-        expected += abs(t - p)
-        normal.learn(phi, t, p)
+        w = stored.weights[i % SIZE]
+        expected += w * abs(t - p)
+        normal.learn(phi, t, p, w)
     assert record[STEPS] == last - first
-    assert lost == pytest.approx(expected, abs=1e-4)
+    assert lost == pytest.approx(expected, rel=1e-5, abs=1e-4)
     assert theta == pytest.approx(normal.theta[:, 0], abs=1e-4)

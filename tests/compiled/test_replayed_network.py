@@ -6,7 +6,7 @@ from compiled.plain_network import BATCH, PlainNetwork, deviations, quantiles, s
 
 from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
 from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.network_gradient import backward, forward
+from iln_stream.compiled.network_gradient import differentiate, forward, propagate
 from iln_stream.compiled.network_layout import (
     Network,
     Shape,
@@ -42,7 +42,7 @@ def empty_network(shape, L, key=1):
 class Stream:
     """90 events, of two columns with quantiles, an indicator and a constant."""
 
-    def __init__(self):
+    def __init__(self, *, weighted=False):
         r = np.random.default_rng(0)
         self.rows = np.column_stack(
             [r.normal(size=N_EVENTS), r.exponential(size=N_EVENTS) + 1e6,
@@ -53,10 +53,13 @@ class Stream:
         self.ring = ReplayRing(256)
         self.ring.widen(self.rows.shape[1])
         self.stats, self.target = no_statistics(self.rows.shape[1]), no_statistics(1)
-        for row, y in zip(self.rows, self.y, strict=True):
+        self.weights = (
+            np.where(np.arange(N_EVENTS) % 3, 1.0, 8.0) if weighted else np.ones(N_EVENTS)
+        )
+        for row, y, w in zip(self.rows, self.y, self.weights.tolist(), strict=True):
             join(row, self.stats, 0)
             join_target(y, self.target, 0)
-            self.ring.put(row, y, self.stats, self.target)
+            self.ring.put(row, y, self.stats, self.target, weight=w)
 
     def batch(self, events):
         """Deviations (B, L), shares of segments (B, L, 15) and targets (B,), from raw values.
@@ -95,13 +98,19 @@ def stepped(stream, shape, warm=20):
     return network, before, scratch
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", [SMALL, PLAIN])
-def test_a_step_against_numpy(stream, shape):
-    """Weights, means of gradients and of squares after a step; derivatives are by differences."""
+def test_a_step_against_numpy(shape, weighted):
+    """Weights, means of gradients and of squares after a step; derivatives are by differences.
+
+    Each event of the batch counts as its weight.
+    """
+    stream = Stream(weighted=weighted)
     network, before, scratch = stepped(stream, shape)
     drawn = np.empty(BATCH, np.int64)
     draw(shape, network, N_EVENTS, 256, drawn)
     plain = PlainNetwork(shape, stream.ring.n_columns)
+    plain.event_weights = stream.weights[drawn]
     z, phi, t = stream.batch(drawn)
     gradient = plain.gradient(before[WEIGHTS], z, phi, t)
     views = scratch_of(scratch, shape, stream.ring.n_columns)
@@ -145,7 +154,8 @@ def test_errors_count_linearly_beyond_three_deviations(stream):
     w = weights_of(network.parameters[WEIGHTS], shape)  # all are 0, and so are outputs
     scratch.errors[0, 0] = 5.5
     forward(shape, w, scratch.inputs, stream.ring.encoding, scratch, BATCH)
-    backward(shape, w, stream.ring.encoding, scratch)
+    differentiate(scratch)
+    propagate(shape, w, stream.ring.encoding, scratch)
     assert weights_of(scratch.gradient[0], shape).b3[0, 0] == pytest.approx(-3 / BATCH)
 
 

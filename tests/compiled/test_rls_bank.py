@@ -45,17 +45,17 @@ def test_predictions_are_those_of_each_expert(bank):
 
 
 def test_each_expert_solves_its_own_normal_equations():
-    """All learn one target, each with its features, its forgetting and its Huber weights."""
+    """All learn one weighted target, each with its features, forgetting and Huber weights."""
     rng = np.random.default_rng(2)
     P, pending = np.tile(initial_covariance(D), (K, 1)), np.zeros((K, WAITING, D))
     theta, record = np.zeros((K, D)), np.tile(untrained_record(), (K, 1))
     experts = [plain.Normal(D, forgetting, 0.1, huber=1.5) for forgetting in FORGETTING]
     for n in range(300):
         phi, p = rng.normal(size=(K, D)), rng.normal(size=K)
-        t = rng.standard_t(2.0)
-        learn_all(P, pending, theta, record, phi, p, t, FORGETTING, 0.1, 1.5, np.empty(D))
+        t, w = rng.standard_t(2.0), [1.0, 0.0, 0.3, 20.0][n % 4]
+        learn_all(P, pending, theta, record, phi, p, t, w, FORGETTING, 0.1, 1.5, np.empty(D))
         for k, expert in enumerate(experts):
-            expert.learn(phi[k], t, p[k])
+            expert.learn(phi[k], t, p[k], w)
             if n in (0, 1, 25, 299):
                 assert theta[k] == pytest.approx(expert.theta[:, 0], abs=1e-9)
 

@@ -24,8 +24,8 @@ class Correction:
         correct(self.weights, p, self.members, base, self.ratios, self.q)
         return self.q
 
-    def learn(self, label):
-        newton_step(self.weights, self.covariance, self.ratios, self.q, label)
+    def learn(self, label, w=1.0):
+        newton_step(self.weights, self.covariance, self.ratios, self.q, label, w)
 
 
 def simplex(rng, K, C, spread=1.0):
@@ -50,22 +50,33 @@ def test_prediction_by_hand():
 
 
 def test_a_step_by_hand():
-    """The covariance is the inverse of the prior's precision and all curvature; the step is its
-    product with the gradient of the log loss.
+    """The covariance is the inverse of the prior's precision and all weighted curvature; the step
+    is its product with the gradient of the weighted log loss.
     """
     rng = np.random.default_rng(1)
     one, precision = Correction(4, 3), PRECISION * np.eye(4)
-    for _ in range(3):
+    for w in (1.0, 0.0, 0.5):
         q = one.predict(simplex(rng, 4, 3), simplex(rng, 1, 3)[0]).copy()
         before, label = one.weights.copy(), int(rng.integers(3))
         if np.trace(np.linalg.inv(precision)) * PRECISION < 4:
             precision *= FORGETTING
         centred = one.ratios - (one.ratios @ q)[:, None]
-        precision += centred @ np.diag(q) @ centred.T
-        one.learn(label)
+        precision += w * centred @ np.diag(q) @ centred.T
+        one.learn(label, w)
         np.testing.assert_allclose(one.covariance, np.linalg.inv(precision), rtol=1e-9)
-        step = np.linalg.solve(precision, centred[:, label])
+        step = w * np.linalg.solve(precision, centred[:, label])
         np.testing.assert_allclose(one.weights, before + step, rtol=1e-9)
+
+
+@pytest.mark.parametrize("w", [1e3, 1e6])
+def test_a_large_weight_moves_the_odds_by_a_bounded_step(w):
+    """The step has the direction of the gradient's, and changes the label's log odds by 1."""
+    one = Correction(1, 2)
+    base, p = np.array([0.99, 0.01]), np.array([[0.6, 0.4]])
+    one.predict(p, base)
+    slope = one.ratios[0, 1] - one.ratios[0, 0]
+    one.learn(1, w)
+    assert 0.0 < one.weights[0] * slope == pytest.approx(1.0)
 
 
 def test_sharpens_an_expert_that_is_not_sure_enough():

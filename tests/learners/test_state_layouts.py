@@ -17,6 +17,8 @@ N_EVENTS = 128
 LAYOUTS = {
     "iln_stream.AveragedIterate": (1, "cc6164a5271c466e"),
     "iln_stream.Columns": (1, "a9121946b7e72ba6"),
+    "iln_stream.ContestClassifier": (1, "83ed304882d8924a"),
+    "iln_stream.ContestRegressor": (1, "e2fb7fad0a662b10"),
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
     "iln_stream.InfiniteLayerClassifier": (5, "317163efbb752e3c"),

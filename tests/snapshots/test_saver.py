@@ -58,3 +58,17 @@ def test_one_after_the_other(folder, make):
     saver.finish()
     assert order == [0, 1, 2]
     assert saver.newest.next_offset == 30
+
+
+def test_recent_snapshots(folder, make):
+    """It knows what is stored: by itself with size and time, and earlier by the files' headers."""
+    saver = Saver(folder)
+    for offset in (10, 20):
+        saver.save(make(epoch=1, next_offset=offset))
+    saver.finish()
+    (folder.path / SnapshotId(1, 10).name).write_bytes(b"nonsense")
+    first, second = saver.recent
+    assert (first.header, second.header.next_offset) == (make(epoch=1, next_offset=10).header, 20)
+    assert second.n_bytes == saver.n_bytes
+    assert second.seconds == saver.seconds is not None
+    assert list(Saver(folder).recent) == [second._replace(seconds=None)]

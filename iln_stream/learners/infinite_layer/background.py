@@ -41,7 +41,7 @@ def _kept(engine: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     if isinstance(memory, Memory):
         kept, rows = memory.filled, memory.columns.T
     else:
-        kept, rows = int(engine.record[fast_event.KEPT]), memory[:, fast_event.N_LAGS : -1]
+        kept, rows = int(engine.record[fast_event.KEPT]), engine.past.columns.T
     return np.arange(engine.n - kept, engine.n), rows
 
 

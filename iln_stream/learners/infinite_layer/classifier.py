@@ -33,6 +33,7 @@ from iln_stream.learners.reports import (
     reset_metrics,
 )
 from iln_stream.learners.restoring import restorable
+from iln_stream.learners.validation import weight_of_event
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
 
@@ -199,23 +200,37 @@ class InfiniteLayerClassifier(
         """
         return self._explanation(x, background, label)
 
-    def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget) -> None:
+    def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn that y is the class of x.
 
         Labels that are equal, such as True and 1, are one class, named by the first of them.
 
+        Parameters
+        ----------
+        x, y
+            The event.
+        w
+            How much the event counts, 0 to 1e6. With weights 1, it is as without. Log losses of
+            experts, rules and effects are weighted, also where past events are replayed, and an
+            event counts in the classes' frequencies as its weight. So weights of classes shift the
+            probabilities. Events of weight 0 change no expert and no rule, except that time passes
+            for those that forget, and that networks replay other events; a new class becomes known.
+            Scales of inputs and `relevance` are of all events alike.
+
         Raises
         ------
         ValueError
-            When an input is not a finite number, or a state can't store y: a class is a str, int,
-            bool, finite float, None or a tuple of these; a NumPy scalar counts as Python's.
-            Nothing is learned from such an event.
+            When an input is not a finite number, w is no weight, or a state can't store y: a class
+            is a str, int, bool, finite float, None or a tuple of these; a NumPy scalar counts as
+            Python's. Nothing is learned from such an event.
 
         """
-        y = _as_label(y)
-        self._learn_event(x, y)
+        w = weight_of_event(w)
+        self._learn_event(x, _as_label(y), w)
 
-    def learn_token(self, x: Mapping[Any, float], token: Any, y: base.typing.ClfTarget) -> None:
+    def learn_token(
+        self, x: Mapping[Any, float], token: Any, y: base.typing.ClfTarget, w: float = 1.0
+    ) -> None:
         """Learn that y is the class of x, where other labels came since its prediction.
 
         The experts learn by their present weights; of two classes, from the last labels of that
@@ -233,6 +248,8 @@ class InfiniteLayerClassifier(
             That of its prediction.
         y
             The class; it may be new.
+        w
+            Its weight, as of `learn_one`.
 
         Raises
         ------
@@ -253,10 +270,16 @@ class InfiniteLayerClassifier(
         'odd'
 
         """
-        self._learn_event_late(x, token, _as_label(y))
+        w = weight_of_event(w)
+        self._learn_event_late(x, token, _as_label(y), w)
 
     def _learn_hashed(
-        self, event: Divided, x: Mapping[Any, float], y: Any, seen: "ClassesAsOf | None" = None
+        self,
+        event: Divided,
+        x: Mapping[Any, float],
+        y: Any,
+        w: float,
+        seen: "ClassesAsOf | None" = None,
     ) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""
         last: tuple[Divided, ClassLook] | None = self._last_look
@@ -276,11 +299,11 @@ class InfiniteLayerClassifier(
                     effects = self._categories.begin_anew()
                     look = effects.look(admitted.names, probabilities)
         if seen is None:
-            engine.learn(admitted.x, y)
+            engine.learn(admitted.x, y, w)
         else:
-            engine.learn_late(admitted.x, seen, y)
+            engine.learn_late(admitted.x, seen, y, w)
         if look is not None:
-            effects.learn(admitted.names, look, engine.classes.index(y))
+            effects.learn(admitted.names, look, engine.classes.index(y), w)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Return the classes' probabilities for the rows of a table, as a table of its kind.

@@ -38,8 +38,9 @@ class HashingLearner(EngineLearner, Generic[E]):
     _categories: HashedCategories[E]
     _last_look: Any = None
     _key: NDArray[np.uint64]
-    _beginning: list[tuple[Mapping[Any, float], Any]] | None
-    """The first events, if the very first had a category, up to `BEGINNING`; else None."""
+    _beginning: list[tuple[Mapping[Any, float], Any, float]] | None
+    """The first events and their weights, up to `BEGINNING`, if the very first had a category; or
+    None."""
 
     @abstractmethod
     def _new_engine(self) -> Any:
@@ -51,41 +52,44 @@ class HashingLearner(EngineLearner, Generic[E]):
         """Number of events learned."""
 
     @abstractmethod
-    def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
-        """Learn that y is the label of x."""
+    def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
+        """Learn that y is the label of x, with weight w."""
 
     @abstractmethod
     def _learn_hashed(
-        self, event: Divided, x: Mapping[Any, float], y: Any, seen: Any = None
+        self, event: Divided, x: Mapping[Any, float], y: Any, w: float, seen: Any = None
     ) -> None:
-        """Learn an event with hashed categories, x before it was divided.
+        """Learn an event with hashed categories and weight w, x before it was divided.
 
         `seen` is what the engine and the effects predicted, if other labels came since.
         """
 
-    def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any) -> None:
+    def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any, w: float) -> None:
         """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
         with self._turn:
             engine: Any = self._engine
             seen = engine.tokens.read(token)
             # If nothing was learned since, what was seen can be computed again.
-            self._learn_event(x, y, None if seen.n == engine.n else seen)
+            self._learn_event(x, y, w, None if seen.n == engine.n else seen)
 
-    def _learn_event(self, x: Mapping[Any, float], y: Any, seen: Any = None) -> None:
-        """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`."""
+    def _learn_event(self, x: Mapping[Any, float], y: Any, w: float, seen: Any = None) -> None:
+        """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`.
+
+        The event's weight is w.
+        """
         with self._turn:
             event = self._with_hashed(x)
             if event is None:
                 engine: Any = self._engine
                 if seen is None:
-                    engine.learn(x, y)
+                    engine.learn(x, y, w)
                 else:
-                    engine.learn_late(x, seen, y)
+                    engine.learn_late(x, seen, y, w)
             else:
-                self._learn_hashed(event, x, y, seen)
+                self._learn_hashed(event, x, y, w, seen)
             self._last_look = None
             if self._beginning is not None:
-                self._remember(x, y)
+                self._remember(x, y, w)
 
     def _with_hashed(self, x: Mapping[Any, float]) -> Divided | None:
         """Return an event that has hashed categories; None for one that is the engine's alone."""
@@ -107,7 +111,7 @@ class HashingLearner(EngineLearner, Generic[E]):
             event = self._categories.divided(x, self._engine.inputs.columns.place)
         return event, self._categories.admit(event)
 
-    def _begin_anew(self, events: list[tuple[Mapping[Any, float], Any]]) -> None:
+    def _begin_anew(self, events: list[tuple[Mapping[Any, float], Any, float]]) -> None:
         new = self.clone()
         new._key, new._beginning = self._key, None
         new._engine = new._new_engine()
@@ -115,11 +119,11 @@ class HashingLearner(EngineLearner, Generic[E]):
         new._categories.routing.whole = list(self._categories.routing.whole)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IlnWarning)  # they came when it learned these events
-            for x, y in events:
-                new.learn_one(x, y)
+            for x, y, w in events:
+                new.learn_one(x, y, w)
         self._engine, self._categories = new._engine, new._categories
 
-    def _remember(self, x: Mapping[Any, float], y: Any) -> None:
+    def _remember(self, x: Mapping[Any, float], y: Any, w: float) -> None:
         """Keep an event of the beginning."""
         events = self._beginning
         assert events is not None
@@ -127,7 +131,7 @@ class HashingLearner(EngineLearner, Generic[E]):
         if len(events) == BEGINNING or not (events or has_category):
             self._beginning = None
         else:
-            events.append((dict(x), y))
+            events.append((dict(x), y, w))
 
     def _with_effects(self, resets: Mapping[str, int]) -> dict[str, int]:
         """Return how often each part of the engine, and the effects, were reinitialised."""
@@ -166,12 +170,14 @@ class HashingLearner(EngineLearner, Generic[E]):
 
     def _beginning_state(self) -> StateDict:
         events = self._beginning or []
-        return {
+        weights = [w for _, _, w in events]
+        state = {
             "key": self._key.copy(),
-            "names": [[encode_name(name) for name in x] for x, _ in events],
-            "values": [np.array([*map(float, x.values())]) for x, _ in events],
-            "labels": [encode_name(y) for _, y in events],
+            "names": [[encode_name(name) for name in x] for x, _, _ in events],
+            "values": [np.array([*map(float, x.values())]) for x, _, _ in events],
+            "labels": [encode_name(y) for _, y, _ in events],
         }
+        return state if all(w == 1.0 for w in weights) else state | {"weights": weights}
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state; see `RestorableLearner.restore`."""
@@ -190,11 +196,13 @@ class HashingLearner(EngineLearner, Generic[E]):
                 self._beginning = list(_events_of(beginning))
 
 
-def _events_of(state: StateDict) -> Iterator[tuple[Mapping[Any, float], Any]]:
-    """Yield the events of a beginning's state."""
-    for names, values, label in zip(state["names"], state["values"], state["labels"], strict=True):
+def _events_of(state: StateDict) -> Iterator[tuple[Mapping[Any, float], Any, float]]:
+    """Yield the events of a beginning's state, with their weights."""
+    fields = state["names"], state["values"], state["labels"]
+    weights = state.get("weights") or [1.0] * len(state["labels"])
+    for names, values, label, w in zip(*fields, weights, strict=True):
         x = dict(zip(map(decode_name, names), values.tolist(), strict=True))
-        yield x, decode_name(label)
+        yield x, decode_name(label), w
 
 
 def by_field(shares: Mapping[Any, float], effects: Mapping[str, float]) -> dict[Any, float]:

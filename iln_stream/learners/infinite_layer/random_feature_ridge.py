@@ -14,6 +14,7 @@ from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_tar
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
+from iln_stream.learners.validation import weight_of_event
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -40,11 +41,11 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     `n_features` hidden units $\sigma(w \cdot z + b)$, the inputs themselves and a constant, with
 
     $$\theta_t = \arg\min_\theta \lambda \|\theta\|^2
-    + \sum_{i \le t} \rho^{t - i} w_i (y_i - \theta \cdot \phi(z_i))^2,$$
+    + \sum_{i \le t} \rho^{t - i} w_i h_i (y_i - \theta \cdot \phi(z_i))^2,$$
 
-    where $\rho$ is `forgetting`, $w_i$ a Huber weight and y scaled by its running mean and three
-    standard deviations. Each event takes O(D^2) time, D = `n_features` + inputs + 1, in double
-    precision. Inputs and targets are scaled online, so they may be raw.
+    where $\rho$ is `forgetting`, $w_i$ the event's weight, $h_i$ a Huber weight and y scaled by its
+    running mean and three standard deviations. Each event takes O(D^2) time, D = `n_features` +
+    inputs + 1, in double precision. Inputs and targets are scaled online, so they may be raw.
 
     The forgotten part of the penalty is restored, one weight at each event: the covariance never
     winds up in directions without input.
@@ -171,22 +172,33 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
         with self._turn:
             return self._engine.predict_token(x)
 
-    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
         """Learn that y is the target of x.
+
+        Parameters
+        ----------
+        x, y
+            The event.
+        w
+            Its weight in the sum of squares, 0 to 1e6: 2 counts like the same row twice, and 0 adds
+            nothing to the sum. Scales, Huber's mean error, drift and the law of the units are of
+            all events alike.
 
         Raises
         ------
         ValueError
-            When y or an input is not a finite number; nothing is learned from such an event.
+            When y or an input is not a finite number, or w is no weight; nothing is learned from
+            such an event.
 
         """
+        w = weight_of_event(w)
         y = float(y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         with self._turn:
-            self._engine.learn(x, y)
+            self._engine.learn(x, y, w)
 
-    def learn_token(self, x: Mapping[Any, float], token: Any, y: float) -> None:
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the target of x, where other labels came since its prediction.
 
         This is `learn_one`, except that drift is measured by what was predicted then.
@@ -199,6 +211,8 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
             That of its prediction.
         y
             The target.
+        w
+            Its weight, as of `learn_one`.
 
         Raises
         ------
@@ -207,15 +221,16 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
             then.
 
         """
+        w = weight_of_event(w)
         y = float(y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         with self._turn:
             seen = self._engine.tokens.read(token)
             if seen.n == self._engine.n:
-                self._engine.learn(x, y)
+                self._engine.learn(x, y, w)
             else:
-                self._engine.learn_late(x, seen, y)
+                self._engine.learn_late(x, seen, y, w)
 
     @property
     def n_overflowed(self) -> int:

@@ -28,6 +28,7 @@ from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.learners.validation import weight_of_event
 from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -264,21 +265,34 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         """
         return self._explanation(x, background)
 
-    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
         """Learn that y is the target of x.
+
+        Parameters
+        ----------
+        x, y
+            The event.
+        w
+            How much the event counts, 0 to 1e6. With weights 1, it is as without. The losses of
+            experts and rules are weighted, also where past events are replayed. Events of weight 0
+            change no expert and no rule, except that time passes for those that forget, and that
+            networks replay other events. Scales of inputs and target, last targets, intervals,
+            drift, `relevance` and the memory in which neighbours are found are of all events alike.
 
         Raises
         ------
         ValueError
-            When y or an input is not a finite number; nothing is learned from such an event.
+            When y or an input is not a finite number, or w is no weight; nothing is learned from
+            such an event.
 
         """
+        w = weight_of_event(w)
         y = float(y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
-        self._learn_event(x, y)
+        self._learn_event(x, y, w)
 
-    def learn_token(self, x: Mapping[Any, float], token: Any, y: float) -> None:
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the target of x, where other labels came since its prediction.
 
         The experts learn by their present weights from the last targets of that time. Intervals and
@@ -297,6 +311,8 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             That of its prediction.
         y
             The target.
+        w
+            Its weight, as of `learn_one`.
 
         Raises
         ------
@@ -317,13 +333,19 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         4
 
         """
+        w = weight_of_event(w)
         y = float(y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
-        self._learn_event_late(x, token, y)
+        self._learn_event_late(x, token, y, w)
 
     def _learn_hashed(
-        self, event: Divided, x: Mapping[Any, float], y: float, seen: "AsOf | None" = None
+        self,
+        event: Divided,
+        x: Mapping[Any, float],
+        y: float,
+        w: float,
+        seen: "AsOf | None" = None,
     ) -> None:
         """Learn an event with hashed categories: what effects explain, the engine need not."""
         look = self._last_look
@@ -338,10 +360,11 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         inputs, effect = self._for_engine(admitted, look.effects), sum(look.effects)
         prediction = look.prediction
         if seen is None:
-            self._engine.learn(inputs, y - effect)
+            self._engine.learn(inputs, y - effect, w)
         else:
-            prediction = self._engine.learn_late(inputs, seen.shifted(-effect), y - effect)
-        effects.learn(admitted.names, look.effects, prediction, y)
+            seen = seen.shifted(-effect)
+            prediction = self._engine.learn_late(inputs, seen, y - effect, w)
+        effects.learn(admitted.names, look.effects, prediction, y, w)
 
     def _look(self, event: Divided) -> _Look:
         effects, broken = self._effects_of(event)

@@ -90,10 +90,12 @@ def _recent(ring: ReplayRing) -> dict[str, Any]:
     events: dict[str, Any] = {"rows": ring._rows[kept, :width], "targets": ring._targets[kept]}
     if len(ring._delays):
         events["delays"] = ring._delays[kept]
+    if len(ring._weights):
+        events["weights"] = ring._weights[kept]
     return Part.state(ring) | {"events": [events]}
 
 
-def _refuse(x: Any, y: Any) -> NoReturn:
+def _refuse(x: Any, y: Any, w: float = 1.0) -> NoReturn:
     raise TypeError(
         "this model only predicts: the past events that it would replay to learn were left out; "
         "learn with a model from a snapshot (iln_stream.load)"

@@ -8,6 +8,7 @@ from river import base
 from iln_stream.learners.preprocessing.clipping import clipped
 from iln_stream.learners.preprocessing.moments import Moments
 from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.learners.validation import weight_of_event
 from iln_stream.state import StateDict
 
 
@@ -58,11 +59,17 @@ class ScaledTarget(RestorableLearner, base.Regressor):
         self.width = width
         self._moments = Moments()
 
-    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
-        """Add y to the statistics, then train the regressor on the scaled target."""
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
+        """Add y to the statistics, then train the regressor on the scaled target.
+
+        A weight w other than 1 is passed on to the regressor, which must take one. The statistics
+        are of all events alike.
+        """
+        w = weight_of_event(w)
         with self._turn:
+            weight = {} if w == 1.0 else {"w": w}
             self._moments = self._moments.updated(float(y))
-            self.regressor.learn_one(x, self.scaled(y))
+            self.regressor.learn_one(x, self.scaled(y), **weight)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the regressor's prediction in y's units."""

@@ -29,6 +29,7 @@ from iln_stream.learners.shrinking_gradient.learned_function import LearnedFunct
 from iln_stream.learners.shrinking_gradient.run_statistics import RunStatistics
 from iln_stream.learners.shrinking_gradient.update import Update
 from iln_stream.learners.shrinking_gradient.watch import Watch
+from iln_stream.learners.shrinking_gradient.weight_scale import WeightScale
 from iln_stream.state import StateDict
 from iln_stream.theory import LARGEST_STEP
 
@@ -160,22 +161,43 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         self._f = estimator_of(estimator).start(self._estimator_context())
         self._n_seen = 0
         self._n_shrinks = 0
+        self._weights = WeightScale()
         self._watch = Watch(norm_bound, variance, max_draws)
         self._last: Update | None = None
         self._latest_estimate: tuple[bytes, Estimate] | None = None
 
-    def learn_one(self, x: Mapping[Any, float], y: float) -> None:
-        """Take one step of Algorithm 1 on the event (x, y)."""
-        y_t = validation.clipped_target(y)
-        with self._turn:
-            self._learn(self._columns.learn(x), y_t)
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
+        r"""Take one step of Algorithm 1 on the event (x, y), whose loss has the weight w.
 
-    def learn_row(self, x_t: NDArray[np.float64], y_t: float) -> None:
+        The step is then $\alpha_t = \eta w / r_t (y_t - E_t)$, $r_t$ being the root mean square of
+        all weights so far, and at least 1; with $\eta w / r_t$ at most 1 (or $\eta$): no step
+        overshoots its target. Step 2's test is that of E_t alone, whatever the weight. An event of
+        weight 0 can only shrink: its x does not join the support, and `estimate_average` leaves it
+        out.
+
+        Parameters
+        ----------
+        x, y
+            The event.
+        w
+            Its weight, 0 to 1e6. Theorem 1 covers weights of at most 1.
+
+        Raises
+        ------
+        ValueError
+            When y is not a finite number, or w is no weight.
+
+        """
+        y_t, w_t = validation.clipped_target(y), validation.weight_of_event(w)
+        with self._turn:
+            self._learn(self._columns.learn(x), y_t, w_t)
+
+    def learn_row(self, x_t: NDArray[np.float64], y_t: float, w_t: float = 1.0) -> None:
         """Take one step of Algorithm 1 on finite numbers x_t, shape (d,), where d may grow."""
         with self._turn:
-            self._learn(x_t, y_t)
+            self._learn(x_t, y_t, w_t)
 
-    def _learn(self, x_t: NDArray[np.float64], y_t: float) -> None:
+    def _learn(self, x_t: NDArray[np.float64], y_t: float, w_t: float) -> None:
         """Run the body of Algorithm 1: `shrinking_gradient_step` of paper/algorithms.py."""
         B, eta = self.norm_bound, self._eta()
 
@@ -184,9 +206,11 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
             E_t = self._begin_again(x_t)
         for message in self._watch.event(y_t, E_t, self._f):
             warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
+        step = min(eta * self._weights.relative(w_t, self._n_seen + 1), max(eta, LARGEST_STEP))
         shrunk = abs(E_t.value) >= 16 * B
         if not shrunk:
-            self._f.append(x_t, eta * (y_t - E_t.value))
+            if w_t > 0.0:
+                self._f.append(x_t, step * (y_t - E_t.value))
         else:
             self._f.shrink(1 / 4)
 
@@ -232,10 +256,13 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
     def state(self) -> StateDict:
         """Return the learner's complete state, as plain values and arrays; it shares no memory.
 
-        A family or an estimator that is not iln_stream's is stored by name only.
+        It has the sum of weights only if one of them was not 1. A family or an estimator that is
+        not iln_stream's is stored by name only.
         """
         with self._turn:
+            excess = self._weights.excess
             return self._write_state(
+                **({"excess_weight": excess} if excess else {}),
                 key=self._key.copy(),
                 columns=self._columns.state(),
                 f=self._f.state(),
@@ -247,8 +274,9 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state; see `RestorableLearner.restore`."""
-        key, columns, f, n_seen, n_shrinks, watch, last = self._read_state(
-            state, "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last"
+        weighted = ["excess_weight"] if "excess_weight" in state else []
+        key, columns, f, n_seen, n_shrinks, watch, last, *excess = self._read_state(
+            state, "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last", *weighted
         )
         with self._turn:
             self._key = key.copy()
@@ -257,6 +285,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
             self._f.restore(f)
             self._n_seen, self._n_shrinks = n_seen, n_shrinks
             self._watch.restore(watch)
+            self._weights.excess = sum(excess)
             self._last = None if last is None else Update(Estimate(*last[:3]), *last[3:])
             self._latest_estimate = None
 

@@ -178,7 +178,9 @@ class Unknown(AffineFeatures):
 
 
 @pytest.mark.parametrize(
-    "family", [DecisionStumps(), Mixture((GaussianFourier(),)), Unknown()], ids=repr
+    "family",
+    [DecisionStumps(), Mixture((GaussianFourier(),)), Unknown()],
+    ids=lambda family: type(family).__name__,
 )
 def test_other_families_are_refused(family):
     """A family whose units can't be kept raises at once; the message lists others."""

@@ -15,6 +15,8 @@ from prometheus_client.registry import CollectorRegistry
 from river import base
 
 from iln_stream import (
+    ContestClassifier,
+    ContestRegressor,
     GrowingPool,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
@@ -47,6 +49,14 @@ def learners() -> dict[str, base.Estimator]:
         "fast": InfiniteLayerRegressor("fast", seed=11),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
+        "contest": ContestRegressor(
+            {
+                "fast": InfiniteLayerRegressor("fast", seed=11),
+                "ridge": RandomFeatureRidge(n_features=16, seed=11),
+            },
+            mixture=True,
+        ),
+        "contest-of-classes": ContestClassifier({"a": InfiniteLayerClassifier(seed=11)}),
     }
 
 

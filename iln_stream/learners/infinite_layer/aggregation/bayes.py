@@ -37,10 +37,13 @@ class BayesMixture(Part):
         weights: NDArray[np.float64] = w / w.sum()
         return weights
 
-    def learn(self, probabilities: NDArray[np.float64]) -> None:
-        """Score the experts by the positive probabilities (N,) they gave to the observed class."""
+    def learn(self, probabilities: NDArray[np.float64], w: float = 1.0) -> None:
+        """Score the experts by the positive probabilities (N,) they gave to the observed class.
+
+        Its log-losses have the weight w.
+        """
         self.log_weights *= self.discount
-        self.log_weights += np.log(probabilities)
+        self.log_weights += w * np.log(probabilities)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget the past: the experts weigh the same."""

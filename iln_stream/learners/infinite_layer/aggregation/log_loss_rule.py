@@ -48,9 +48,9 @@ class LogLossRule(Part):
         """
         kernels.mix(self.table, p, n_awake, mixture)
 
-    def learn(self, p: Matrix, mixture: Matrix, label: int) -> None:
-        """Score the experts' p (K, C) by the class that was observed."""
-        kernels.score(self.table, p, mixture, label)
+    def learn(self, p: Matrix, mixture: Matrix, label: int, w: float = 1.0) -> None:
+        """Score the experts' p (K, C) by the class that was observed, with weight w."""
+        kernels.score(self.table, p, mixture, label, w)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget all regrets: the experts weigh the same."""

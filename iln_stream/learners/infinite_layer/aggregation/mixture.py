@@ -152,7 +152,8 @@ class Mixture(Expert):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
-        self.rule.learn(self._p if self._scored is None else self._scored, self.value, t)
+        scored = self._p if self._scored is None else self._scored
+        self.rule.learn(scored, self.value, t, event.weight)
         self._scored = None
         for expert, own in self._members:
             expert.learn(event, t, own)

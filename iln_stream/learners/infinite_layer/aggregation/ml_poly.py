@@ -57,9 +57,9 @@ class MLPoly(Part):
         """Return the weighted mean of those p (K,) that count; write it to the others."""
         return mixed_of(self.table, p, counts)  # type: ignore[no-any-return]
 
-    def learn(self, p: NDArray[np.float64], mixture: float, t: float) -> None:
-        """Score the predictions p (K,) and their mixture by the target t."""
-        update_rule(self.table, self.record, p, mixture, t, self.squared, DISCOUNT)
+    def learn(self, p: NDArray[np.float64], mixture: float, t: float, w: float = 1.0) -> None:
+        """Score the predictions p (K,) and their mixture by the target t, whose weight is w."""
+        update_rule(self.table, self.record, p, mixture, t, w, self.squared, DISCOUNT)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget all regrets: the experts weigh the same."""

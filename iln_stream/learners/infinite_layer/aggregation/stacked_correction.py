@@ -42,9 +42,12 @@ class StackedCorrection(Part):
             self._ratios = np.zeros((len(self.members), len(base)))
         kernels.correct(self.weights, p, self.members, base, self._ratios, corrected)
 
-    def learn(self, corrected: Matrix, label: int) -> None:
-        """Learn the class that was observed, where the last correction was `corrected` (C,)."""
-        kernels.newton_step(self.weights, self.covariance, self._ratios, corrected, label)
+    def learn(self, corrected: Matrix, label: int, w: float = 1.0) -> None:
+        """Learn the class that was observed, where the last correction was `corrected` (C,).
+
+        w is the event's weight.
+        """
+        kernels.newton_step(self.weights, self.covariance, self._ratios, corrected, label, w)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Correct nothing, as at first."""

@@ -24,6 +24,9 @@ _DISCOUNT = 0.999
 _STEP = 40_503
 """Between the cells of a category's classes: odd, so that each class has a cell of its own."""
 
+_LARGEST_STEP = 1.0
+"""A weight above 1 enlarges the step of an effect, a change of log odds, up to this at most."""
+
 _SMALLEST = 1e-12
 """Smaller probabilities of the engine count as this."""
 
@@ -95,21 +98,25 @@ class ClassEffects(Part):
         p /= p.sum()
         return p
 
-    def learn(self, names: list[HashedName], look: ClassLook, label: int) -> None:
-        """Learn that the class with this index was that of an event."""
+    def learn(self, names: list[HashedName], look: ClassLook, label: int, w: float = 1.0) -> None:
+        """Learn that the class with this index was that of an event of weight w."""
         self._learn_shares(names, look)
         p = look.probabilities
         log_losses = np.log(np.maximum(p[label], _SMALLEST))
-        self.log_weights = _DISCOUNT * self.log_weights + log_losses
+        self.log_weights = _DISCOUNT * self.log_weights + w * log_losses
         self._weigh()
+        if w == 0.0:
+            return
         p = p[:, :ESTIMATES]
         slopes = -p
         slopes[label] += 1.0
         curvatures = p * (1.0 - p)
         for cells, signs in zip(look.cells, look.signs, strict=True):
             effects, information = self.table[cells, 0], self.table[cells, 1]
-            information = KEEPS * information + curvatures
-            effects += signs[:, None] * slopes / (information + PRECISIONS)
+            information = KEEPS * information + w * curvatures
+            steps = slopes / (information + PRECISIONS)
+            longest = np.maximum(np.abs(steps), _LARGEST_STEP)
+            effects += signs[:, None] * np.clip(w * steps, -longest, longest)
             self.table[cells, 0], self.table[cells, 1] = effects, information
 
     def _weigh(self) -> None:

@@ -52,7 +52,12 @@ class Effects(Part):
         return found
 
     def learn(
-        self, names: list[HashedName], effects: list[float], prediction: float, y: float
+        self,
+        names: list[HashedName],
+        effects: list[float],
+        prediction: float,
+        y: float,
+        w: float = 1.0,
     ) -> None:
         """Learn what the engine's prediction leaves of the target y.
 
@@ -62,6 +67,8 @@ class Effects(Part):
             The names of an event, and their effects as `of` returned them.
         prediction, y
             The engine's prediction, and the target.
+        w
+            The event's weight. The mean error, by which residuals are clipped, is of all alike.
 
         """
         self._learn_shares(names, effects, prediction)
@@ -77,7 +84,7 @@ class Effects(Part):
         for name, effect in zip(names, effects, strict=True):
             field = self.fields.setdefault(name.field, FieldEffects())
             cell = self.table[name.cell]
-            cell[:] = field.learn(cell.tolist(), name.sign * (error + effect))
+            cell[:] = field.learn(cell.tolist(), name.sign * (error + effect), w)
 
     def _learn_shares(
         self, names: list[HashedName], effects: list[float], prediction: float

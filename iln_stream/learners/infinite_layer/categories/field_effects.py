@@ -73,32 +73,39 @@ class FieldEffects:
         estimates = self.estimates(cell)
         return sum([w * e for w, e in zip(self._weights, estimates, strict=True)])
 
-    def learn(self, cell: list[float], r: float) -> list[float]:
-        """Learn a residual, and return the cell with it."""
+    def learn(self, cell: list[float], r: float, w: float = 1.0) -> list[float]:
+        """Learn a residual of weight w, and return the cell with it.
+
+        The cell is then as after w such residuals; the statistics of the field weigh it by w.
+        """
+        if w == 0.0:
+            return cell
         n, *means = cell
         weights = _weights(n)
         if n:
-            self._learn_rule(cell, r)
+            self._learn_rule(cell, r, w)
             for k in range(ESTIMATES):
                 mean, share = means[k], weights[k] / (weights[k] + 1.0)
-                self.within[k] += share * (r - mean) ** 2
-                self.n_within[k] += 1.0
-                self.among[k] += share * r * mean
-                self.n_among[k] += share
+                self.within[k] += w * share * (r - mean) ** 2
+                self.n_within[k] += w
+                self.among[k] += w * share * r * mean
+                self.n_among[k] += w * share
                 if self.n_among[k] > _WINDOW:
                     for sums in (self.within, self.n_within, self.among, self.n_among):
                         sums[k] *= 0.5
             self._weigh()
         for k, keep in enumerate(KEEPS):
-            means[k] += (r - means[k]) / (keep * weights[k] + 1.0)
-        return [n + 1.0, *means]
+            kept = weights[k] * keep**w
+            added = w if keep == 1.0 else (1.0 - keep**w) / (1.0 - keep)
+            means[k] += (r - means[k]) * added / (kept + added)
+        return [n + w, *means]
 
-    def _learn_rule(self, cell: list[float], r: float) -> None:
+    def _learn_rule(self, cell: list[float], r: float, w: float) -> None:
         estimates = self.estimates(cell)
         mixed = sum([w * e for w, e in zip(self._weights, estimates, strict=True)])
         slope = 2.0 * (mixed - r)
         for k, estimate in enumerate(estimates):
-            regret = slope * (mixed - estimate)
+            regret = w * slope * (mixed - estimate)
             self.regrets[k] = _DISCOUNT * self.regrets[k] + regret
             self.squares[k] = _DISCOUNT * self.squares[k] + regret * regret
 
@@ -128,4 +135,4 @@ _FEW = [_exact_weights(float(n)) for n in range(1_000)]
 
 def _weights(n: float) -> list[float]:
     """Return the weights of the means of n residuals."""
-    return _FEW[int(n)] if n < len(_FEW) else _exact_weights(n)
+    return _FEW[int(n)] if n < len(_FEW) and n == int(n) else _exact_weights(n)

@@ -1,5 +1,6 @@
 """What an expert is."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,7 +19,7 @@ class Expert(Part):
     expert keeps: raise `state_version` of the learners that have it, and write a migration.
 
     `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
-    `learn`, is on the scale after the target joined it.
+    `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.
 
     A prediction that is not finite, or beyond `compiled.target.LARGEST` units, is nan: the mixture
     then does without it, and the expert is reinitialised before it learns; see `Healer`.
@@ -26,6 +27,9 @@ class Expert(Part):
 
     names: tuple[str, ...]
     """Of its predictions, as users see them."""
+
+    value = math.nan
+    """The prediction that a rule within the expert scores next, if there is one."""
 
     asleep: bool | NDArray[np.bool_] = False
     """Whether its predictions don't count now, or which of them (n,); it learns all the same."""

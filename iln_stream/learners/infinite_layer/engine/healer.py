@@ -48,6 +48,11 @@ class Healer(Part):
         self.resets = dict.fromkeys(self._parts, 0)
         self._warned_at: dict[str, int] = {}
 
+    def add(self, name: str, part: Part) -> None:
+        """Also heal a part that was not there from the beginning."""
+        self._parts[name] = part
+        self.resets.setdefault(name, 0)
+
     def inspect(self, n: int) -> bool:
         """Return whether the share of event n, a multiple of `EVERY`, is finite."""
         turn = n // EVERY

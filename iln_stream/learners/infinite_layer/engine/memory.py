@@ -1,9 +1,10 @@
 """The last events."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.compiled.regression_event import StoredEvents
 from iln_stream.compiled.standardise import ABSENT
@@ -12,7 +13,9 @@ from iln_stream.learners.infinite_layer.part import Part
 
 
 class Memory(Part):
-    """A ring buffer of events: raw rows, targets, and earlier targets.
+    """A ring buffer of events: raw rows, targets, earlier targets, and weights.
+
+    A state has the weights only if one of them is not 1.
 
     Parameters
     ----------
@@ -30,6 +33,7 @@ class Memory(Part):
         self.columns = np.zeros((0, size))
         self.lags = np.zeros((size, n_lags))
         self.y = np.zeros(size)
+        self.weights = np.ones(size)
         self.n = 0  # number of events ever stored
         self.since = 0  # the first event after those whose targets had to be reinitialised
         self.evicted = 0.0  # target of the event that the last one replaced
@@ -50,18 +54,19 @@ class Memory(Part):
 
     def _make_tables(self) -> None:
         # For compiled code; see `StoredEvents`.
-        self.stored = tuple(StoredEvents(self.columns, self.lags, self.y))
+        self.stored = tuple(StoredEvents(self.columns, self.lags, self.y, self.weights))
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, absent in earlier events."""
         self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
         self._make_tables()
 
-    def put(self, row: Vector, y: float) -> None:
+    def put(self, row: Vector, y: float, weight: float = 1.0) -> None:
         """Store an event without earlier targets, replacing the oldest if full."""
         i = self.count_event() % len(self.y)
         self.columns[:, i] = row
         self.y[i] = y
+        self.weights[i] = weight
 
     def count_event(self) -> int:
         """Count an event that is about to be stored; return the number of those before it."""
@@ -71,8 +76,12 @@ class Memory(Part):
         return n
 
     def reinitialise(self, broken: Collection[str]) -> None:
-        """Make broken inputs absent, broken targets the median of the others, and lags theirs."""
+        """Make broken inputs absent, broken targets the median of the others, and lags theirs.
+
+        Broken weights become 1.
+        """
         self.columns[~np.isfinite(self.columns)] = ABSENT
+        self.weights[~np.isfinite(self.weights)] = 1.0
         known = np.isfinite(self.y)
         if not known.all():
             self.since = self.n
@@ -83,7 +92,19 @@ class Memory(Part):
             column = self.lags[:, lag]
             column[:] = np.where(np.isfinite(column), column, np.roll(self.y, 1 + lag))
 
+    def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the weights, too."""
+        yield from super().floats()
+        yield "weights", self.weights
+
+    def state(self) -> dict[str, Any]:
+        """Return the events, with their weights if one is not 1."""
+        weighted = bool((self.weights != 1.0).any())
+        return super().state() | ({"weights": self.weights.copy()} if weighted else {})
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
-        super().restore(state)
+        super().restore({name: value for name, value in state.items() if name != "weights"})
+        self.weights = np.ones(len(self.y))
+        self.weights[:] = state.get("weights", 1.0)
         self._make_tables()

@@ -30,6 +30,8 @@ class Observation:
         The target's scale at the time of the prediction.
     delay
         Number of events learned since this one was predicted, if its label is late.
+    weight
+        How much the event counts when experts and rules learn it.
     sound
         Whether all predictions and weights were finite, so far.
     faults
@@ -37,7 +39,7 @@ class Observation:
 
     """
 
-    __slots__ = ("center", "delay", "faults", "row", "sound", "unit", "v", "z")
+    __slots__ = ("center", "delay", "faults", "row", "sound", "unit", "v", "weight", "z")
 
     def __init__(self, n_lags: int, d: int) -> None:
         self.row: Vector = np.zeros(d)
@@ -46,6 +48,7 @@ class Observation:
         self.center = 0.0
         self.unit = 1.0
         self.delay = 0
+        self.weight = 1.0
         self.sound = True
         self.faults: list[tuple[Any, NDArray[np.bool_]]] = []
 

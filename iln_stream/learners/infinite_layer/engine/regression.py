@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from iln_stream.compiled.regression_event import describe, observe
+from iln_stream.compiled.target import scaled
 from iln_stream.learners.infinite_layer.engine.drift import Drift
-from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.expert import Expert
 from iln_stream.learners.infinite_layer.engine.healer import EVERY, Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import PRESENT, Intervals
+from iln_stream.learners.infinite_layer.engine.late_engine import LateEngine
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
 from iln_stream.learners.infinite_layer.engine.target import Target
@@ -40,7 +41,7 @@ class LastTargets(Part):
             lags[:] = 0.0
 
 
-class RegressionEngine(Engine):
+class RegressionEngine(LateEngine):
     """Scales the target, and lets one expert, which may be a mixture of others, predict it.
 
     Parameters
@@ -51,6 +52,8 @@ class RegressionEngine(Engine):
         Predicts the scaled target.
     intervals
         Intervals around the predictions, if any are wanted.
+    squared
+        Whether rules minimise squared errors.
 
     """
 
@@ -64,8 +67,10 @@ class RegressionEngine(Engine):
         memory: Memory,
         expert: Expert,
         intervals: Intervals | None = None,
+        *,
+        squared: bool = False,
     ) -> None:
-        super().__init__(inputs)
+        super().__init__(inputs, memory.lags.shape[1], squared=squared)
         self.target = target
         self.memory = memory
         self.expert = expert
@@ -75,6 +80,7 @@ class RegressionEngine(Engine):
         self.drift_means = Drift()
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)
+        self._mixed = 0.0  # the prediction, scaled
         self._event = Observation(len(self.lags), 0)
         parts: dict[str, Part] = {
             "memory": memory, "target": target, "inputs": inputs, "last-targets": LastTargets(self),
@@ -134,13 +140,14 @@ class RegressionEngine(Engine):
             self.n, prediction, scale, self.lags, sizes, ends, outputs
         )
 
-    def learn(self, x: Mapping[Any, float], y: float) -> None:
-        """Learn that y is the target of x."""
+    def learn(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
+        """Learn that y is the target of x, with weight w."""
         row = self._admit(x)
         self._require_prediction(row)
+        self._event.weight = w
         self._learn_row(row, y)
 
-    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float) -> float:
+    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float, w: float = 1.0) -> float:
         """Learn that y is the target of x, which was predicted when things were as `seen`.
 
         Experts learn from their present predictions for the row with the last targets as seen;
@@ -149,15 +156,16 @@ class RegressionEngine(Engine):
         Afterwards the last targets are those of the labels learned last. Returns the present
         prediction.
         """
+        self._require_fresh(self.n - seen.n)
         row = self._admit(x)
         event, lags = self._event, self.lags.copy()
         self.lags[:] = seen.known_lags(self.n, self.target.center)
-        event.delay = max(self.n - seen.n, 0)
+        event.delay, event.weight = max(self.n - seen.n, 0), w
         self._predicted = None
         try:
             self._predict_row(row)
             present = self._prediction
-            self._learn_row(row, y, seen)
+            self._learn_row(row, y, seen, lags)
             lags[1:] = lags[:-1] if self.n > 1 else y
             lags[:1] = y
         finally:
@@ -165,8 +173,10 @@ class RegressionEngine(Engine):
             self.lags[:] = lags
         return present
 
-    def _learn_row(self, row: Vector, y: float, seen: AsOf | None = None) -> None:
-        """Learn the target of the raw row last predicted."""
+    def _learn_row(
+        self, row: Vector, y: float, seen: AsOf | None = None, known: Vector | None = None
+    ) -> None:
+        """Learn the target of the raw row last predicted; `known` are the last targets by now."""
         event, memory = self._event, self.memory
         prediction = self._prediction
         if self.intervals is not None and not self.intervals.expect(event):
@@ -184,9 +194,11 @@ class RegressionEngine(Engine):
             self.intervals.learn(prediction, y, ends)
         n = memory.count_event()
         t = observe(
-            row, y, event.row, prediction, self.inputs.stats, self.target.stats, self.lags,
-            n, self.drift_means.record, memory.stored,
+            row, y, event.weight, event.row, prediction, self.inputs.stats, self.target.stats,
+            self.lags, n, self.drift_means.record, memory.stored,
         )  # fmt: skip
+        if self.fresh is not None:
+            self._learn_fresh(t, seen, known)
         self.expert.learn(event, t, self._p)
         if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
             self.healer.heal_all(memory.n)
@@ -198,6 +210,16 @@ class RegressionEngine(Engine):
             self.expert.score(outputs)
         if self.intervals is not None:
             self.intervals.expect_as_of(seen.sizes)
+
+    def _learn_fresh(self, t: float, seen: AsOf | None, known: Vector | None) -> None:
+        """Let `FreshTargets` learn the scaled target."""
+        event, fresh = self._event, self._event.v.copy()
+        if known is not None:
+            fresh[: len(known)] = [3.0 * scaled(lag, event.center, event.unit) for lag in known]
+        value: float | None = float(self._p[0])
+        if seen is not None:
+            value = self.expert.value if seen.is_recent(self.n - 1) else None
+        self._teach_fresh(value, t, event.weight, event.v, fresh, event.delay)
 
     def _heal(self, row: Vector) -> None:
         """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
@@ -213,7 +235,7 @@ class RegressionEngine(Engine):
     @property
     def _prediction(self) -> float:
         """The expert's last prediction, in units of the target; if broken, the last target."""
-        prediction = float(self._event.center + self._event.unit * self._p[0])
+        prediction = float(self._event.center + self._event.unit * self._mixed)
         if math.isfinite(prediction):
             return prediction
         self._event.sound = False
@@ -227,10 +249,15 @@ class RegressionEngine(Engine):
             x, self.inputs.stats, self.target.stats, self.lags, self.memory.n, event.row, event.v
         )
         self.expert.predict(event, self._p)
+        self._mixed = self._p[0]
+        if self.fresh is not None:
+            self._mixed = self.fresh.predict(self._p[0], event.v, event.delay or None)
 
     def _widen(self, n_columns: int) -> None:
         self.memory.widen(n_columns)
         self.expert.widen(n_columns)
+        if self.fresh is not None:
+            self.fresh.widen(n_columns)
         if self.intervals is not None:
             self.intervals.widen(n_columns)
         self._event = Observation(len(self.lags), len(self.inputs))

@@ -146,6 +146,10 @@ class AsOf(NamedTuple):
         """
         return math.isfinite(self.prediction) and n - self.n <= self.n
 
+    def is_recent(self, n: int) -> bool:
+        """Return whether outputs are scored, n events being learned: see `scored`."""
+        return PATIENCE * (n - self.n) <= self.n
+
     def published(self, n: int) -> Vector:
         """Return the intervals' ends, and the weight of a miss after n events, (levels, 3)."""
         found = np.full((len(self.ends), 3), min(1.0, SOON / max(n - self.n, 1)))
@@ -159,7 +163,7 @@ class AsOf(NamedTuple):
         know those of the events just after. But early in a stream, or after a long delay, they are
         those of an expert that has learned much since.
         """
-        if PATIENCE * (n - self.n) > self.n or not len(self.outputs):
+        if not (self.is_recent(n) and len(self.outputs)):
             return None
         if not (self.unit > 0.0 and math.isfinite(self.center)):
             return None

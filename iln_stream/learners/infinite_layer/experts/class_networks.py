@@ -108,7 +108,9 @@ class ClassNetworks(Part):
         """Store the event, which has joined the inputs' statistics, and take a step."""
         if self.n_classes <= 2:
             self._join(label)
-        self.ring.put(event.row, float(label), self.inputs.stats, self._scale, event.delay)
+        self.ring.put(
+            event.row, float(label), self.inputs.stats, self._scale, event.delay, event.weight
+        )
         for network in self.networks.values():
             if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event

@@ -45,8 +45,9 @@ class ClassRidges(RLSBank):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the class of the row last predicted has the index t."""
         kernels.learn_class_all(
-            self.P, self.pending, self.theta, self.record, self.phi, int(t), self._gain
-        )
+            self.P, self.pending, self.theta, self.record, self.phi, int(t), event.weight,
+            self._gain,
+        )  # fmt: skip
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
         """Add the gradients at the row last predicted to the average of their outer products."""

@@ -85,7 +85,7 @@ class FeatureResampler(Part):
         self.candidate_of = -1  # index of the expert being redrawn; -1: none
         self.cursor = 0  # the candidate's next event
         self.scored_from = 0  # the first event on which it is scored
-        self.losses = np.zeros(2)  # sums of |errors| from there on: old expert, candidate
+        self.losses = np.zeros(2)  # weighted sums of |errors| from there on: old, candidate
         self.stats = no_statistics(0)
         self.scale = np.zeros(2)
         # What the experts predicted for the events in the memory, in units of the target.
@@ -211,7 +211,7 @@ class FeatureResampler(Part):
         if first >= self.scored_from:
             i = np.arange(first, last) % len(memory.y)
             old = np.abs(self._scaled(self.predictions[i, k]) - self._scaled(memory.y[i]))
-            self.losses += old.sum(), error
+            self.losses += (old * memory.weights[i]).sum(), error
         if last < memory.n:
             return
         self._candidate = None

@@ -84,7 +84,7 @@ class ForgettingRLS(Sleeper):
         """Learn t at the features of the last prediction; the bank has already learned it."""
         kernels.learn_blocks(
             self.P, self.theta, self.record, self._phi, self._gain, t, p[0],
-            self.forgetting, RIDGE, HUBER,
+            event.weight, self.forgetting, RIDGE, HUBER,
         )  # fmt: skip
         if self.bank.drawn_at[self.followed] != self.followed_at:
             self._follow()

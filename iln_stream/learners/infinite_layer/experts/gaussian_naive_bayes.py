@@ -54,7 +54,7 @@ class GaussianNaiveBayes(Part):
 
     def learn(self, event: Observation, label: int) -> None:
         """Learn the class of an event."""
-        kernels.learn(event.v, self.counts, self.mean, self.squares, label)
+        kernels.learn(event.v, self.counts, self.mean, self.squares, label, event.weight)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Compute the statistics of the broken classes anew from the memory's events."""
@@ -70,4 +70,5 @@ class GaussianNaiveBayes(Part):
             if classes[label] and n > memory.since:  # earlier labels were lost
                 row = np.ascontiguousarray(memory.columns[:, i])
                 self.inputs.standardise(row, event.row, event.v)
+                event.weight = float(memory.weights[i])
                 self.learn(event, label)

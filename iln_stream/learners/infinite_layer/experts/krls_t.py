@@ -1,5 +1,6 @@
 """An expert that remembers what matters now."""
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -81,9 +82,10 @@ class KRLST(Expert):
             p[0] = fenced(kernels.predict(self._basis, self.record, event.z, self._k))
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Learn t at the row last predicted."""
+        """Learn t at the row last predicted; an event of weight w has noise of variance / w."""
+        noise = NOISE / event.weight if event.weight else math.inf
         if kernels.learn_event(
-            self._basis, self.record, event.z, self._k, t, self.forgetting, NOISE
+            self._basis, self.record, event.z, self._k, t, self.forgetting, noise
         ):
             self._begin()
         if self.asleep:

@@ -46,13 +46,16 @@ class ReplayRing(Part):
         self._rows = np.zeros((size, 0), np.float32)
         self._targets = np.zeros(size)
         self._delays = np.zeros(0, np.int32)  # of each event, once one is late
+        self._weights = np.zeros(0)  # of each event, once one is not 1
         self._full: dict[int, dict[str, Block]] = {}  # blocks of saved events, by their number
         self._make_views()
 
     def _make_views(self) -> None:
         L = self.n_columns
         self.ring = tuple(
-            kernels.Ring(self._rows, self._targets, self.origins, self.record, self._delays)
+            kernels.Ring(
+                self._rows, self._targets, self.origins, self.record, self._delays, self._weights
+            )
         )
         self.inputs = np.zeros((3, L, LANES), np.float32)
         self._values = np.zeros((L, LANES), np.float32)
@@ -109,15 +112,19 @@ class ReplayRing(Part):
         stats: NDArray[np.float64],
         target: NDArray[np.float64],
         delay: int = 0,
+        weight: float = 1.0,
     ) -> None:
         """Store an event that has joined the statistics of the inputs, (47, d), and the target.
 
         `delay` events were stored since it was predicted.
         """
+        if weight != 1.0 and not len(self._weights):
+            self._weights = np.ones(len(self._targets))
+            self._make_views()
         if delay and not len(self._delays):
             self._delays = np.zeros(len(self._targets), np.int32)
             self._make_views()
-        kernels.put_event(self.ring, self.encoding, row, y, delay, stats, target)
+        kernels.put_event(self.ring, self.encoding, row, y, delay, weight, stats, target)
 
     def refill(
         self, memory: Memory, stats: NDArray[np.float64], target: NDArray[np.float64]
@@ -130,6 +137,7 @@ class ReplayRing(Part):
         """
         self._rows[~np.isfinite(self._rows)] = MISSING
         known = np.isfinite(self._targets)
+        self._weights[~np.isfinite(self._weights)] = 1.0
         self._targets[~known] = np.median(self._targets[known]) if known.any() else 0.0
         self._full = {}
         lost = not all_finite(self.origins) or not all_finite(self.record)
@@ -141,13 +149,14 @@ class ReplayRing(Part):
         if not lost:
             fresh.origins[N_LAGS:] = self.origins[N_LAGS:]
         for i in memory.slots():
-            fresh.put(np.ascontiguousarray(memory.columns[:, i]), memory.y[i], stats, target)
+            row, weight = np.ascontiguousarray(memory.columns[:, i]), float(memory.weights[i])
+            fresh.put(row, memory.y[i], stats, target, weight=weight)
             if not lost:
                 fresh.origins[:N_LAGS] = self.origins[:N_LAGS]
         if lost:
             self.encoding, self.origins, self.record = fresh.encoding, fresh.origins, fresh.record
             self._rows, self._targets = fresh._rows, fresh._targets
-            self._delays = fresh._delays
+            self._delays, self._weights = fresh._delays, fresh._weights
             self._make_views()
         else:
             self.encoding[broken] = fresh.encoding[broken]
@@ -158,6 +167,7 @@ class ReplayRing(Part):
         if all_finite(self.record):
             yield "rows", self._rows[: self.n]
             yield "targets", self._targets[: self.n]
+            yield "weights", self._weights[: self.n]
 
     def state(self) -> dict[str, Any]:
         """Return the encoding, and the events kept, by blocks: all but the last are full."""
@@ -178,6 +188,8 @@ class ReplayRing(Part):
         events: dict[str, NDArray[Any]] = {"rows": rows[:, :width], "targets": self._targets[at]}
         if len(self._delays) and self._delays[at].any():
             events["delays"] = self._delays[at]
+        if len(self._weights) and (self._weights[at] != 1.0).any():
+            events["weights"] = self._weights[at]
         return events
 
     def _block(self, k: int) -> dict[str, Block]:
@@ -192,10 +204,14 @@ class ReplayRing(Part):
         first = self._first
         late = any("delays" in events for events in state["events"])
         self._delays = np.zeros(N if late else 0, np.int32)
+        weighted = any("weights" in events for events in state["events"])
+        self._weights = np.ones(N if weighted else 0)
         for events in state["events"]:
             at = np.arange(first, first + len(events["targets"])) % N
             if "delays" in events:
                 self._delays[at] = events["delays"]
+            if "weights" in events:
+                self._weights[at] = events["weights"]
             self._targets[at] = events["targets"]
             self._rows[at, : events["rows"].shape[1]] = events["rows"]
             first += len(at)

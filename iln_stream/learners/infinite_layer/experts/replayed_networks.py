@@ -112,7 +112,7 @@ class ReplayedNetworks(Expert):
         """Store the event, whose target is already in the memory, and take a step."""
         memory = self.memory
         y = float(memory.y[(memory.n - 1) % len(memory.y)])
-        self.ring.put(event.row, y, self.inputs.stats, self.target.stats, event.delay)
+        self.ring.put(event.row, y, self.inputs.stats, self.target.stats, event.delay, event.weight)
         for network in self.networks.values():
             if self.ring.n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event

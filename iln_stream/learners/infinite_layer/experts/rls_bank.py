@@ -165,8 +165,8 @@ class RLSBank(Expert):
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the row last predicted."""
         kernels.learn_all(
-            self.P, self.pending, self.theta, self.record, self.phi, p, t, self.forgetting,
-            self.ridge, self.huber, self._gain,
+            self.P, self.pending, self.theta, self.record, self.phi, p, t, event.weight,
+            self.forgetting, self.ridge, self.huber, self._gain,
         )  # fmt: skip
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
@@ -184,7 +184,7 @@ class RLSBank(Expert):
     def replay(
         self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
     ) -> float:
-        """Train candidate expert k on events first..last - 1; return the sum of its |errors|."""
+        """Train candidate expert k on events first..last - 1; return its weighted sum of errors."""
         return float(
             replay(
                 memory.stored, first, last, frame, new, self.activation[k], self.linear[k],

@@ -53,7 +53,7 @@ class ShrinkingGradientExpert(Expert):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Take a step of Algorithm 1 towards t, clipped to +-1."""
-        self.learner.learn_row(event.v, clipped(t, 1.0))
+        self.learner.learn_row(event.v, clipped(t, 1.0), event.weight)
 
     def state(self) -> dict[str, Any]:
         """Return the learner's state."""

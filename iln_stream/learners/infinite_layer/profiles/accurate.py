@@ -102,11 +102,15 @@ class AccurateEngine(RegressionEngine):
         neighbours = Neighbours(self.mean, self.ridges, SPARSE, inputs, memory)
         self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=squared)
         self.error_scale = ErrorScale(memory, neighbours)
-        super().__init__(inputs, target, memory, self.mixture, Intervals(self.error_scale))
+        super().__init__(
+            inputs, target, memory, self.mixture, Intervals(self.error_scale), squared=squared
+        )
 
-    def _learn_row(self, row: Vector, y: float, seen: AsOf | None = None) -> None:
+    def _learn_row(
+        self, row: Vector, y: float, seen: AsOf | None = None, known: Vector | None = None
+    ) -> None:
         """Learn y; let sleepers fall asleep, or begin anew."""
-        super()._learn_row(row, y, seen)
+        super()._learn_row(row, y, seen, known)
         if not self.sleepers.resting:
             self.sleepers.weigh(float(self.mean.weights_of("ridges").sum()))
         elif self.drift > ALARM:
@@ -120,7 +124,7 @@ class AccurateEngine(RegressionEngine):
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
-        return self.mixture.weights()
+        return self._with_fresh(self.mixture.weights())
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies: for networks, if ridges sleep."""

@@ -84,12 +84,11 @@ class ClassificationEngine(Engine):
 
     """
 
-    kept = ("counts",)
     parts = (
         "inputs", "memory", "ridges", "linear", "naive_bayes", "networks", "rule", "correction",
         "mixture", "healer",
     )  # fmt: skip
-    own = ("classes",)
+    own = ("classes", "counts")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
         self.memory = Memory(MEMORY, 0)
@@ -119,7 +118,7 @@ class ClassificationEngine(Engine):
         )
         self.tokens = ClassTokenFormat((type(self).__name__, *self.expert_names), K)
         self.classes: list[Any] = []
-        self.counts = np.zeros(0, np.int64)
+        self.counts = np.zeros(0)  # of events, by class; an event counts as much as its weight
         self._make_scratch()
 
     def _make_scratch(self) -> None:
@@ -158,8 +157,8 @@ class ClassificationEngine(Engine):
         p = np.fromiter(predicted.values(), np.float64, len(predicted))
         return predicted, self.tokens.written(self.n, p, self._experts)
 
-    def learn(self, x: Mapping[Any, float], y: Any) -> None:
-        """Learn that y is the class of x."""
+    def learn(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
+        """Learn that y is the class of x, with weight w."""
         row = self._admit(x)
         known = len(self.classes)
         if y not in self.classes:
@@ -167,12 +166,13 @@ class ClassificationEngine(Engine):
         self._require_prediction(row)
         if not self._event.sound:
             self._heal(row)
+        self._event.weight = w
         label = self.classes.index(y)
         if label < known:  # a class never seen can't have been predicted
             self._score_present(label)
         self._learn_row(row, label)
 
-    def learn_late(self, x: Mapping[Any, float], seen: ClassesAsOf, y: Any) -> None:
+    def learn_late(self, x: Mapping[Any, float], seen: ClassesAsOf, y: Any, w: float = 1.0) -> None:
         """Learn that y is the class of x, which was predicted when things were as `seen`.
 
         Experts learn from their present predictions; the rules score those of that time, mixed by
@@ -183,7 +183,7 @@ class ClassificationEngine(Engine):
         if y not in self.classes:
             self._add(y)
         event, label = self._event, self.classes.index(y)
-        event.delay = max(self.n - seen.n, 0)
+        event.delay, event.weight = max(self.n - seen.n, 0), w
         self._predicted = None
         try:
             self._predict_row(row)
@@ -203,22 +203,24 @@ class ClassificationEngine(Engine):
         mixtures = np.empty((2, experts.shape[1]))
         self.rule.mix(experts, len(experts), mixtures[MIXED])
         self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
-        self.rule.learn(experts, mixtures[MIXED], column)
-        self.correction.learn(mixtures[CORRECTED], column)
-        self.mixture.learn(mixtures[:, column])
+        self._learn_mixtures(experts, mixtures, column)
 
     def _score_present(self, label: int) -> None:
         """Score the experts' last probabilities."""
-        self.rule.learn(self._experts, self._mixtures[MIXED], label)
-        self.correction.learn(self._mixtures[CORRECTED], label)
-        self.mixture.learn(self._mixtures[:, label])
+        self._learn_mixtures(self._experts, self._mixtures, label)
+
+    def _learn_mixtures(self, experts: Vector, mixtures: Vector, column: int) -> None:
+        w = self._event.weight
+        self.rule.learn(experts, mixtures[MIXED], column, w)
+        self.correction.learn(mixtures[CORRECTED], column, w)
+        self.mixture.learn(mixtures[:, column], w)
 
     def _learn_row(self, row: Vector, label: int) -> None:
         """Let the experts learn the class of the raw row last predicted."""
-        self.counts[label] += 1
+        self.counts[label] += self._event.weight
         log_frequencies(self.counts, self._offsets)
         self.inputs.join(row, self.n)
-        self.memory.put(self._event.row, float(label))
+        self.memory.put(self._event.row, float(label), self._event.weight)
         K = len(RANDOM)
         self.ridges.learn(self._event, label, self._scores[:K])
         self.linear.learn(self._event, label, self._scores[K:])
@@ -325,11 +327,15 @@ class ClassificationEngine(Engine):
         return found | {"correction": by_correction}
 
     def state(self) -> dict[str, Any]:
-        """Return the state of all parts."""
-        return super().state() | {"classes": [encode_name(label) for label in self.classes]}
+        """Return the state of all parts; counts are integers if weights were."""
+        whole = bool((self.counts == np.floor(self.counts)).all())
+        counts = self.counts.astype(np.int64 if whole else np.float64)
+        classes = [encode_name(label) for label in self.classes]
+        return {"counts": counts, **super().state(), "classes": classes}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
         super().restore(state)
+        self.counts = state["counts"].astype(np.float64)
         self.classes = [decode_name(text) for text in state["classes"]]
         self._make_scratch()

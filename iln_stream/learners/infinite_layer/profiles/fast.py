@@ -14,14 +14,14 @@ from iln_stream.compiled.fast_event import BLOCK, N_LAGS, RIDGE
 from iln_stream.compiled.ml_poly import WEIGHT, mixed
 from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
 from iln_stream.compiled.standardise import ABSENT
-from iln_stream.compiled.target import center_and_unit
+from iln_stream.compiled.target import center_and_unit, scaled
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners.frames import Frame, Rows
 from iln_stream.learners.infinite_layer.engine.drift import signal
-from iln_stream.learners.infinite_layer.engine.engine import Engine
 from iln_stream.learners.infinite_layer.engine.healer import Healer
 from iln_stream.learners.infinite_layer.engine.inputs import Inputs
 from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.engine.late_engine import LateEngine
 from iln_stream.learners.infinite_layer.engine.memory import Memory
 from iln_stream.learners.infinite_layer.engine.observation import Vector
 from iln_stream.learners.infinite_layer.engine.token import AsOf, TokenFormat
@@ -39,7 +39,7 @@ def _blocks(d: int) -> int:
     return -(-(N_UNITS + 1 + d) // BLOCK)
 
 
-class FastEngine(Engine):
+class FastEngine(LateEngine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
     The ridge and its units learn at the same time: recursive least squares fit its weights to the
@@ -67,15 +67,14 @@ class FastEngine(Engine):
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:
         self.past = fast_parts.FastMemory(self)
-        super().__init__(Inputs(max_columns, cast(Memory, self.past)))
-        self._squared = squared
+        super().__init__(Inputs(max_columns, cast(Memory, self.past)), N_LAGS, squared=squared)
         self.key = key
         self.target = no_statistics(1)
         # The records of the mixture, of drift and of the ridge; the last two targets; counts.
         self.record = np.zeros(kernels.LENGTH)
         self.table = np.zeros((4, len(EXPERTS)))
         self.begin_rule()
-        self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row and target
+        self.memory = np.zeros((MEMORY, N_LAGS + 1))  # the last targets, raw row, target
         self.intervals = Intervals()
         self.healer = Healer(
             {
@@ -165,7 +164,7 @@ class FastEngine(Engine):
             self.target, self.record, self.table, intervals.errors, intervals.rules,
             intervals.tallies, intervals.record, self.theta, self.P, self.mean_squares, look,
         ) = views  # fmt: skip
-        self._p = look[kernels.PREDICTIONS]
+        self._p, self._inputs = look[kernels.PREDICTIONS], look[kernels.INPUTS]
         self._seed = int(self.key[0] >> np.uint64(1))
         self._row: Vector | None = None  # the last predicted; comparing its bytes would cost more
 
@@ -178,7 +177,22 @@ class FastEngine(Engine):
         """Return the prediction for x."""
         self._row = row = self.inputs.row(x)
         y_pred: float = kernels.predict_event(row, self.inputs.stats, self._array, self.units)
-        return y_pred
+        return y_pred if self.fresh is None else self._mixed(y_pred)
+
+    def _mixed(self, y_pred: float, delay: int | None = None) -> float:
+        """Return the mixture with `FreshTargets` of what was just predicted."""
+        assert self.fresh is not None
+        center, unit = center_and_unit(self.target)
+        value = (y_pred - center) / unit
+        scaled_mixture = self.fresh.predict(value, self._described, delay)
+        found = y_pred if scaled_mixture == value else float(center + unit * scaled_mixture)
+        return found if math.isfinite(found) else y_pred
+
+    @property
+    def _described(self) -> Vector:
+        """Last targets and deviations of the row last predicted: as `Observation.v`."""
+        described: Vector = self._inputs[: len(self.mean_squares)]
+        return described
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
         """Return the prediction for x, and a token with which the target can be learned late."""
@@ -197,12 +211,23 @@ class FastEngine(Engine):
         """Return the interval for x."""
         return self.intervals.around(self.predict(x), level)
 
-    def learn(self, x: Mapping[Any, float], y: float) -> None:
-        """Learn that y is the target of x."""
+    def learn(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
+        """Learn that y is the target of x, with weight w."""
         row = self.inputs.admit(x)
         if row is not self._row:
             self._require_prediction(row)
         self._row = None  # the state behind the prediction is about to change
+        if self.fresh is None:
+            self._learn_row(row, y, w)
+            return
+        value, v = float(mixed(self.table, self._p[: len(EXPERTS)])), self._described.copy()
+        self._learn_row(row, y, w)
+        self._learn_fresh(value, y, w, v, v, 0)
+
+    def _learn_row(self, row: Vector, y: float, w: float) -> None:
+        """Learn the target of the row last predicted, with weight w."""
+        if w != 1.0:
+            self._weigh(w)
         fault = kernels.learn_event(
             row,
             y,
@@ -214,28 +239,48 @@ class FastEngine(Engine):
             self._squared,
         )
         if fault:
-            self._heal(row, y, fault)
+            self._heal(row, y, w, fault)
 
-    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float) -> float:
+    def _weigh(self, w: float) -> None:
+        """Let the event last predicted count w; the memory gets room for weights."""
+        if self.memory.shape[1] == len(self.mean_squares) + 1:
+            self.memory = np.column_stack([self.memory, np.ones(len(self.memory))])
+        self._p[kernels.EVENT_WEIGHT] = w
+
+    def _learn_fresh(
+        self, value: float | None, y: float, w: float, seen: Vector, known: Vector, delay: int
+    ) -> None:
+        """Let `FreshTargets` learn the target: see there."""
+        t = scaled(y, *center_and_unit(self.target))
+        self._teach_fresh(value, t, w, seen, known, delay)
+
+    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float, w: float = 1.0) -> float:
         """Learn that y is the target of x, which was predicted when things were as `seen`.
 
         See `RegressionEngine.learn_late`.
         """
+        self._require_fresh(self.n - seen.n)
         row = self.inputs.admit(x)
         self._row = None
         self._make_room(row)
         lags = self.record[kernels.LAGS : kernels.HUBER_RECORD]
         center, unit = center_and_unit(self.target)
-        latest = float(lags[0])
+        known, delay, value = lags.copy(), max(self.n - seen.n, 0), None
         lags[:] = seen.known_lags(self.n, center)
-        arguments = self.inputs.stats, self._array, self.units
-        present: float = kernels.predict_event(row, *arguments)
+        present: float = kernels.predict_event(row, self.inputs.stats, self._array, self.units)
+        if self.fresh is not None:
+            present = self._mixed(present, delay)
         if seen.counts(self.n):
             self._score(seen, center, unit)
-        fault = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
-        if fault:
-            self._heal(row, y, fault)
-        lags[1:] = latest
+            if seen.is_recent(self.n):
+                value = float(self._p[kernels.SCORED + len(EXPERTS)])
+        then = self._described.copy()
+        now = then.copy()
+        now[:N_LAGS] = [3.0 * scaled(lag, center, unit) for lag in known]
+        self._learn_row(row, y, w)
+        if self.fresh is not None:
+            self._learn_fresh(value, y, w, then, now, delay)
+        lags[1:] = known[0]
         return present
 
     def _score(self, seen: AsOf, center: float, unit: float) -> None:
@@ -250,20 +295,21 @@ class FastEngine(Engine):
         ends = seen.published(self.n)
         p[kernels.ENDS : kernels.ENDS + ends.size] = ends.ravel()
 
-    def _heal(self, row: Vector, y: float, fault: int) -> None:
+    def _heal(self, row: Vector, y: float, w: float, fault: int) -> None:
         """Reinitialise what is broken, and then learn the event if that was not done."""
         self.healer.heal_all(self.n)
-        if fault != kernels.UNSOUND or self._learn_again(row, y) != kernels.UNSOUND:
+        if fault != kernels.UNSOUND or self._learn_again(row, y, w) != kernels.UNSOUND:
             return
         # All is finite, but the ridge is out of all bounds: what predicts begins anew.
         for array in (self.inputs.stats, self.target, self.table, self.units):
             array[:] = np.nan
         self.healer.heal_all(self.n)
-        self._learn_again(row, y)
+        self._learn_again(row, y, w)
 
-    def _learn_again(self, row: Vector, y: float) -> int:
+    def _learn_again(self, row: Vector, y: float, w: float) -> int:
         arguments = self.inputs.stats, self._array, self.units
         kernels.predict_event(row, *arguments)
+        self._p[kernels.EVENT_WEIGHT] = w
         fault: int = kernels.learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
         return fault
 
@@ -280,6 +326,8 @@ class FastEngine(Engine):
 
     def _widen(self, n_columns: int) -> None:
         """Make room for new columns; all but the first enter the units when gradients say so."""
+        if self.fresh is not None:
+            self.fresh.widen(n_columns)
         L = len(self.mean_squares)
         self.memory = np.insert(self.memory, n_columns * [L], ABSENT, axis=1)
         if self.n == 0:
@@ -294,6 +342,8 @@ class FastEngine(Engine):
 
     def predict_rows(self, frame: Frame, start: int, stop: int) -> Rows:
         """Return the predictions for rows `start` to `stop` of a table."""
+        if self.fresh is not None:
+            return np.array([self.predict(x) for x in frame.rows(start, stop)])
         X, _ = self._matrix(frame, start, stop)
         self._row = None
         return rows.predict_rows(X, self.inputs.stats, self._array, self.units)
@@ -304,6 +354,10 @@ class FastEngine(Engine):
         All are learned in a compiled loop except for those that bring a new column, or the first
         input that gets none.
         """
+        if self.fresh is not None:
+            for x, label in zip(frame.rows(start, stop), y[start:stop], strict=True):
+                self.learn(x, float(label))
+            return
         columns = self.inputs.columns
         while start < stop:
             changes = len(columns) < columns.max_columns or columns.n_overflowed == 0
@@ -326,7 +380,7 @@ class FastEngine(Engine):
             )  # fmt: skip
             learned += n
             if fault:
-                self._heal(X[learned], float(targets[learned]), fault)
+                self._heal(X[learned], float(targets[learned]), 1.0, fault)
                 learned += 1
         self.inputs.columns.n_overflowed += n_left_out
 
@@ -340,7 +394,7 @@ class FastEngine(Engine):
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
-        return dict(zip(EXPERTS, self.table[3].tolist(), strict=True))
+        return self._with_fresh(dict(zip(EXPERTS, self.table[3].tolist(), strict=True)))
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies."""

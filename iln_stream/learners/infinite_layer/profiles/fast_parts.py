@@ -83,17 +83,22 @@ class Count(FastPart):
 
 
 class FastMemory(FastPart):
-    """The last events, as rows [last targets, raw row, target]."""
+    """The last events, as rows [last targets, raw row, target], and weight once one is not 1."""
+
+    @property
+    def target(self) -> int:
+        """The targets' column."""
+        return len(self.engine.mean_squares)
 
     @property
     def columns(self) -> Vector:
         """The raw rows (d, N)."""
-        return self.engine.memory[:, N_LAGS:-1].T
+        return self.engine.memory[:, N_LAGS : self.target].T
 
     @property
     def y(self) -> Vector:
         """The targets, (N,)."""
-        return self.engine.memory[:, -1]
+        return self.engine.memory[:, self.target]
 
     @property
     def filled(self) -> int:
@@ -117,18 +122,20 @@ class FastMemory(FastPart):
         yield "kept", self.engine.record[KEPT:]
 
     def reinitialise(self, broken: Collection[str]) -> None:
-        """Make broken inputs absent, and broken targets the median of the others.
+        """Make broken inputs absent, broken targets the median of the others, and weights 1.
 
         Units learn from events after the last broken target only, as from those after a change.
         """
         engine, n = self.engine, self.engine.n
         memory, record = engine.memory, engine.record
-        inputs, targets = memory[:, N_LAGS:-1], memory[:, [*range(N_LAGS), -1]]
+        inputs, weights = memory[:, N_LAGS : self.target], memory[:, self.target + 1 :]
+        targets = memory[:, [*range(N_LAGS), self.target]]
+        weights[~np.isfinite(weights)] = 1.0
         inputs[~np.isfinite(inputs)] = ABSENT
-        last = self.last(len(memory))[:, -1]
+        last = self.last(len(memory))[:, self.target]
         known = np.isfinite(last)
         targets[~np.isfinite(targets)] = np.median(last[known]) if known.any() else 0.0
-        memory[:, [*range(N_LAGS), -1]] = targets
+        memory[:, [*range(N_LAGS), self.target]] = targets
         if "kept" in broken:
             changed_at = engine.target[CHANGED_AT, 0]
             record[KEPT] = n - changed_at if 0.0 <= changed_at < n else n
@@ -160,7 +167,7 @@ class LastTargets(FastPart):
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Take them from the memory."""
-        last = self.engine.past.last(N_LAGS)[::-1, -1]
+        last = self.engine.past.last(N_LAGS)[::-1, self.engine.past.target]
         self.engine.record[LAGS:HUBER_RECORD] = 0.0
         self.engine.record[LAGS : LAGS + len(last)] = last
 
@@ -224,7 +231,7 @@ class Ridge(FastPart):
         center, unit = center_and_unit(engine.target)
         targets = np.clip((events - center) / unit, -FENCE, FENCE)
         v = WIDTH * targets[:, :L]
-        sd, inputs = engine.inputs.sd, events[:, N_LAGS:-1]
+        sd, inputs = engine.inputs.sd, events[:, N_LAGS:L]
         known = (inputs < ABSENT) & (sd > 0.0)
         deviations = (inputs - engine.inputs.stats[MEAN]) / np.where(sd > 0.0, sd, 1.0)
         v[:, N_LAGS:] = np.where(known, np.clip(deviations, -5.0, 5.0), 0.0)
@@ -233,8 +240,9 @@ class Ridge(FastPart):
         phi[:, :R] = 3.0 * np.sqrt(2.0 / R) * np.cos((v @ units[:L] + units[L]) / TURNS)
         phi[:, R] = 1.0
         phi[:, R + 1 : R + 1 + L] = LINEAR_SCALE * v
-        gram = phi.T @ phi + RIDGE * np.eye(len(engine.theta))
-        engine.theta[:] = np.linalg.solve(gram, phi.T @ targets[:, -1])
+        rows = phi if events.shape[1] == L + 1 else phi * events[:, L + 1 :]
+        gram = phi.T @ rows + RIDGE * np.eye(len(engine.theta))
+        engine.theta[:] = np.linalg.solve(gram, rows.T @ targets[:, L])
         for u, block in enumerate(engine.P):
             own = slice(u * BLOCK, (u + 1) * BLOCK)
             inverse = np.linalg.inv(gram[own, own])

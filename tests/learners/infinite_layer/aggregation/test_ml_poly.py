@@ -8,8 +8,8 @@ from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
 class Undiscounted(MLPoly):
     """A rule that remembers all events alike, as its regret bound assumes."""
 
-    def learn(self, p, mixture, t):
-        update_rule(self.table, self.record, p, mixture, t, self.squared, 1.0)
+    def learn(self, p, mixture, t, w=1.0):
+        update_rule(self.table, self.record, p, mixture, t, w, self.squared, 1.0)
 
 
 @pytest.mark.parametrize("squared", [True, False])

@@ -51,3 +51,20 @@ def test_sums_are_restored():
     assert twin.effect(cell) == field.effect(cell)
     assert twin.learn(cell, 2.0) == field.learn(cell, 2.0)
     assert twin.effect(cell) == field.effect(cell)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_a_weight_is_a_number_of_residuals(n):
+    """A cell is then as after so many equal ones; a weight of 0 changes neither cell nor field."""
+    field, cell = FieldEffects(), [0.0] * (1 + ESTIMATES)
+    for r in range(n):
+        cell = field.learn(cell, float(r))
+    before = field.table()
+    assert field.learn(list(cell), 5.0, 0.0) == cell
+    assert field.table() == before
+    thrice = cell
+    for _ in range(3):
+        thrice = FieldEffects().learn(thrice, 5.0)
+    assert FieldEffects().learn(cell, 5.0, 3.0) == pytest.approx(thrice, rel=1e-12)
+    half = FieldEffects().learn(FieldEffects().learn(cell, 5.0, 0.5), 5.0, 0.5)
+    assert half == pytest.approx(FieldEffects().learn(cell, 5.0), rel=1e-12)

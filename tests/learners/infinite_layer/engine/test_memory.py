@@ -68,10 +68,11 @@ def test_compiled_code_writes_to_the_same_arrays(made):
     x, row, v = np.arange(1.0, d + 1.0), np.zeros(d), np.zeros(N_LAGS + d)
     stats, target, lags = no_statistics(d), no_statistics(1), np.array([7.0, 8.0])
     describe(x, stats, target, lags, 1, row, v)
-    observe(x, 4.0, row, 0.0, stats, target, lags, 1, np.zeros(3), memory.stored)
+    observe(x, 4.0, 2.5, row, 0.0, stats, target, lags, 1, np.zeros(3), memory.stored)
     assert memory.columns[:, 1].tolist() == x.tolist()
     assert memory.lags[1].tolist() == [7.0, 8.0]
     assert memory.y[1] == 4.0
+    assert memory.weights[:3].tolist() == [1.0, 2.5, 1.0]
 
 
 def test_restored_goes_on_alone():

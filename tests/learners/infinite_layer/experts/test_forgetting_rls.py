@@ -60,7 +60,7 @@ def test_one_block_is_exact():
     for phi, t in zip(*stream(300, D, 0, weights), strict=True):
         p = follower.predict(phi)
         follower.learn(float(t))
-        learn(P, pending, theta, record, phi, np.zeros(D), t, p, 1.0, RIDGE, HUBER)
+        learn(P, pending, theta, record, phi, np.zeros(D), t, p, 1.0, 1.0, RIDGE, HUBER)
         assert follower.expert.theta == pytest.approx(theta, abs=1e-9)
 
 

@@ -33,7 +33,7 @@ class Recursion:
         p = float(self.theta @ phi)
         learn(
             self.P, self.pending, self.theta, self.record, phi, self.k, t, p,
-            self.forgetting, RIDGE, self.huber,
+            1.0, self.forgetting, RIDGE, self.huber,
         )  # fmt: skip
 
     def covariance(self):
