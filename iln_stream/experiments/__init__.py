@@ -1,0 +1,1 @@
+"""Experiments that confirm or refute figures of the paper and its sources."""

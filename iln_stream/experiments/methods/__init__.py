@@ -1,0 +1,1 @@
+"""Batch methods that the paper's sources compare with, on arrays."""

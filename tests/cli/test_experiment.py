@@ -1,0 +1,42 @@
+"""`iln-stream experiment`, run as a user runs it."""
+
+import json
+import sys
+
+from iln_stream.experiments.catalogue import EXPERIMENTS
+
+
+def test_lists(command):
+    """Without a name it lists all experiments."""
+    done = command("experiment")
+    assert done.code == 0
+    assert all(name in done.out for name in EXPERIMENTS)
+
+
+def test_runs(command, tmp_path):
+    """It reports progress and notes, and writes the document with versions and the plot."""
+    done = command("experiment", "concentration", "--seeds", "1", "--out", "here")
+    assert done.code == 0, done.err
+    assert " s  " in done.err
+    assert "written: here/concentration.json, here/experiment_concentration.svg" in done.err
+    document = json.loads((tmp_path / "here" / "concentration.json").read_text())
+    assert document["settings"]["seeds"] == 1
+    assert set(document["versions"]) == {"iln_stream", "numpy", "python"}
+    assert (tmp_path / "here" / "experiment_concentration.svg").stat().st_size < 60_000
+
+
+def test_unknown(command):
+    """An unknown name ends with the names, without a traceback."""
+    done = command("experiment", "figure9")
+    assert done.code == 2
+    assert "must be one of" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_without_matplotlib(command, monkeypatch):
+    """Without the extra the error names it."""
+    monkeypatch.delitem(sys.modules, "iln_stream.experiments.picture", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = command("experiment", "concentration", "--seeds", "1")
+    assert done.code == 2
+    assert "iln-stream[experiments]" in done.err

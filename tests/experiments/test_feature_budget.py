@@ -1,0 +1,76 @@
+"""The experiment `feature_budget`, in its quick mode."""
+
+import json
+
+import numpy as np
+import pytest
+
+from iln_stream import ShrinkingGradient
+from iln_stream.experiments import feature_budget
+from iln_stream.experiments.feature_budget import KINDS, run
+from iln_stream.features import GaussianFourier
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run(full=False, seeds=2, progress=lambda line: None)
+
+
+class Counting:
+    """A family that counts; being no ridge, it is evaluated by the estimators' plain forms."""
+
+    q = 1.0
+
+    def __init__(self):
+        self.family, self.n_psi, self.n_draws = GaussianFourier(0.1), 0, 0
+
+    def draw(self, n, d, rng):
+        self.n_draws += n
+        return self.family.draw(n, d, rng)
+
+    def psi(self, x, w):
+        values = self.family.psi(x, w)
+        self.n_psi += len(values)
+        return values
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith("pool")])
+def test_accounts(name):
+    """psi evaluations and draws of a pass are those that the estimator makes of a plain family."""
+    kind, size, T = KINDS[name], 8, 12
+    family = Counting()
+    model = ShrinkingGradient(family, kind.make(size), step=0.1, seed=1, **kind.arguments(size))
+    rng = np.random.default_rng(0)
+    for x in rng.standard_normal((T, 3)):
+        model.estimate_row(x)
+        model.learn_row(x, 0.5)
+    assert family.n_draws == kind.draws(size, T)
+    assert family.n_psi == kind.psi(size, T)
+
+
+def test_more_units_lose_less(result):
+    """Of each estimator the larger size has the smaller loss, and spends more."""
+    for name in KINDS:
+        few, many = (p for p in result.figures["points"] if p["estimator"] == name)
+        assert many["loss"]["mean"] < few["loss"]["mean"]
+        assert many["psi"] > few["psi"]
+        assert many["draws"] > few["draws"]
+
+
+def test_best(result):
+    """The ladder of an account rises in it and falls in loss, and ends at the least loss of all."""
+    losses = [point["loss"]["mean"] for point in result.figures["points"]]
+    for account, best in result.figures["best"].items():
+        assert [p[account] for p in best] == sorted(p[account] for p in best)
+        assert [p["loss"] for p in best] == sorted((p["loss"] for p in best), reverse=True)
+        assert best[-1]["loss"] == min(losses)
+
+
+def test_notes_and_plot(result):
+    """A note for each account; the plot reads the stored figures."""
+    from matplotlib.figure import Figure
+
+    assert len(result.notes) == 4
+    axes = Figure().subplots()
+    feature_budget._draw(axes, json.loads(json.dumps(result.document()))["figures"])
+    assert len(axes.get_legend().get_texts()) == 2 * len(KINDS)

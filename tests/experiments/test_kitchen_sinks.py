@@ -1,0 +1,71 @@
+"""The experiment `kitchen_sinks`, quick, on synthetic data."""
+
+import json
+
+import pytest
+from matplotlib.figure import Figure
+
+from iln_stream.experiments import kitchen_sinks
+
+
+@pytest.fixture(scope="module")
+def result():
+    patch = pytest.MonkeyPatch()
+    patch.delenv("ILN_DATA", raising=False)
+    lines = []
+    found = kitchen_sinks.run(False, 2, lines.append)
+    patch.undo()
+    assert len(lines) >= 6
+    return found
+
+
+def test_document_and_plot(result):
+    """The figure draws from stored figures alone, with a legend, and says that it is quick."""
+    stored = json.loads(json.dumps(result.document()))
+    assert stored["name"] == "kitchen_sinks"
+    axes = Figure().subplots()
+    type(result)(**{**vars(result), "figures": stored["figures"]}).plot(axes)
+    assert "quick" in axes.get_title()
+    assert axes.get_legend() is not None
+
+
+def test_more_units_err_less(result):
+    """More units err less than few; AdaBoost beats guessing; on the substitute there is no verdict
+    about the source."""
+    assert len(result.notes) == 1
+    assert "synthetic" in result.notes[0]
+    methods = result.figures["methods"]
+    for name, points in methods.items():
+        errors = [point["error"]["mean"] for point in points]
+        assert errors[-1] < errors[0], name
+        assert points[-1]["error"]["mean"] < result.figures["guessing"], name
+
+
+def test_verdicts():
+    """The notes of a full run on adult compare speeds at AdaBoost's error, and with the source."""
+
+    def point(K, error, seconds, alpha):
+        return {
+            "K": K,
+            "error": {"mean": error, "standard_error": 0.001},
+            "seconds": {"mean": seconds},
+            "largest_alpha": {"mean": alpha},
+        }
+
+    figures = {
+        "data": "adult",
+        "guessing": 0.236,
+        "methods": {
+            kitchen_sinks.ADABOOST: [point(100, 0.15, 8.0, 1.0)],
+            "stumps": [point(100, 0.2, 0.1, 0.1), point(1000, 0.154, 0.5, 0.01)],
+            "Fourier": [point(100, 0.2, 0.1, 0.1), point(500, 0.1505, 0.5, 0.02)],
+            "sigmoid": [point(100, 0.2, 0.1, 0.1), point(1000, 0.16, 0.5, 0.01)],
+        },
+    }
+    notes = kitchen_sinks._notes(figures, full=True)
+    assert "from K = 1000 on, 16 times as fast" in notes[2]
+    assert "falls as K^(-1.00)" in notes[2]
+    assert "never within half a percent" in notes[4]
+    assert "in agreement" in notes[5]
+    figures["methods"]["Fourier"][1]["error"]["mean"] = 0.155
+    assert "0.60% away" in kitchen_sinks._notes(figures, full=True)[5]

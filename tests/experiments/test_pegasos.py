@@ -1,0 +1,88 @@
+"""The experiment `pegasos`, run in its quick mode on the substitute and drawn."""
+
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from iln_stream.experiments import pegasos
+from iln_stream.experiments.pegasos import BATCH, ONLINE, run
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def result():
+    patch = pytest.MonkeyPatch()
+    patch.delenv("ILN_DATA", raising=False)
+    lines = []
+    found = run(full=False, seeds=2, progress=lines.append)
+    patch.undo()
+    assert len(lines) == 2 * len(ONLINE | BATCH)
+    return found
+
+
+def test_methods_learn(result):
+    """Methods that reach an optimum end below the error of guessing; last iterates of so few steps
+    are at least better than a coin; each method has a standard error over the seeds."""
+    figures = result.figures
+    assert list(figures["methods"]) == [*ONLINE, *BATCH]
+    for name, points in figures["methods"].items():
+        exact = name.startswith(("LLSVM", "linear SVM"))
+        assert points[-1]["error"]["mean"] < (figures["guessing"] - 0.02 if exact else 0.5), name
+        assert points[-1]["error"]["standard_error"] is not None
+
+
+def test_accounts(result):
+    """Budgets hold, and only kernel methods evaluate kernels."""
+    methods = result.figures["methods"]
+    assert methods["budget 200, merging"][-1]["units"]["mean"] == 200
+    assert methods["kernel Pegasos"][-1]["units"]["mean"] > 200
+    assert methods["Pegasos"][-1]["kernels"]["mean"] == 0
+    assert methods["budget 200, merging"][-1]["kernels"]["mean"] > 200
+
+
+def test_says_what_it_ran_on(result):
+    """On the substitute no verdict about the sources is given, and the document is plain JSON."""
+    assert "synthetic" in result.notes[0]
+    assert len(result.notes) == 1
+    assert json.loads(json.dumps(result.document()))["settings"]["full"] is False
+
+
+def test_plot(result, tmp_path: Path):
+    """The figure draws from stored figures alone, names the data and says that it is quick."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axes = figure.subplots()
+    stored = json.loads(json.dumps(result.document()))["figures"]
+    pegasos.Result(result.name, result.settings, stored, result.notes, result.draw).plot(axes)
+    figure.savefig(tmp_path / "pegasos.svg")
+    assert "quick" in axes.get_title()
+    assert "synthetic" in axes.get_ylabel()
+    assert len(axes.get_legend().get_texts()) == len(ONLINE | BATCH)
+
+
+def test_verdicts():
+    """A note says whether the mean is in the sources' range, within two standard errors, or off."""
+
+    def note(mean, error):
+        point = {
+            "n": 9,
+            "error": {"mean": mean, "standard_error": error},
+            "seconds": {"mean": 1.0},
+        }
+        figures = {
+            "sources": [0.150, 0.155],
+            "data": "adult",
+            "guessing": 0.24,
+            "methods": {"Pegasos": [point]},
+        }
+        return pegasos._notes(figures, full=True)[-1]
+
+    assert "15.20% ± 0.10%" in note(0.152, 0.001)
+    assert "s, in the range" in note(0.152, 0.001)
+    assert "within two standard errors of the range" in note(0.1565, 0.001)
+    assert "above the range" in note(0.158, 0.001)
+    assert "below the range" in note(0.147, 0.001)

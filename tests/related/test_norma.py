@@ -1,0 +1,108 @@
+"""NORMA, against its recursion on the Gram matrix, kernel ridge regression and steps by hand."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from support.two_classes import as_dict, blobs, learn_all
+
+from iln_stream.related import NormaClassifier, NormaRegressor
+
+GAMMA = 0.5
+SLOPES = {
+    "squared": lambda f, y: f - y,
+    "epsilon-insensitive": lambda f, y: np.sign(f - y) * (abs(f - y) > 0.1),
+    "huber": lambda f, y: np.clip((f - y) / 0.5, -1, 1),
+    "hinge": lambda f, y: -y * (y * f < 1),
+    "logistic": lambda f, y: -y / (1 + np.exp(y * f)),
+}
+
+
+def recursion(X, y, loss, step, lam, window):
+    """f_{t+1} = (1 - eta lam) f_t - eta l' k(x_t, .), coefficients older than the window are 0."""
+    K, c, b = rbf_kernel(X, gamma=GAMMA), np.zeros(len(X)), 0.0
+    for t, eta in enumerate(step):
+        slope = SLOPES[loss](K[t] @ c + b, y[t])
+        c *= 1 - eta * lam
+        c[t] -= eta * slope
+        b -= eta * slope
+        c[: max(t + 1 - window, 0)] = 0.0
+    return K @ c + b
+
+
+@pytest.mark.parametrize("decay_step", [False, True])
+@pytest.mark.parametrize("window", [25, 1000])
+@pytest.mark.parametrize("loss", SLOPES)
+def test_is_the_sources_recursion(loss, window, decay_step):
+    """Every loss takes the source's step, keeps its decay and drops old terms."""
+    X, y = blobs(150)
+    shared = {"loss": loss, "lam": 0.05, "gamma": GAMMA, "decay_step": decay_step, "window": window}
+    if loss in ("hinge", "logistic"):
+        model = learn_all(NormaClassifier(**shared), X, y)
+    else:
+        y = np.sin(X[:, 0])
+        model = NormaRegressor(epsilon=0.5 if loss == "huber" else 0.1, **shared)
+        for x_i, y_i in zip(X, y, strict=True):
+            model.learn_one(as_dict(x_i), y_i)
+    step = 0.3 / np.sqrt(np.arange(1, 151)) if decay_step else np.full(150, 0.3)
+    expected = recursion(X, y, loss, step, 0.05, window)
+    np.testing.assert_allclose(model.decision_many(map(as_dict, X)), expected, rtol=1e-9)
+    assert model.decision_one(as_dict(X[0])) == pytest.approx(expected[0])
+
+
+def test_reaches_kernel_ridge_regression():
+    """Without forgetting, 200 passes bring the objective within 2 % of KernelRidge's."""
+    X, _ = blobs(60)
+    y = np.sin(2 * X[:, 0])
+    lam, K = 0.05, rbf_kernel(X, gamma=GAMMA)
+    alpha = KernelRidge(alpha=lam * len(X), kernel="rbf", gamma=GAMMA).fit(X, y).dual_coef_
+    model = NormaRegressor(
+        step=1.0, decay_step=True, lam=lam, gamma=GAMMA, window=None, intercept=False
+    )
+    for _ in range(200):
+        for x_i, y_i in zip(X, y, strict=True):
+            model.learn_one(as_dict(x_i), y_i)
+
+    def objective(squared_norm, f):
+        return lam / 2 * squared_norm + np.mean((y - f) ** 2) / 2
+
+    best = objective(alpha @ K @ alpha, K @ alpha)
+    found = objective(model._f.squared_norm(), model.decision_many(map(as_dict, X)))
+    assert best <= found <= 1.02 * best
+
+
+def test_forgetting_follows_a_flip():
+    """After the classes have changed places, a short memory is right again."""
+    X, y = blobs(1200)
+    model = learn_all(NormaClassifier(lam=0.05, window=200, gamma=GAMMA), X, y)
+    learn_all(model, X, -y)
+    found = np.sign(model.decision_many(map(as_dict, X)))
+    assert np.mean(found == -y) > 0.75
+    assert model.n_support <= 200
+
+
+def test_probabilities():
+    """The logistic loss has probabilities, also where exp would overflow; the hinge has none."""
+    model = NormaClassifier("logistic")
+    assert model.predict_proba_one({"a": 1.0}) == {False: 0.5, True: 0.5}
+    model._b = -1e4
+    assert model.predict_proba_one({"a": 1.0}) == {False: 1.0, True: 0.0}
+    with pytest.raises(NotImplementedError):
+        NormaClassifier().predict_proba_one({"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NormaRegressor("hinge"), "loss = 'hinge' must be one of squared"),
+        (lambda: NormaRegressor(step=2.0), "step = 2.0 must not exceed 1.0 for loss = 'squared'"),
+        (lambda: NormaRegressor(step=0.5, lam=2.0), "step \\* lam = 1.0 must be below 1"),
+        (lambda: NormaClassifier(rho=-1.0), "rho = -1.0 must not be negative"),
+        (lambda: NormaRegressor().learn_one({"a": 1.0}, float("inf")), "y is inf"),
+        (lambda: NormaRegressor().learn_one({"a": float("nan")}, 1.0), r"x\['a'\] is nan"),
+    ],
+)
+def test_bad_input(make, message):
+    """The error about an argument, an input or a target names it."""
+    with pytest.raises(ValueError, match=message):
+        make()
