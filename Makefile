@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs kafka chaos bench bench-api bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-stack lint docs screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -40,6 +40,10 @@ docs: $(VENV)/dev
 	$(BIN)/python docs/settings_table.py
 	$(BIN)/python services/grafana/dashboard.py
 
+# Pictures of the page in docs/images, taken of real runs in a headless Chromium. Two minutes.
+screenshots: $(VENV)/dev
+	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
+
 # A Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
 kafka: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
@@ -64,6 +68,10 @@ bench-stream: $(VENV)/dev
 # Latency of predictions over HTTP while a learner learns, and how much that slows it. Two minutes.
 bench-api: $(VENV)/dev
 	$(BIN)/python -m benchmarks.api --json out/bench/api.json
+
+# What a page and ten browsers take from a learner; first paint and size. Three minutes.
+bench-page: $(VENV)/dev
+	PYTHONPATH=tests:. $(BIN)/python -m benchmarks.page --json out/bench/page.json
 
 # Memory over ten million events: draws a curve in out/bench.
 bench-memory: $(VENV)/bench

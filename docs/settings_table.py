@@ -1,10 +1,11 @@
-"""Rewrites the tables of settings in README.md and docs/http_api.md."""
+"""Rewrites the tables of settings in README.md, docs/http_api.md and docs/page.md."""
 
 from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
 from iln_stream.api import ApiSettings
+from iln_stream.page import PageSettings
 from iln_stream.service import Settings
 from iln_stream.settings import CommandSettings, default_text
 
@@ -12,6 +13,7 @@ README = Path(__file__).parents[1] / "README.md"
 TABLES: dict[Path, type[CommandSettings]] = {
     README: Settings,
     Path(__file__).parent / "http_api.md": ApiSettings,
+    Path(__file__).parent / "page.md": PageSettings,
 }
 BEGIN = "<!-- settings:begin -->"
 END = "<!-- settings:end -->"

@@ -8,6 +8,7 @@ from iln_stream.errors import IlnError, IlnWarning
 
 if TYPE_CHECKING:
     from iln_stream import features
+    from iln_stream.contest import ContestClassifier, ContestRegressor
     from iln_stream.events import Event
     from iln_stream.frozen import FrozenNetwork, freeze
     from iln_stream.learners import (
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Averaged",
     "Block",
+    "ContestClassifier",
+    "ContestRegressor",
     "Event",
     "Exact",
     "FrozenNetwork",
@@ -69,6 +72,7 @@ _FOLDERS = {
         *("ScaledTarget", "ShrinkingGradient", "WinsorisedScaler"),
         *("features_wanted", "restorable"),
     ),
+    "contest": ("ContestClassifier", "ContestRegressor"),
     "events": ("Event",),
     "frozen": ("FrozenNetwork", "freeze"),
     "prequential": ("Listener", "PrequentialLoop"),

@@ -49,5 +49,9 @@ class LostPlaceError(SourceError, UnrecoverableError):
     """The next records were deleted, or the log is a different one."""
 
 
+class ContenderError(IlnError):
+    """A challenger failed, and its policy is to stop the run."""
+
+
 class IlnWarning(UserWarning):
     """The run continues, but the user should check something."""

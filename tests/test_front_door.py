@@ -12,6 +12,8 @@ import iln_stream
 PUBLIC = [
     "Averaged",
     "Block",
+    "ContestClassifier",
+    "ContestRegressor",
     "Event",
     "Exact",
     "FrozenNetwork",
@@ -42,6 +44,8 @@ PUBLIC = [
 
 LOADED_LATER = {
     **dict.fromkeys(set(PUBLIC) - {"IlnError", "IlnWarning", "__version__"}, "learners"),
+    "ContestClassifier": "contest",
+    "ContestRegressor": "contest",
     "Event": "events",
     "FrozenNetwork": "frozen",
     "Listener": "prequential",

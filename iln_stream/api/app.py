@@ -156,6 +156,7 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
         ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404)}),
         ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404)}),
         ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404)}),
+        ("POST", "/promote", routes.promote, {**appended, **errors(*with_body, 404)}),
         ("GET", "/model", routes.model, {**model, **errors(*every, 404, 422)}),
         ("GET", "/metrics", routes.metrics_text, {**text, **errors(*every)}),
         ("GET", "/openapi.json", description, {**described, **errors(*every)}),

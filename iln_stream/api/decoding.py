@@ -22,6 +22,23 @@ One = TypeVar("One", bound=BaseModel)
 Batch = TypeVar("Batch", bound=BaseModel)
 
 
+def decoded(body: bytes, model: type[One]) -> One:
+    """Return the message in a body.
+
+    Raises
+    ------
+    HttpError
+        400 if the body is not JSON, or has a key twice in an object; 422 if it is another message.
+
+    """
+    try:
+        found = model.model_validate_json(body)
+    except ValidationError as error:
+        raise _refused(_details(error)) from None
+    _require_distinct_keys(body, found)
+    return found
+
+
 def decoded_batch(
     body: bytes, one: type[One], batch: type[Batch], most: int, field: str = "events"
 ) -> One | Batch:

@@ -87,6 +87,19 @@ class ClassLabelBatch(LabelBatch):
     labels: Annotated[list[ClassLabel], FailFast()] = Field(min_length=1)  # type: ignore[assignment]
 
 
+class Promotion(BaseModel):
+    """A contender that is to become the champion."""
+
+    model_config = _READ
+
+    contender: Text = Field(
+        min_length=1, description="Name of a challenger, or of the former champion."
+    )
+    model: ModelName | None = Field(
+        default=None, description="Name of the model. Null or absent: all models of the log."
+    )
+
+
 EVENTS: dict[str | None, tuple[type[Event], type[EventBatch]]] = {
     "regression": (Event, EventBatch),
     "classification": (ClassEvent, ClassEventBatch),

@@ -10,7 +10,10 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from iln_stream.events import Inputs, NumbersAsText
 
 ROUTES = frozenset(
-    {"/predict", "/events", "/feedback", "/model", "/metrics", "/live", "/ready", "/openapi.json"}
+    (
+        *("/predict", "/events", "/feedback", "/promote", "/model"),
+        *("/metrics", "/live", "/ready", "/openapi.json"),
+    )
 )
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 GROUPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)

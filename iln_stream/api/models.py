@@ -154,6 +154,27 @@ class Models:
         tasks = {m.predictor.published.task for _, m in self if m.predictor is not None}
         return tasks.pop() if len(tasks) == 1 else None
 
+    def partitions(self, name: str | None, stream: str | None) -> list[int]:
+        """Return the first partition that each model of a log reads, or only this model.
+
+        Raises
+        ------
+        HttpError
+            When no model of the log is published, or there is none of this name.
+
+        """
+        if name is not None:
+            _, predictor = self.chosen(name)
+            found = [predictor.published]
+        else:
+            found = [model.predictor.published for _, model in self if model.predictor is not None]
+        ours = [[p for p in each.positions if p >= 0] for each in found if each.stream == stream]
+        if not ours and name is not None:
+            raise HttpError(422, "model", f"model: {name} does not learn the log {stream}")
+        if not ours:
+            raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
+        return sorted({min(each) for each in ours})
+
     def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
         """Return how many records a learner of this stream is behind its end.
 

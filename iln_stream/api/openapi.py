@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from iln_stream.api.messages import EVENTS, LABELS, ErrorAnswer, PredictBatch, PredictOne
+from iln_stream.api.messages import EVENTS, LABELS, ErrorAnswer, PredictBatch, PredictOne, Promotion
 from iln_stream.api.settings import ApiSettings
 
 _REFERENCES = "#/components/schemas/{model}"
@@ -69,6 +69,7 @@ def describe(app: FastAPI, settings: ApiSettings, task: str | None, secured: boo
         "/predict": (PredictOne, PredictBatch),
         "/events": EVENTS[task],
         "/feedback": LABELS[task],
+        "/promote": (Promotion,),
     }
     schemas = found.setdefault("components", {}).setdefault("schemas", {})
     for path, models in bodies.items():

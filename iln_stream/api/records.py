@@ -5,7 +5,7 @@ from typing import Any
 
 from iln_stream.api.http_error import HttpError
 from iln_stream.api.messages import EventToPredict
-from iln_stream.events import Event, Label, MalformedError, one_hot
+from iln_stream.events import Event, Label, MalformedError, one_hot, promotion
 from iln_stream.streams import NewRecord
 
 
@@ -57,6 +57,11 @@ def records_of_labels(labels: Sequence[Label]) -> list[NewRecord]:
         NewRecord(_value(label), label.id, _identity("label", label.id), corrects=True)
         for label in labels
     ]
+
+
+def records_of_promotion(contender: str, partitions: Sequence[int]) -> list[NewRecord]:
+    """Return the command that makes a contender the champion, once for each partition."""
+    return [NewRecord(promotion(contender), partition=number) for number in partitions]
 
 
 def _of_event(event: Event | EventToPredict, without: set[str] | None = None) -> NewRecord:

@@ -10,14 +10,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from iln_stream.api.appending import Appending
-from iln_stream.api.decoding import decoded_batch
+from iln_stream.api.decoding import decoded, decoded_batch
 from iln_stream.api.http_error import HttpError, retry
 from iln_stream.api.limits import BodyReader
-from iln_stream.api.messages import EVENTS, LABELS, EventBatch, LabelBatch, PredictBatch, PredictOne
+from iln_stream.api.messages import (
+    EVENTS,
+    LABELS,
+    EventBatch,
+    LabelBatch,
+    PredictBatch,
+    PredictOne,
+    Promotion,
+)
 from iln_stream.api.metrics import ApiMetrics
 from iln_stream.api.models import Models
 from iln_stream.api.predicting import Predictor
-from iln_stream.api.records import records_of_events, records_of_labels, records_of_predicted
+from iln_stream.api.records import (
+    records_of_events,
+    records_of_labels,
+    records_of_predicted,
+    records_of_promotion,
+)
 from iln_stream.api.settings import ApiSettings
 from iln_stream.streams import Appended, NewRecord
 
@@ -77,6 +90,15 @@ class Routes(NamedTuple):
         message = decoded_batch(body, label, batch, self.settings.batch_events, "labels")
         labels = message.labels if isinstance(message, LabelBatch) else [message]
         return _places(await self._append(records_of_labels(labels)))
+
+    async def promote(self, request: Request) -> Response:
+        """Append the command that makes a contender the champion."""
+        body = await self.read_body(request.scope, request.receive)
+        message = decoded(body, Promotion)
+        if self.appending is None:
+            raise HttpError(404, "no log", _NO_LOG)
+        partitions = self.models.partitions(message.model, self.appending.stream)
+        return _places(await self._append(records_of_promotion(message.contender, partitions)))
 
     async def model(self, request: Request) -> Response:
         """Describe a model."""

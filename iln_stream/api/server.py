@@ -1,16 +1,10 @@
 """The server: builds the application from settings, and runs it until a signal stops it."""
 
 import asyncio
-import contextlib
-import ipaddress
 import logging
-import signal
 import socket
 import sys
-import threading
-from collections.abc import Iterator
 from functools import partial
-from types import FrameType
 
 import uvicorn
 from prometheus_client.registry import CollectorRegistry
@@ -19,6 +13,8 @@ from iln_stream.api.app import create_app
 from iln_stream.api.appending import Appending
 from iln_stream.api.auth import KnownHost, Tokens
 from iln_stream.api.gate import Check
+from iln_stream.api.graceful import GracefulServer
+from iln_stream.api.listening import is_loopback, listen, names_of
 from iln_stream.api.metrics import ApiMetrics
 from iln_stream.api.models import Models
 from iln_stream.api.protocol import LimitedProtocol
@@ -64,11 +60,11 @@ class ApiServer:
         appending = _appending(settings, self._metrics) if settings.events else None
         checks: list[Check] = [] if tokens is None else [tokens]
         if tokens is None and not mutual:
-            checks.append(KnownHost(_names(settings.host)))
+            checks.append(KnownHost(names_of(settings.host)))
         app = create_app(
             settings, models, appending, self._metrics, checks, secured=tokens is not None
         )
-        self._socket = _listen(settings.host, settings.port)
+        self._socket = listen(settings.host, settings.port)
         self._server = _Server(_config(app, settings, self._metrics), settings.header_seconds)
         self._server.config.load()
         self._server.config.ssl = context
@@ -101,7 +97,7 @@ class ApiServer:
         self._server.should_exit = True
 
 
-class _Server(uvicorn.Server):
+class _Server(GracefulServer):
     def __init__(self, config: uvicorn.Config, tls_seconds: float) -> None:
         super().__init__(config)
         self._tls_seconds = tls_seconds
@@ -123,24 +119,6 @@ class _Server(uvicorn.Server):
             await super().startup(sockets)
         finally:
             loop.create_server = create_server  # type: ignore[method-assign]
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM; uvicorn would raise the signal again at the end."""
-        if threading.current_thread() is not threading.main_thread():
-            yield  # only the main thread receives signals
-            return
-
-        def on_signal(number: int, frame: FrameType | None) -> None:
-            log.info("%s: answering the requests in progress", signal.Signals(number).name)
-            self.should_exit = True
-
-        before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
@@ -186,17 +164,9 @@ def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.
     )
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except OSError as error:
-        raise SettingsError(f"host = {host!r}, port = {port}: {error.strerror or error}") from None
-
-
 def _check_reach(settings: ApiSettings, has_token: bool, has_tls: bool) -> None:
     """Refuse to let other machines in without a token or a certificate."""
-    if _is_loopback(settings.host):
+    if is_loopback(settings.host):
         return
     if not has_token and settings.tls_client_ca is None:
         raise SettingsError(
@@ -208,16 +178,3 @@ def _check_reach(settings: ApiSettings, has_token: bool, has_tls: bool) -> None:
             "the token is sent in plain text: set tls_certificate and tls_key, unless a proxy in "
             "front does TLS"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _names(host: str) -> tuple[str, ...]:
-    return ("localhost", "127.0.0.1", "[::1]", f"[{host}]" if ":" in host else host)

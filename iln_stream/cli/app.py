@@ -18,6 +18,7 @@ from iln_stream.cli.command import console, with_settings
 from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
+from iln_stream.page import PageSettings
 from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 app = typer.Typer(
@@ -102,6 +103,15 @@ def serve(settings: ApiSettings) -> None:
 
 
 @app.command()
+@partial(with_settings, kind=PageSettings)
+def page(settings: PageSettings) -> None:
+    """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
+    from iln_stream.cli.page import serve_page
+
+    serve_page(settings)
+
+
+@app.command()
 @with_settings
 def rebuild(
     settings: Settings,
@@ -123,6 +133,20 @@ def rebuild(
     from iln_stream.cli.rebuild import rebuild_learners
 
     rebuild_learners(settings, until, skip, console)
+
+
+@app.command()
+@with_settings
+def promote(
+    settings: Settings,
+    contender: Annotated[
+        str, typer.Argument(help="Name of a challenger, or of the former champion.")
+    ],
+) -> None:
+    """Make a challenger the champion, from this point of the log on."""
+    from iln_stream.cli.promote import promote_contender
+
+    promote_contender(settings, contender, console)
 
 
 @app.command("warm-start")
@@ -262,15 +286,40 @@ def replay(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
-    keep: Annotated[bool, typer.Option("--keep", help="Serve /metrics until interrupted.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Then show a learner at work on a page.")
+    ] = False,
     metrics_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of /metrics; 0 picks a free one.")
+    ] = 0,
+    page_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")
     ] = 0,
 ) -> None:
     """Learn a real and a drifting stream without a broker, and show the results."""
     from iln_stream.demo import run_demo
 
-    run_demo(out, keep, metrics_port, Console())
+    run_demo(out, keep, metrics_port, Console(), page_port)
+
+
+@app.command()
+def experiment(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Default: list the experiments.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Take minutes, for figures to cite; default: seconds.")
+    ] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of repetitions.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the JSON file and the plot.")] = Path("out"),
+) -> None:
+    """Confirm or refute a claim of the paper or of its sources."""
+    from iln_stream.cli.experiment import list_experiments, run
+
+    if name is None:
+        list_experiments(Console())
+    else:
+        run(name, full, seeds, out, console)
 
 
 @app.command()

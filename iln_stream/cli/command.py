@@ -7,6 +7,7 @@ from rich.console import Console
 from iln_stream.api import ApiSettings
 from iln_stream.cli import flags
 from iln_stream.cli.logs import set_up_logging
+from iln_stream.page import PageSettings
 from iln_stream.service import Settings, SettingsError
 
 console = Console(stderr=True)
@@ -15,12 +16,12 @@ console = Console(stderr=True)
 def with_settings(
     command: Callable[..., None],
     refused: Callable[[SettingsError], None] = lambda _: None,
-    kind: type[Settings | ApiSettings] = Settings,
+    kind: type[Settings | ApiSettings | PageSettings] = Settings,
     only: Collection[str] | None = None,
 ) -> Callable[..., None]:
     """Turn a function of settings into a command that logs as configured."""
 
-    def configure_log(settings: Settings | ApiSettings) -> None:
+    def configure_log(settings: Settings | ApiSettings | PageSettings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
     return flags.with_settings(command, configure_log, refused, kind, only)

@@ -10,6 +10,7 @@ from iln_stream.frozen import freeze, freeze_learner
 from iln_stream.frozen.card import TITLE, ModelCard, mean_scores
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
+from iln_stream.service.challengers import champion_of
 from iln_stream.service.inputs import place
 from iln_stream.service.recovery import HISTORY
 from iln_stream.snapshots import Header, Snapshot, learner_of, snapshot_at
@@ -33,7 +34,7 @@ def export_model(
     snapshot = snapshot_at(path)
     card_file = out.with_suffix(".md")
     try:
-        learner = learner_of(snapshot.state["learner"], allow_pickle)
+        learner = champion_of(learner_of(snapshot.state["learner"], allow_pickle))
         if out.suffix not in (".npz", ".onnx"):
             raise SnapshotError(f"{out}: give a name that ends in .npz or .onnx")
         if card_file.exists() and not card_file.read_text("utf-8").startswith(TITLE):

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from iln_stream.contest import Evidence
 from iln_stream.errors import SnapshotError
 from iln_stream.service.inputs import place
 from iln_stream.service.recovery import HISTORY
@@ -56,7 +57,8 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         "configuration": ", ".join(f"{k} = {v!r}" for k, v in settings.items()),
         "configuration hash": header.configuration_hash,
         "seed": header.seed,
-        "learner": _learner(snapshot),
+        "learner": _learner(snapshot.state["learner"]),
+        **_contenders(snapshot),
         **_history(header.configuration.get(HISTORY)),
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
@@ -118,9 +120,30 @@ def _running(scores: dict[str, Any]) -> dict[str, str]:
     return {name: f"{value:.6g}" if n else "none yet"}
 
 
-def _learner(snapshot: Snapshot) -> str:
-    state = snapshot.state["learner"]
+def _learner(state: dict[str, Any]) -> str:
     return "a pickle" if "pickle" in state else _classes(state)
+
+
+def _contenders(snapshot: Snapshot) -> dict[str, str]:
+    """Return how each contender is doing; nothing if there is one learner."""
+    state = snapshot.state["learner"]
+    found: dict[str, str] = {}
+    for number, each in enumerate(state.get("contenders", ())):
+        scores, evidence = each["scores"], each["evidence"]
+        learner = "the mixture" if each["learner"] is None else _learner(each["learner"])
+        parts = ["champion" if number == state["champion"] else "challenger", learner]
+        if each["is_out"]:
+            parts[0] = "out"
+        error = f"{scores['total_error'] / scores['n']:.6g}" if scores["n"] else "none yet"
+        parts.append(f"running error {error} on {scores['n']:,} events")
+        if evidence is not None:
+            seen = Evidence(evidence["error"])
+            seen.restore(evidence["seen"])
+            parts.append(f"evidence {seen.lower:.3f} to {seen.upper:.3f}")
+        if each["n_failures"]:
+            parts.append(f"{each['n_failures']:,} failures, the last: {each['last_failure']}")
+        found[f"contender: {each['name']}"] = "; ".join(parts)
+    return found
 
 
 def _classes(state: dict[str, object]) -> str:

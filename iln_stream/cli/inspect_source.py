@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from iln_stream.errors import SourceError
-from iln_stream.events import MalformedError
+from iln_stream.events import MalformedError, is_command
 from iln_stream.mapping import FieldMapping, Notation
 from iln_stream.mapping.common_field import common_field
 from iln_stream.mapping.flatten import flatten
@@ -120,7 +120,8 @@ def _read(
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, first_reason = 0, ""
-    for record in islice(_records(stream), n_records):
+    events = (each for each in _records(stream) if not is_command(each.payload))
+    for record in islice(events, n_records):
         try:
             fields = parse(record.payload)
             flatten(fields)  # it refuses fields that hide one another

@@ -105,6 +105,10 @@ class AsyncClient:
         """Append the labels of several events, in their order."""
         return await self._run(self._calls.feedback_many(labels))
 
+    async def promote(self, contender: str, *, model: str | None = None) -> list[Appended]:
+        """Make a contender the champion, from this point of the log on."""
+        return await self._run(self._calls.promote(contender, model))
+
     async def model(self, name: str | None = None) -> Model:
         """Describe a published model; None: the only one."""
         return await self._run(self._calls.model(name))

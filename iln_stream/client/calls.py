@@ -137,6 +137,12 @@ class Calls:
         (appended,) = _read(reply, read_appended, 1)
         return appended
 
+    def promote(self, contender: str, model: str | None) -> Call[list[Appended]]:
+        """Make a contender the champion."""
+        message = {"contender": contender} | ({} if model is None else {"model": model})
+        reply = yield from self._sent(Request("POST", "/promote", encoded("", message)))
+        return _read(reply, read_appended)
+
     def model(self, name: str | None) -> Call[Model]:
         """Describe a model."""
         query = () if name is None else (("model", name),)

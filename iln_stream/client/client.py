@@ -175,6 +175,25 @@ class Client:
         """
         return self._run(self._calls.feedback_many(labels))
 
+    def promote(self, contender: str, *, model: str | None = None) -> list[Appended]:
+        """Make a contender the champion, from this point of the log on.
+
+        Parameters
+        ----------
+        contender
+            Name of a challenger, or of the former champion.
+        model
+            Name of the published model; None: each model that learns the log.
+
+        Returns
+        -------
+        list of Appended
+            Where the command is, once it is durable. If the learner has no such contender, the
+            command becomes a dead letter.
+
+        """
+        return self._run(self._calls.promote(contender, model))
+
     def model(self, name: str | None = None) -> Model:
         """Describe a published model; None: the only one."""
         return self._run(self._calls.model(name))

@@ -4,6 +4,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from prometheus_client import start_http_server
@@ -22,6 +23,7 @@ from iln_stream.demo.contenders import (
     shrinking_run,
     streams,
 )
+from iln_stream.demo.live import show_live
 from iln_stream.demo.stored import address, open_stream, store_streams
 from iln_stream.demo.trajectory import Trajectory
 from iln_stream.errors import IlnError, IlnWarning
@@ -40,7 +42,9 @@ _LABELS = {
 }
 
 
-def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None:
+def run_demo(
+    out: Path, keep: bool, metrics_port: int, console: Console, page_port: int = 0
+) -> None:
     """Run each model on each stream, print a table, and draw a picture.
 
     Parameters
@@ -48,11 +52,13 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     out
         Folder for the picture.
     keep
-        Serve /metrics until interrupted.
+        Serve /metrics, and learn an endless stream on a page, until interrupted.
     metrics_port
         Port of /metrics; 0 picks a free one.
     console
         Receives all output.
+    page_port
+        Port of the page; 0 picks a free one.
 
     """
     registry = CollectorRegistry()
@@ -106,7 +112,9 @@ def run_demo(out: Path, keep: bool, metrics_port: int, console: Console) -> None
     )
     if keep:
         console.print(f"Serving {url} until interrupted (Ctrl-C).")
-        _wait_for_interrupt()
+        with suppress(KeyboardInterrupt):  # before the learner handles signals
+            if not show_live(out, page_port, _SEED, console):
+                _wait_for_interrupt()
     server.shutdown()
     server.server_close()
 

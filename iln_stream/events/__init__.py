@@ -1,5 +1,6 @@
 """The messages that the service reads and sends."""
 
+from iln_stream.events.command import Command, is_command, promoted, promotion
 from iln_stream.events.decode import (
     CLASS_REMEDY,
     MalformedError,
@@ -37,6 +38,7 @@ __all__ = [
     "LEARNER_FAILED",
     "ClassEvent",
     "ClassLabel",
+    "Command",
     "DeadLetter",
     "Decoder",
     "EnvelopeDecoder",
@@ -54,8 +56,11 @@ __all__ = [
     "Weight",
     "decode",
     "error_details",
+    "is_command",
     "one_hot",
     "payload_bytes",
+    "promoted",
+    "promotion",
     "proposal",
     "read_prediction",
     "reason",

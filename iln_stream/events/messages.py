@@ -133,6 +133,11 @@ class Prediction(BaseModel):
         default=None,
         description="Of a forecast by time, the time that it is for: POSIX seconds.",
     )
+    contender: str | None = Field(
+        default=None,
+        description="Only with `challengers`: the contender that predicted, as it was the "
+        "champion. `model.version` is its version.",
+    )
 
 
 AnyPrediction = Annotated[Prediction | PredictionV1, Field(discriminator="version")]

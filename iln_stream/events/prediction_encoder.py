@@ -37,6 +37,8 @@ class PredictionEncoder:
         Levels of the intervals that each prediction has.
     horizon
         How far ahead they are; None: they are no forecasts.
+    versions
+        The version of each contender, if there are several.
 
     Examples
     --------
@@ -54,11 +56,15 @@ class PredictionEncoder:
         model_version: str,
         levels: Sequence[float] = (),
         horizon: Ahead | None = None,
+        versions: Mapping[str, str] | None = None,
     ) -> None:
         self._begin = f'{{"version":2,"stream":{quoted(stream)},"partition":'
-        self._model = (
-            f',"model":{{"name":{quoted(model)},"version":{quoted(model_version)}}},"y_pred":'
-        )
+        by_contender: dict[str | None, str] = {None: model_version}
+        by_contender.update(versions or {})
+        self._models = {
+            contender: f',"model":{{"name":{quoted(model)},"version":{quoted(version)}}},"y_pred":'
+            for contender, version in by_contender.items()
+        }
         self._levels = tuple(f'"{level!r}":' for level in levels)
         self._horizon = "" if horizon is None else f',"horizon":{quoted(horizon.text)}'
         self._seconds = None if horizon is None else horizon.seconds
@@ -74,6 +80,7 @@ class PredictionEncoder:
         y: Any,
         intervals: Sequence[tuple[float, float]] = (),
         explanation: tuple[float, Mapping[Any, float]] | None = None,
+        contender: str | None = None,
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         value: str
@@ -90,12 +97,14 @@ class PredictionEncoder:
             end += self._horizon
             if self._seconds is not None and time is not None:
                 end += f',"horizon_time":{time + self._seconds!r}'
+        if contender is not None:
+            end += f',"contender":{quoted(contender)}'
         text = (
             f'{self._begin}{partition},"offset":{offset}'
             f',"id":{"null" if event_id is None else quoted(event_id)}'
             f',"time":{"null" if time is None else repr(time)}'
             f',"key":{"null" if key is None else quoted(key)}'
-            f'{self._model}{value},"y":{label}{end}}}'
+            f'{self._models[contender]}{value},"y":{label}{end}}}'
         )
         try:
             return text.encode()
@@ -103,7 +112,16 @@ class PredictionEncoder:
             if key is None or (readable := _readable(key)) == key:
                 raise
             return self(
-                partition, offset, event_id, time, readable, y_pred, y, intervals, explanation
+                partition,
+                offset,
+                event_id,
+                time,
+                readable,
+                y_pred,
+                y,
+                intervals,
+                explanation,
+                contender,
             )
 
     def _intervals(self, intervals: Sequence[tuple[float, float]]) -> str:

@@ -3,7 +3,7 @@
 import logging
 from time import monotonic, perf_counter
 
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.prequential import Listener, Step
 from iln_stream.streams import LogPartitions, Source
 
@@ -46,6 +46,11 @@ class ConnectionLog(Listener):
             self._check()
 
     def on_repeat(self, partition: int, offset: int) -> None:
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
+
+    def on_command(self, command: Command) -> None:
         """Check whether the source has reconnected."""
         if self._disconnected_since is not None:
             self._check()

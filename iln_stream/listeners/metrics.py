@@ -92,6 +92,15 @@ class Metrics(Collector):
                 )
             exported.append((labels, spec))
 
+    def of(self, labels: Labels) -> list[MetricSpec]:
+        """Return all metrics that are exported under a learner's labels."""
+        return [
+            spec
+            for labelled in list(self._specs.values())
+            for same, spec in labelled
+            if same == labels
+        ]
+
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its current values; a metric without a value has no sample."""
         for labelled in list(self._specs.values()):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter, time
 from typing import Any
 
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.prequential import Baselines, Coverage, Listener, Scores, Step, Task
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
 from iln_stream.state import StateDict
@@ -88,6 +88,7 @@ class ModelMetrics(Listener):
     ) -> None:
         self.n_dead_letters = 0
         self.n_repeats = 0
+        self.n_commands = 0
         reporter = find_reporter(learner)
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
         self._baselines = task.baselines(window)
@@ -122,6 +123,11 @@ class ModelMetrics(Listener):
     def on_repeat(self, partition: int, offset: int) -> None:
         """Count the repeat."""
         self.n_repeats += 1
+        self._last_progress = perf_counter()
+
+    def on_command(self, command: Command) -> None:
+        """Count the command."""
+        self.n_commands += 1
         self._last_progress = perf_counter()
 
     def on_idle(self) -> None:
@@ -189,6 +195,12 @@ class ModelMetrics(Listener):
                 lambda: self.n_repeats,
             ),
             MetricSpec(
+                "iln_commands_total",
+                "counter",
+                "Commands of the log that were carried out, such as promotions.",
+                lambda: self.n_commands,
+            ),
+            MetricSpec(
                 "iln_source_connected",
                 "gauge",
                 "1 while the source is connected, 0 while its broker is unreachable.",
@@ -216,6 +228,7 @@ class ModelMetrics(Listener):
             "coverage": self._coverage.state(),
             "n_dead_letters": self.n_dead_letters,
             "n_repeats": self.n_repeats,
+            "n_commands": self.n_commands,
         }
 
     def restore(self, state: StateDict) -> None:
@@ -226,6 +239,7 @@ class ModelMetrics(Listener):
                 part.restore(saved)
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
+        self.n_commands = state.get("n_commands", 0)  # snapshots of 0.1.0 have no such entry
 
     def _count(self) -> None:
         """Count the stored steps."""

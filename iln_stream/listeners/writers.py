@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.events import LEARNER_FAILED, DeadLetter, PredictionEncoder
+from iln_stream.events import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
 from iln_stream.prequential import Listener, Step
 from iln_stream.streams import Sink, TransactionalSink
 
@@ -41,8 +41,7 @@ class PredictionWriter(Listener):
     def _encoded(self, step: Step) -> bytes:
         return self._encode(
             step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
-            step.details.intervals,
-            step.details.explanation,
+            *step.details,
         )  # fmt: skip
 
 
@@ -104,6 +103,10 @@ class TransactionalPredictionWriter(PredictionWriter):
         """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
+    def on_command(self, command: Command) -> None:
+        """Commit the transaction if it is due."""
+        self._transactions.flush_if_due()
+
 
 class DeadLetterWriter(Listener):
     """Writes each dead letter to a sink, keyed by its position.
@@ -130,6 +133,10 @@ class DeadLetterWriter(Listener):
         self._flush_if_due()
 
     def on_repeat(self, partition: int, offset: int) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_command(self, command: Command) -> None:
         """Store letters that have waited long enough."""
         self._flush_if_due()
 

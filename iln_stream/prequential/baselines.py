@@ -47,7 +47,7 @@ class Baseline:
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`; its window may be longer or shorter."""
         self._total = (state["n"], state["total"])
-        self._window.extend(state["window"])
+        self._window.refill(state["window"], state["n"])
 
 
 class Trivial:

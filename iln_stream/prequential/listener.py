@@ -1,6 +1,6 @@
 """Observers of the loop."""
 
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.prequential.step import Step
 
 
@@ -19,6 +19,9 @@ class Listener:
 
     def on_repeat(self, partition: int, offset: int) -> None:
         """Handle a record that was skipped because it repeats an earlier one."""
+
+    def on_command(self, command: Command) -> None:
+        """Handle a command that the learner has carried out, such as a promotion."""
 
     def on_idle(self) -> None:
         """Handle a poll that returned nothing; all records so far have been processed."""

@@ -5,20 +5,24 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from iln_stream.errors import IlnError, SourceError, UnrecoverableError
+from iln_stream.errors import ContenderError, IlnError, SourceError, UnrecoverableError
 from iln_stream.events import (
     LEARNER_FAILED,
+    Command,
     DeadLetter,
     Decoder,
     EnvelopeDecoder,
     MalformedError,
+    is_command,
     payload_bytes,
+    promoted,
     proposal,
 )
 from iln_stream.prequential.checkpointing import Checkpointing
 from iln_stream.prequential.label_log import LabelLog
 from iln_stream.prequential.late import Forecasts, LateLabels
 from iln_stream.prequential.listener import Listener
+from iln_stream.prequential.promotable import Promotable
 from iln_stream.prequential.recent_ids import RecentIds
 from iln_stream.prequential.step import Details, Step
 from iln_stream.prequential.stepper import Stepper
@@ -46,8 +50,9 @@ class PrequentialLoop:
     For each record, in strict offset order: decode; predict; if there is a label, score the
     prediction and only then learn. A record that can't be decoded, predicted or learned becomes a
     dead letter, and the loop continues. The outputs and listeners get what comes of a record
-    exactly once: a step, a dead letter or a repeat; with late labels also steps and dead letters of
-    earlier events, or nothing yet. Then the loop reports the record to the checkpoint as done.
+    exactly once: a step, a dead letter, a repeat or a command; with late labels also steps and dead
+    letters of earlier events, or nothing yet. Then the loop reports the record to the checkpoint as
+    done.
 
     Parameters
     ----------
@@ -164,13 +169,18 @@ class PrequentialLoop:
             if offset <= last_offsets.get(partition, -1):
                 raise self._disorder(record)
             last_offsets[partition] = offset
+            if is_command(record.payload):
+                self._obey(record, record.payload)
+                if checkpoint is not None:
+                    checkpoint.passed(partition, offset, perf_counter())
+                continue
             outcomes: list[Step | DeadLetter] = []
             error: Exception | None = None
             is_repeat = False
             try:
                 is_repeat = not self._process_record(record, outcomes)
-            except SourceError:
-                raise  # the record may be good, but can't be read now
+            except (SourceError, ContenderError):
+                raise  # the record may be good, but can't be read or learned now
             except Exception as raised:
                 # A learner may raise any error; the event must not be lost.
                 error = raised
@@ -223,6 +233,26 @@ class PrequentialLoop:
         else:
             outcomes.append(self._stepper.step(record, example, example.x))
         return True
+
+    def _obey(self, record: Record, payload: bytes) -> None:
+        """Carry out a command; one that can't be carried out becomes a dead letter."""
+        partition, offset = record.partition, record.offset
+        try:
+            contender = promoted(payload)
+            if not isinstance(self.learner, Promotable):
+                raise MalformedError(
+                    f"promote: {contender!r} is no contender, as there is only one learner, "
+                    f"{type(self.learner).__name__}: set challengers"
+                )
+            self.learner.promote(contender)
+        except Exception as error:  # as of an event: it must not be lost
+            known = isinstance(error, ValueError)
+            kind = "" if known else f"the command failed: {type(error).__name__}: "
+            self._send(self._letter(partition, offset, payload, f"{kind}{error}"))
+            return
+        command = Command(partition, offset, record.timestamp, "promote", contender)
+        for listener in self.listeners:
+            listener.on_command(command)
 
     def _note(self, step: Step) -> None:
         """Note the ids and the time of a step; only now, as a failed event may be sent again."""

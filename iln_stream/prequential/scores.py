@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from iln_stream.prequential.probabilities import (
@@ -17,24 +18,64 @@ from iln_stream.reporting import FlagSpec, MetricSpec
 from iln_stream.state import StateDict
 
 
+class _Sums(NamedTuple):
+    """Sums of a window; replaced as one object, so that other threads see all or none."""
+
+    n: int
+    """Values of the present block."""
+    present: float
+    """Their sum."""
+    ends: tuple[float, ...]
+    """Sums of the last values of the block before, from each of them on; empty: there is none."""
+
+
 class Window:
-    """The last `size` values of a series."""
+    """The last `size` values of a series.
+
+    The series is divided into blocks of `size` values. The window is an end of one block and a
+    beginning of the next; sums of both are kept, so that a mean takes the same time whatever the
+    size. Nothing is subtracted: a running sum would accumulate rounding errors.
+    """
 
     def __init__(self, size: int) -> None:
+        self._size = size
         self._values: deque[float] = deque(maxlen=size)
+        self._sums = _Sums(0, 0.0, ())
 
     def extend(self, values: Iterable[float]) -> None:
         """Add values; a full window drops its oldest."""
-        self._values.extend(values)
+        new = list(values)
+        while new:
+            n, present, ends = self._sums
+            part = new[: self._size - n]
+            new = new[len(part) :]
+            self._values.extend(part)
+            n, present = n + len(part), _plus(present, part)
+            if n == self._size:
+                n, present, ends = 0, 0.0, _sums_of_ends(self._values)
+            self._sums = _Sums(n, present, ends)
+
+    def refill(self, values: Sequence[float], n_ever: int) -> None:
+        """Restore the `values()` of a window that had got `n_ever`, in an empty one.
+
+        If they fill it, its means go on to be the same to the last bit.
+        """
+        n = n_ever % self._size
+        before = values[len(values) - self._size : len(values) - n]
+        if len(values) < self._size:
+            self.extend(values)
+            return
+        self._values.extend(before)
+        self._sums = _Sums(0, 0.0, (0.0,) * n + _sums_of_ends(before))
+        self.extend(values[len(values) - n :])
 
     @property
     def mean(self) -> float:
-        """Mean of the values in the window, nan if it is empty.
-
-        Each call sums all values, because a running sum would accumulate rounding errors.
-        """
-        values = self.values()
-        return sum(values) / len(values) if values else float("nan")
+        """Mean of the values in the window, nan if it is empty."""
+        n, present, ends = self._sums
+        if ends:
+            return (ends[n] + present) / self._size
+        return present / n if n else float("nan")
 
     def values(self) -> list[float]:
         """Return the values, oldest first. Safe while another thread calls `extend`."""
@@ -172,8 +213,9 @@ class Scores:
         """Restore a `state()`; its windows may be longer or shorter."""
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
         self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])
-        self.window_loss.extend(state["window_loss"])
-        self.window_error.extend(state[f"window_{self.error_name}"])
+        n = self.n_labelled
+        self.window_loss.refill(state["window_loss"], n)
+        self.window_error.refill(state[f"window_{self.error_name}"], n)
         for name, window in self.window_flags.items():
             window.extend(state.get(f"window_{name}", ()))
 
@@ -321,6 +363,11 @@ def _most_probable(y_pred: Mapping[Any, float]) -> Any:
 
 def _mean_of(window: Window) -> Callable[[], float]:
     return lambda: window.mean
+
+
+def _sums_of_ends(values: Iterable[float]) -> tuple[float, ...]:
+    """Return the sum of the values from each of them on."""
+    return tuple(accumulate(reversed(list(values))))[::-1]
 
 
 def _plus(total: float, values: Sequence[float]) -> float:

@@ -16,11 +16,14 @@ class Details(NamedTuple):
         Lower and upper bound for each level, in y's units.
     explanation
         The baseline, and what inputs contribute to the prediction's difference from it, by name.
+    contender
+        Name of the contender that predicted; None: there is one learner, or the label came late.
 
     """
 
     intervals: tuple[tuple[float, float], ...] = ()
     explanation: tuple[float, Mapping[Any, float]] | None = None
+    contender: str | None = None
 
 
 NO_DETAILS = Details()

@@ -66,7 +66,7 @@ class Stepper:
             if self._weigh is None:
                 self.learner.learn_one(x, y)
             else:
-                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
+                self.learner.learn_one(x, y, **self._weigh.keywords(y, example.weight))
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
         return Step(
@@ -102,7 +102,7 @@ class Stepper:
         weight = {}
         if self._weigh is not None:
             own = event.weight if label.weight is None else label.weight
-            weight = {"w": self._weigh(y, own)}
+            weight = self._weigh.keywords(y, own)
         if event.token is None or self._late_learner is None:
             self.learner.learn_one(event.x, y, **weight)
         else:

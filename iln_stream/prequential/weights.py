@@ -1,11 +1,7 @@
 """How much an event counts when it is learned."""
 
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from typing import Any
-
-_WRAPPED = ("classifier", "regressor", "model")
-"""Attributes of River's wrappers with the learner to which they pass `w` on."""
 
 
 class Weights:
@@ -35,29 +31,11 @@ class Weights:
         own = 1.0 if weight is None else weight
         return own * self._of_class.get(_text(y), 1.0) if self._of_class else own
 
-
-def takes_weights(learner: Any) -> bool:
-    """Return whether `learn_one` takes a weight `w`, also through a pipeline or a wrapper.
-
-    Examples
-    --------
-    >>> from river import linear_model, naive_bayes, preprocessing
-    >>> from iln_stream.prequential import takes_weights
-    >>> takes_weights(preprocessing.StandardScaler() | linear_model.LogisticRegression())
-    True
-    >>> takes_weights(naive_bayes.MultinomialNB())
-    False
-
-    """
-    parameters = signature(learner.learn_one).parameters
-    if "w" in parameters:
-        return True
-    if all(each.kind is not Parameter.VAR_KEYWORD for each in parameters.values()):
-        return False
-    if isinstance(steps := getattr(learner, "steps", None), dict):  # a River pipeline
-        return takes_weights(next(reversed(steps.values())))
-    inside = [getattr(learner, name) for name in _WRAPPED if hasattr(learner, name)]
-    return any(hasattr(each, "learn_one") and takes_weights(each) for each in inside)
+    def keywords(self, y: Any, weight: float | None) -> dict[str, float]:
+        """Return the arguments that pass the weight to `learn_one`; none where nothing sets it."""
+        if weight is None and not self._of_class:
+            return {}
+        return {"w": self(y, weight)}
 
 
 def _text(y: Any) -> str:

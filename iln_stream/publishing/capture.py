@@ -29,6 +29,8 @@ class Capture:
 
     Attributes
     ----------
+    learner
+        The learner.
     form : str
         `STATE` or `PICKLE`.
 
@@ -40,7 +42,7 @@ class Capture:
     """
 
     def __init__(self, learner: Any, allow_pickle: bool) -> None:
-        self._learner = learner
+        self.learner = learner
         self.form = STATE
         try:
             self._require_known_parameters(self._state())
@@ -70,13 +72,13 @@ class Capture:
         if self.form == STATE:
             return self._state()
         try:
-            return {PICKLE: pickle.dumps(self._learner, pickle.HIGHEST_PROTOCOL)}
+            return {PICKLE: pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)}
         except Exception as error:  # it runs the learner's own code
             raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
 
     def _state(self) -> StateDict:
-        with replay_left_out(self._learner):
-            state = state_of(self._learner)
+        with replay_left_out(self.learner):
+            state = state_of(self.learner)
         if broken := broken_numbers(state):
             raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
         return state

@@ -10,7 +10,7 @@ from typing import Any
 from river import base
 
 from iln_stream.errors import PublishingError
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.prequential import Listener, Step
 from iln_stream.publishing.capture import Capture
 from iln_stream.publishing.file import Header, VersionFile
@@ -51,6 +51,9 @@ class Publisher(Listener):
         "regression" or "classification"; None: by the learner's class.
     name
         The learner's name; None: that of its class.
+    champion
+        Returns name and learner to publish, if these change while it runs; None: `name` and
+        `learner`.
     n_learned
         Returns the number of events learned; None: those that `learned` or a `Step` reported.
     stream, topic_id, positions
@@ -100,6 +103,7 @@ class Publisher(Listener):
         allow_pickle: bool = False,
         task: str | None = None,
         name: str | None = None,
+        champion: Callable[[], tuple[str, Any]] | None = None,
         n_learned: Callable[[], int] | None = None,
         stream: str = "",
         topic_id: str | None = None,
@@ -110,9 +114,11 @@ class Publisher(Listener):
         if seconds < 0.0:
             raise ValueError(f"seconds = {seconds} must be at least 0")
         self.path = Path(path)
-        self._capture = Capture(learner, allow_pickle)
+        own_name = name or type(learner).__name__
+        self._champion = champion or (lambda: (own_name, learner))
+        self._allow_pickle = allow_pickle
+        self._capture = Capture(self._champion()[1], allow_pickle)
         self._task = task or _task_of(learner)
-        self._name = name or type(learner).__name__
         self._n_learned = n_learned
         self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
         self._seconds = seconds
@@ -158,6 +164,12 @@ class Publisher(Listener):
     def on_repeat(self, partition: int, offset: int) -> None:
         """Note the position."""
         self._positions[partition] = offset + 1
+
+    def on_command(self, command: Command) -> None:
+        """Note the position, and publish the new champion if a version is due."""
+        self._positions[command.partition] = command.offset + 1
+        self._unpublished = True
+        self._publish_if_due()
 
     def on_idle(self) -> None:
         """Publish what is not yet published, if a version is due."""
@@ -228,6 +240,9 @@ class Publisher(Listener):
     def _publish(self) -> None:
         began, published_at = perf_counter(), time()
         try:
+            name, learner = self._champion()
+            if learner is not self._capture.learner:
+                self._capture = Capture(learner, self._allow_pickle)
             copy = self._capture.take()
             n_learned = self._n if self._n_learned is None else self._n_learned()
         except Exception as error:  # whatever the learner raises
@@ -241,7 +256,7 @@ class Publisher(Listener):
             positions=dict(self._positions),
             n_learned=n_learned,
             task=self._task,
-            learner=self._name,
+            learner=name,
             stream=self._stream,
             topic_id=self._topic_id,
             configuration=self._configuration,

@@ -18,6 +18,7 @@ Modules, from the whole to its parts:
 - `prediction.py`: predicts a stream with a learner that does not learn;
 - `rebuild.py`: learns the log again to replace snapshots;
 - `warm_start.py`: lets new learners learn files before their log; `history.py`: these files;
+- `promoting.py`: appends the command that makes a contender the champion;
 - `readers.py`: which partitions each learner reads, and its seed;
 - `recovery.py`: restores a learner from its snapshots, and saves new ones;
 - `takeover.py`: whether a learner may resume from another's snapshots;
@@ -26,6 +27,8 @@ Modules, from the whole to its parts:
 - `outputs.py`: opens the sinks of predictions and dead letters;
 - `addresses.py`: the streams that the settings name;
 - `learners.py`: builds the learner that the settings name;
+- `challengers.py`: the contenders that the settings describe; `challenger_changes.py`: those that
+  come and go between runs; `challenger_warm_up.py`: lets a new one learn the log's history;
 - `weights.py`: weighs events for learners that take weights;
 - `details.py`: computes intervals for predictions;
 - `model_version.py`: the model's name and version in predictions;
@@ -33,7 +36,8 @@ Modules, from the whole to its parts:
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting;
 - `http.py`: /metrics, /ready, /health and further routes;
-- `warming.py`: compiles what a learner needs, before it needs it;
+- `warming.py`: compiles what a learner needs, before it needs it; `warmings.py`: what all of a
+  contest need;
 - `signals.py`: stops on SIGINT and SIGTERM.
 """
 
@@ -46,6 +50,7 @@ from iln_stream.service.addresses import (
 from iln_stream.service.decoding import build_decoder, parser_of
 from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient, task_of
 from iln_stream.service.prediction import predict
+from iln_stream.service.promoting import promote
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
@@ -64,6 +69,7 @@ __all__ = [
     "parser_of",
     "pool",
     "predict",
+    "promote",
     "rebuild",
     "shrinking_gradient",
     "source_stream",

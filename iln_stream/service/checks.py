@@ -9,6 +9,7 @@ from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
 from iln_stream.service.labels import check_labels
 from iln_stream.service.learners import build_learner
+from iln_stream.service.page import check_page
 from iln_stream.service.settings import LATE_SETTINGS, Settings, SettingsError
 from iln_stream.service.weights import build_weights
 from iln_stream.streams import Scheme
@@ -32,6 +33,7 @@ def check_settings(settings: Settings) -> None:
             f"topic = {settings.topic!r}: source = {settings.source!r} names the topic; unset one"
         )
     check_addresses(settings)
+    check_page(settings)
     source.check()
     mapping_of(settings, source)
     _warn_of_ignored(settings, source)

@@ -47,9 +47,9 @@ class HttpServer:
         routes: Mapping[str, WSGIApplication] | None = None,
     ) -> None:
         known: dict[str, WSGIApplication] = {
-            "/metrics": _read_only(make_wsgi_app(registry)),
-            "/ready": _read_only(_readiness(not_ready)),
-            "/health": _read_only(_alive),
+            "/metrics": read_only(make_wsgi_app(registry)),
+            "/ready": read_only(_readiness(not_ready)),
+            "/health": read_only(_alive),
         }
         for path, application in (routes or {}).items():
             if path in known or not path.startswith("/"):
@@ -97,7 +97,7 @@ def _alive(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
     return _text(start, "200 OK", "alive")
 
 
-def _read_only(application: WSGIApplication) -> WSGIApplication:
+def read_only(application: WSGIApplication) -> WSGIApplication:
     """Return an application that answers GET, HEAD (the headers of GET), and 405 to others."""
 
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:

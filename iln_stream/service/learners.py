@@ -16,6 +16,13 @@ from iln_stream.learners import (
 )
 from iln_stream.paper import ReferenceShrinkingGradient
 from iln_stream.prequential import Classification, Regression, Task
+from iln_stream.service.challengers import (
+    challengers_of,
+    check_contest,
+    contest_of,
+    seed_of_challenger,
+    settings_of_challenger,
+)
 from iln_stream.service.plugins import FEATURES, LEARNERS, load_plugin
 from iln_stream.service.settings import Settings, SettingsError
 
@@ -64,9 +71,31 @@ NAMED: dict[str, Callable[..., Learner]] = {
 """Built-in learners by name; entry points add others."""
 
 
-def build_learner(settings: Settings, seed: int | None = None) -> Learner:
-    """Return a new learner as `learner` names it, seeded by `seed` or else by the settings."""
+def build_learner(settings: Settings, seed: int | None = None) -> Any:
+    """Return a new learner as `learner` names it, seeded by `seed` or else by the settings.
+
+    With challengers, it is the contest of all.
+    """
     seed = settings.seed if seed is None else seed
+    check_contest(settings)
+    learner = _build(settings, seed)
+    if not settings.challengers:
+        return learner
+    others = {name: build_challenger(settings, name, seed) for name in challengers_of(settings)}
+    return contest_of(settings, learner, others)
+
+
+def build_challenger(settings: Settings, name: str, seed: int) -> Learner:
+    """Return a new challenger of a learner that has this seed."""
+    found = challengers_of(settings)[name]
+    own = settings_of_challenger(settings, found)
+    try:
+        return _build(own, seed_of_challenger(settings, found, seed))
+    except SettingsError as error:
+        raise SettingsError(f"challengers: {name}: {error}") from error
+
+
+def _build(settings: Settings, seed: int) -> Learner:
     try:
         options = _with_features(settings.learner_options)
         if settings.learner in NAMED:
@@ -92,6 +121,9 @@ class PredictOnly:
 
     def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
         """Learn nothing."""
+
+    def promote(self, name: str) -> None:
+        """Promote nobody."""
 
 
 def task_of(learner: Any) -> Task:

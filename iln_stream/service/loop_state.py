@@ -5,6 +5,7 @@ from typing import Protocol
 
 from iln_stream.events import MalformedError
 from iln_stream.listeners import ModelMetrics
+from iln_stream.live import LiveModel
 from iln_stream.mapping import MappedDecoder
 from iln_stream.prequential import Forecasts, Horizon, LateLabels, LatePolicy, RecentIds, Task
 from iln_stream.reporting import MetricSpec
@@ -31,6 +32,8 @@ class LoopState:
         Counts and scores of the learner.
     decoder
         Makes examples of records; None: records are events.
+    live
+        What /live shows; None: nothing.
 
     Attributes
     ----------
@@ -47,6 +50,7 @@ class LoopState:
         task: Task,
         counts: ModelMetrics,
         decoder: MappedDecoder | None = None,
+        live: LiveModel | None = None,
     ) -> None:
         n_ids = settings.recent_ids
         self.recent_ids = RecentIds(n_ids, labelled=not settings.horizon) if n_ids else None
@@ -56,6 +60,7 @@ class LoopState:
             "recent_ids": self.recent_ids,
             "pending": self.late,
             "decoder": decoder,
+            "live": live,
         }
 
     def metrics(self) -> Iterator[MetricSpec]:

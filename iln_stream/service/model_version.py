@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from iln_stream._version import __version__
+from iln_stream.contest.roster import MIXTURE
+from iln_stream.service.challengers import (
+    challengers_of,
+    main_contender,
+    seed_of_challenger,
+    settings_alone,
+    settings_of_challenger,
+)
 from iln_stream.service.readers import kind_of
 from iln_stream.service.recovery import configuration
 from iln_stream.service.settings import Settings
@@ -27,11 +35,29 @@ def version_of_settings(
 ) -> str:
     """Return a digest of what determines a learner beside the stream, with its history.
 
+    Challengers don't change its predictions, and are left out.
+
     Not of its state: a run that is resumed after a crash repeats predictions to the last byte, and
     its learner went through other snapshots. Partition and offset of an event name the state.
     """
-    determining = {**configuration(settings, history), "seed": seed, "release": __version__}
+    alone = configuration(settings_alone(settings), history)
+    determining = {**alone, "seed": seed, "release": __version__}
     return _digest(json.dumps(determining, sort_keys=True).encode())
+
+
+def versions_of_contenders(
+    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return the version of each contender: that of a run with this learner alone.
+
+    That of the mixture is a digest of all of them.
+    """
+    versions = {main_contender(settings): version_of_settings(settings, seed, history)}
+    for name, each in challengers_of(settings).items():
+        own = settings_of_challenger(settings, each)
+        its_seed = seed_of_challenger(settings, each, seed)
+        versions[name] = version_of_settings(own, its_seed, history)
+    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}
 
 
 def version_of_state(learner: Any) -> str:

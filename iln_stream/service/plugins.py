@@ -50,7 +50,8 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
     for point in entry_points(group=group, name=name):
         return point.load()
     if ":" not in name:
-        names = sorted({*builtin, *(point.name for point in entry_points(group=group))})
+        others = {point.name for point in entry_points(group=group)} - set(builtin)
+        names = [*sorted(builtin), *sorted(others)]
         raise SettingsError(
             f"{setting} = {name!r}: give {', '.join(names)}{' or ' if names else ''}"
             "package.module:attribute"

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from iln_stream.contest import Contest
 from iln_stream.listeners import ModelMetrics
 from iln_stream.prequential import Task
 from iln_stream.publishing import Publisher
+from iln_stream.publishing.capture import Capture
+from iln_stream.service.challengers import champion_of, learners_of, settings_alone
 from iln_stream.service.readers import Reader
 from iln_stream.service.recovery import configuration
 from iln_stream.service.settings import Settings
@@ -51,6 +54,14 @@ def build_publisher(
     """
     if settings.publish is None:
         return None
+
+    def champion() -> tuple[str, Any]:
+        is_contest = isinstance(learner, Contest)
+        name = learner.champion if is_contest else settings.learner
+        return name, champion_of(learner)
+
+    for each in learners_of(learner):
+        Capture(each, settings.snapshot_pickle)  # any may become champion: refuse it now
     n_before = 0 if history is None else history["n_labelled"]
     log = cast(Log, source) if stream.is_log else None
     return Publisher(
@@ -59,12 +70,14 @@ def build_publisher(
         seconds=settings.publish_seconds,
         allow_pickle=settings.snapshot_pickle,
         task=task.name,
-        name=settings.learner,
+        champion=champion,
         n_learned=lambda: n_before + counts.scores.n_labelled,
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash({**configuration(settings, history), "seed": reader.seed}),
+        configuration=_hash(
+            {**configuration(settings_alone(settings), history), "seed": reader.seed}
+        ),
         resumable=log is not None,
     )
 

@@ -11,7 +11,8 @@ from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.errors import SnapshotError
 from iln_stream.listeners import Metrics
-from iln_stream.prequential import PrequentialLoop
+from iln_stream.live import LiveModel
+from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
@@ -20,6 +21,7 @@ from iln_stream.service.history import History
 from iln_stream.service.inputs import one_source, open_one, place
 from iln_stream.service.labels import build_label_log, label_stream
 from iln_stream.service.learners import task_of
+from iln_stream.service.live import serves_live
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers, settings_of, start_of
 from iln_stream.service.recovery import Recovery, history_of
@@ -131,16 +133,18 @@ def _rebuild_one(
         )
         decoder = build_decoder(settings, stream, task, labelled=settings.labels is None)
         labels = build_label_log(settings, task)
-        state = LoopState(settings, task, watched, decoder)
+        live = LiveModel(watched) if serves_live(settings) else None
+        state = LoopState(settings, task, watched, decoder, live)
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}
             taught = History(settings).teach(learner, task, state, decoder)
             recovery.history = taught | {"start": began}
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
+        observers: list[Listener] = [watched] if live is None else [watched, live]
         # Coverage counts intervals; nobody reads explanations.
         unexplained = settings.model_copy(update={"prediction_contributions": 0})
         PrequentialLoop(
-            source, learner, [watched], recent_ids=state.recent_ids, task=task,
+            source, learner, observers, recent_ids=state.recent_ids, task=task,
             late=state.late, checkpoint=checkpoint, decoder=decoder,
             details=build_details(unexplained, learner), weights=build_weights(settings, learner),
             labels=labels,

@@ -9,6 +9,8 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.service.arrival_order import ArrivalOrder
+from iln_stream.service.challenger_changes import Changes, changes, not_compared, with_removed
+from iln_stream.service.challengers import described_contest
 from iln_stream.service.decoding import described
 from iln_stream.service.inputs import place
 from iln_stream.service.labels import described_labels, time_of_records
@@ -67,6 +69,7 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
         found[LABELS] = labels
     if settings.horizon:
         found["horizon"] = list(settings.horizon)
+    found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
 
 
@@ -100,6 +103,8 @@ class Recovery:
 
     Attributes
     ----------
+    changes : Changes
+        Challengers that the settings have and the snapshot has not, and the other way round.
     history : dict or None
         Describes the files that were learned before the log, for the snapshots to come; None: none
         were learned.
@@ -132,6 +137,9 @@ class Recovery:
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
         self.history = None if self.header is None else history_of(self.header)
+        self.changes = Changes()
+        if self.header is not None:
+            self.changes = changes(self.header.configuration, settings)
 
     @property
     def header(self) -> Header | None:
@@ -213,10 +221,16 @@ class Recovery:
         return self._order.source
 
     def learner(self) -> Any:
-        """Return the restored learner, or a new one."""
+        """Return the restored learner, without removed challengers, or a new one.
+
+        Challengers that were added take part in it once they are warmed up: see `changes`.
+        """
+        settings = self._settings
         if self._snapshot is None:
-            return build_learner(self._settings, self._reader.seed)
-        return learner_of(self._snapshot.state["learner"], self._settings.snapshot_pickle)
+            return build_learner(settings, self._reader.seed)
+        learner = learner_of(self._snapshot.state["learner"], settings.snapshot_pickle)
+        here = f"snapshots: {self._from.path}"
+        return with_removed(learner, settings, self.changes.removed, here)
 
     def part(self, name: str) -> StateDict | None:
         """Return the saved state of another part; None: none saved."""
@@ -311,6 +325,7 @@ class Recovery:
                 "another folder"
             )
         saved = {k: v for k, v in header.configuration.items() if k != HISTORY}
+        saved, ours = not_compared(saved, ours)
         if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
             changes = "; ".join(
                 f"{name} was {saved.get(name)!r} and is {ours.get(name)!r}" for name in differing

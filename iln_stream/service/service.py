@@ -10,20 +10,23 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError
-from iln_stream.listeners import HistoryProgress, Metrics, partition_label
+from iln_stream.listeners import HistoryProgress, Metrics, WarmUpProgress, partition_label
+from iln_stream.live import LiveModel, live_route
 from iln_stream.prequential import Listener
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer
+from iln_stream.service.http import HttpServer, read_only
 from iln_stream.service.labels import label_stream
+from iln_stream.service.live import serves_live
 from iln_stream.service.model_version import model_name
 from iln_stream.service.outputs import Outputs
+from iln_stream.service.page import Page
 from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import Reader, readers, settings_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warm_start import warm_readers
-from iln_stream.service.warming import Warming
+from iln_stream.service.warmings import Warmings
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -55,7 +58,8 @@ class Service:
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
         self._http: HttpServer | None = None
-        self._history: HistoryProgress | None = None  # while it is learned
+        self._page: Page | None = None
+        self._history: HistoryProgress | WarmUpProgress | None = None  # while it is learned
         stream = source_stream(settings)
         for each in (stream, label_stream(settings)):
             if each is not None:
@@ -69,10 +73,14 @@ class Service:
         def watch(reader: Reader) -> HistoryProgress:
             own = settings_of(settings, reader)
             labels = model_name(own, stream.name), partition_label(reader.partitions)
-            self._history = HistoryProgress(len(settings.warm_start))
-            metrics.export(labels, self._history.metrics())
+            progress = self._history = HistoryProgress(len(settings.warm_start))
+            metrics.export(labels, progress.metrics())
             self.serve_metrics()
-            return self._history
+            return progress
+
+        def watch_warm_up(progress: WarmUpProgress) -> None:
+            self._history = progress
+            self.serve_metrics()
 
         with ExitStack() as opened:
             opened.callback(self.stop_metrics)
@@ -84,12 +92,19 @@ class Service:
             opened.callback(outputs.close)
             for reader in parts:
                 drawn_on = None if self.workers else console
-                worker = Worker(settings, stream, reader, metrics, outputs, own, drawn_on)
+                worker = Worker(
+                    settings, stream, reader, metrics, outputs, own, drawn_on, watch=watch_warm_up
+                )
                 opened.callback(worker.close)
                 self.workers.append(worker)
-            self._warming = Warming.of(self.workers[0].learner)
+            self._warming = Warmings.of(self.workers[0].learner)
             self._history = None
             self._opened = opened.pop_all()
+
+    @property
+    def page_url(self) -> str | None:
+        """URL of the page while the service runs."""
+        return None if self._page is None else self._page.url
 
     @property
     def metrics_url(self) -> str | None:
@@ -109,20 +124,24 @@ class Service:
         ]
 
     def serve_metrics(self) -> None:
-        """Start the HTTP server of /metrics, /ready and /health."""
+        """Start the HTTP server of /metrics, /ready, /health and /live, and the page."""
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
         try:
             self._http = HttpServer(
-                settings.metrics_host, settings.metrics_port, self.registry, self.not_ready
-            )
+                settings.metrics_host, settings.metrics_port, self.registry, self.not_ready,
+                {"/live": read_only(live_route(self._live, self.not_ready))}
+                if serves_live(settings) else {},
+            )  # fmt: skip
         except OSError as error:
             raise IlnError(
                 f"metrics_host = {settings.metrics_host}, metrics_port = {settings.metrics_port}: "
                 f"{error.strerror}; choose another port, or 0 for a free one"
             ) from error
         log.info("metrics at %s", self.metrics_url)
+        if settings.page_port is not None:
+            self._page = Page(settings, self._http.url)
 
     def run(self) -> None:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
@@ -146,10 +165,16 @@ class Service:
         self._opened.close()
 
     def stop_metrics(self) -> None:
-        """Stop the HTTP server."""
+        """Stop the page and the HTTP server."""
+        if self._page is not None:
+            self._page.close()
+            self._page = None
         if self._http is not None:
             self._http.close()
             self._http = None
+
+    def _live(self) -> list[LiveModel]:
+        return [each.live for each in self.workers if each.live is not None]
 
     def _stop(self) -> None:
         self._warming.stop()

@@ -36,7 +36,7 @@ LATE_SETTINGS = (
 class Settings(CommandSettings):
     """Settings of the learner. Flags override variables, which override the TOML file."""
 
-    other_tables = ("api",)  # of `iln-stream serve`
+    other_tables = ("api", "page")  # of `iln-stream serve` and `iln-stream page`
     secret = (
         *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
         "labels_settings",
@@ -142,7 +142,8 @@ class Settings(CommandSettings):
     weight_field: str | None = Field(
         default=None,
         description="Field of the event's weight: how much it counts when it is learned, at least "
-        "0. Needs a learner that takes weights, as many of River do. Scores are not weighted.",
+        "0; 1 without a value. Ours take weights up to 1,000,000, and many of River take them; "
+        "others are refused. Scores are not weighted.",
     )
     time_features: TextList = Field(
         default=(),
@@ -318,7 +319,30 @@ class Settings(CommandSettings):
         default_factory=dict,
         examples=[{"true": 10}],
         description="Weights of classes, by class as text (`true`, `3`, `cat`); 1 for others. "
-        "Needs a learner that takes weights. Scores are not weighted.",
+        "Ours take weights, and many of River; others are refused. Scores are not weighted.",
+    )
+    challengers: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"linear": {"learner": "package.module:attribute"}}],
+        description="Other learners on the same events, by name: each with `learner`, and if need "
+        "be with `learner_options`, `seed` and `on_failure` (`skip`, `restart` or `stop`). The one "
+        "of `learner` predicts until another one is promoted.",
+    )
+    promotion: Literal["never", "evidence"] = Field(
+        default="never",
+        description="Whether a challenger that is better becomes champion by itself: `never`, or "
+        "by `evidence`, a confidence sequence. `iln-stream promote` works in any case.",
+    )
+    promotion_error: float = Field(
+        default=0.05,
+        gt=0,
+        lt=1,
+        description="Probability, over the whole run, that a promotion by evidence is false.",
+    )
+    mixture: bool = Field(
+        default=False,
+        description="Whether there is one more contender, `mixture`: the weighted mean of all "
+        "others, by the rule of `infinite-layer`.",
     )
     seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
     listeners: str | None = Field(
@@ -362,6 +386,19 @@ class Settings(CommandSettings):
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(
         default=9108, ge=0, le=65535, description="Port that serves /metrics; 0 picks a free one."
+    )
+    live: bool = Field(
+        default=True,
+        description="Serve /live beside /metrics: what a page shows, with ids, predictions and "
+        "labels of the latest events and excerpts of dead letters.",
+    )
+    page_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port of a page on metrics_host that shows the learner in browsers, as "
+        "`iln-stream page` does; 0 picks a free one. Unset: none. Needs the extra "
+        "`iln-stream[api]`.",
     )
     window: int = Field(
         default=1000, ge=1, description="Number of labelled events in the windowed metrics."
@@ -487,6 +524,7 @@ class Settings(CommandSettings):
         "types",
         "warm_start_fields",
         "labels_settings",
+        "challengers",
         mode="before",
     )(json_object)
     _split = field_validator(

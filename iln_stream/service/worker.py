@@ -3,21 +3,36 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, cast
 
 from rich.console import Console
 
 from iln_stream.events import EnvelopeDecoder, PredictionEncoder
-from iln_stream.listeners import ConnectionLog, Metrics, Progress, label_metrics
+from iln_stream.listeners import (
+    ChampionLog,
+    ConnectionLog,
+    Metrics,
+    Progress,
+    WarmUpProgress,
+    label_metrics,
+)
+from iln_stream.live import LiveModel
 from iln_stream.prequential import Horizon, Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
+from iln_stream.service.challenger_warm_up import warm_up
 from iln_stream.service.decoding import build_decoder
-from iln_stream.service.details import build_details
+from iln_stream.service.details import build_details, contender_names
 from iln_stream.service.inputs import one_source, open_inputs, place
 from iln_stream.service.labels import build_label_log, label_stream
 from iln_stream.service.learners import PredictOnly, build_learner, task_of
+from iln_stream.service.live import connect_live, serves_live
 from iln_stream.service.loop_state import LoopState
-from iln_stream.service.model_version import model_name, version_of_settings
+from iln_stream.service.model_version import (
+    model_name,
+    version_of_settings,
+    versions_of_contenders,
+)
 from iln_stream.service.outputs import Outputs
 from iln_stream.service.published import build_publisher
 from iln_stream.service.readers import Reader, settings_of, start_of
@@ -54,6 +69,13 @@ class Worker:
         A loaded learner that learns nothing more; None: restored from snapshots, or new.
     version
         Its version, as predictions carry it; None: that of the settings.
+    watch
+        Called with the progress before new challengers learn the log's history.
+
+    Attributes
+    ----------
+    live : LiveModel or None
+        What /live shows; None: nothing.
 
     """
 
@@ -68,11 +90,13 @@ class Worker:
         console: Console | None = None,
         learner: PredictOnly | None = None,
         version: str | None = None,
+        watch: Callable[[WarmUpProgress], None] = lambda _: None,
     ) -> None:
         self.reader = reader
         settings = settings_of(settings, reader)
         self._checkpoint: Checkpoint | None = None
         self._publisher: Publisher | None = None
+        self.live: LiveModel | None = None
         with ExitStack() as opened:
             recovery = None
             if settings.snapshots is not None:
@@ -83,7 +107,7 @@ class Worker:
             history = None if recovery is None else recovery.history
             self.source = _open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
-            self.learner = learner or _restored_or_new(settings, reader, recovery)
+            self.learner = learner or _restored_or_new(settings, stream, reader, recovery, watch)
             task = task_of(self.learner)
             model = model_name(settings, self.source.stream)
             levels = settings.prediction_intervals
@@ -97,18 +121,31 @@ class Worker:
             metrics.export(self.watched.labels, (decoder or events).metrics())
             if isinstance(self.source, Sequencer):
                 metrics.export(self.watched.labels, label_metrics(self.source))
-            state = LoopState(settings, task, self.watched, decoder)
+            if learner is None and serves_live(settings):
+                self.live = LiveModel(self.watched, partial(metrics.of, self.watched.labels))
+            state = LoopState(settings, task, self.watched, decoder, self.live)
             metrics.export(self.watched.labels, state.metrics())
+            versions = dict.fromkeys(contender_names(self.learner), version or "")
             if version is None:
                 version = version_of_settings(settings, reader.seed, history)
+                versions |= versions_of_contenders(settings, reader.seed, history)
             horizon = None if reader.horizon is None else Horizon.of(reader.horizon)
-            encode = PredictionEncoder(self.source.stream, model, version, levels, horizon)
+            encode = PredictionEncoder(
+                self.source.stream, model, version, levels, horizon, versions
+            )
             writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:
                 flushes = [each.flush for each in writers]
                 self._checkpoint = self._resume(recovery, state, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
             observers: list[Listener] = [self.watched]
+            if settings.challengers or settings.mixture:
+                observers.append(ChampionLog(model))
+            if self.live is not None:
+                connect_live(
+                    self.live, settings, task, version, versions, self.learner, self._checkpoint
+                )
+                observers.append(self.live)
             if learner is None:
                 self._publisher = build_publisher(
                     settings, stream, reader, self.source, self.learner, task, self.watched, history
@@ -157,6 +194,8 @@ class Worker:
             self._finish()
             raise
         self._finish()
+        if self.live is not None:
+            self.live.end()
 
     def close(self) -> None:
         """Close the listeners and the source, and unlock the snapshots."""
@@ -181,6 +220,8 @@ class Worker:
         state.restore(recovery.part)
         source = cast(Log, self.source)
         checkpoint = recovery.checkpoint(source, self.learner, state.parts, flushes)
+        if any(recovery.changes):
+            checkpoint.finish(always=True)  # a run that is killed begins with these contenders
         recovery.warn_of_new_partitions(source.n_partitions)
         return checkpoint
 
@@ -198,8 +239,20 @@ class Worker:
                 all_of_them.callback(listener.close)
 
 
-def _restored_or_new(settings: Settings, reader: Reader, recovery: Recovery | None) -> Any:
-    return build_learner(settings, reader.seed) if recovery is None else recovery.learner()
+def _restored_or_new(
+    settings: Settings,
+    stream: Scheme,
+    reader: Reader,
+    recovery: Recovery | None,
+    watch: Callable[[WarmUpProgress], None],
+) -> Any:
+    """Return the learner, with new challengers as far as the others are."""
+    if recovery is None:
+        return build_learner(settings, reader.seed)
+    learner, header = recovery.learner(), recovery.header
+    if header is not None and (added := recovery.changes.added):
+        warm_up(settings, stream, reader, learner, added, header.positions, watch)
+    return learner
 
 
 def _open_source(

@@ -4,6 +4,7 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from typing import Any
 
 from iln_stream.errors import NotFiniteError
 from iln_stream.reporting import MetricSpec
@@ -110,6 +111,18 @@ class Checkpoint:
         """
         parts = {name: state() for name, state in self._parts.items()}
         return Snapshot(self._header(dict(self._positions)), parts)
+
+    def recent(self) -> list[dict[str, Any]]:
+        """Return the last 20 stored snapshots, oldest first, as JSON values."""
+        return [
+            {
+                "time": _when(header),
+                "positions": {str(p): offset for p, offset in header.positions.items()},
+                "seconds": seconds,
+                "bytes": n_bytes,
+            }
+            for header, n_bytes, seconds in list(self._saver.recent)
+        ]
 
     @property
     def lag(self) -> int:

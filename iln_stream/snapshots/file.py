@@ -90,6 +90,25 @@ class Header:
         return hashlib.sha256(json.dumps(self.configuration, sort_keys=True).encode()).hexdigest()
 
 
+class Stored(NamedTuple):
+    """What is known of a stored snapshot beside its state.
+
+    Parameters
+    ----------
+    header
+        Its header.
+    n_bytes
+        Size of its file; with its new blocks, if this process stored it.
+    seconds
+        Time to store it, including the flushes; None: another process stored it.
+
+    """
+
+    header: Header
+    n_bytes: int
+    seconds: float | None
+
+
 class Snapshot(NamedTuple):
     """A state and the header that describes it."""
 
@@ -165,6 +184,24 @@ def blocks_of(file: BinaryIO) -> list[str]:
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptSnapshotError(f"its header can't be read: {error}") from error
     return names
+
+
+def header_of(file: BinaryIO) -> Header:
+    """Return the header of a snapshot of the present format, without checking the file.
+
+    Raises
+    ------
+    CorruptSnapshotError
+        When it can't be read.
+
+    """
+    first, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
+    try:
+        if not first.startswith(_MAGIC + b"%d." % MAJOR):
+            raise ValueError("it is of another format")
+        return _header(json.loads(header))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
 def _format_2(

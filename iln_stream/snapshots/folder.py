@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from iln_stream.errors import SnapshotError
 from iln_stream.snapshots.blocks import BlockFolder
-from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, blocks_of
+from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, Stored, blocks_of, header_of
 from iln_stream.state import Block
 
 log = logging.getLogger(__name__)
@@ -139,6 +139,17 @@ class SnapshotFolder:
         except (OSError, CorruptSnapshotError):
             return
         BlockFolder(self.path / _BLOCKS).remove_except(needed)
+
+    def stored(self) -> list[Stored]:
+        """Return what the headers say of the snapshots, oldest first; not of unreadable ones."""
+        found = []
+        for place in reversed(self.places()):
+            with (
+                suppress(OSError, CorruptSnapshotError),
+                (self.path / place.name).open("rb") as file,
+            ):
+                found.append(Stored(header_of(file), os.fstat(file.fileno()).st_size, None))
+        return found
 
     def newest(self) -> Snapshot | None:
         """Return the newest snapshot that is as it was written; None if there is none at all.

@@ -1,10 +1,12 @@
 """A learner as a state: ours have one; others can be pickled, if allowed."""
 
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from iln_stream.contest import Contest, contest_in
 from iln_stream.errors import NotFiniteError, SnapshotError, StateError
 from iln_stream.learners import (
     broken_numbers,
@@ -24,7 +26,8 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
     Parameters
     ----------
     learner
-        One of ours, or a River pipeline of ours; with `allow_pickle`, any.
+        One of ours, or a River pipeline of ours; with `allow_pickle`, any. Contenders of a contest
+        are saved one by one, each as it would be alone.
     allow_pickle
         Whether a learner without a state may be pickled.
 
@@ -36,6 +39,8 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
         When one of our learners has a state that is not finite.
 
     """
+    if isinstance(learner, Contest):
+        return learner.state(partial(learner_state, allow_pickle=allow_pickle))
     try:
         state = state_of(learner)
         if broken := broken_numbers(state):
@@ -68,6 +73,8 @@ def learner_of(state: StateDict, allow_pickle: bool) -> Any:
 
     """
     try:
+        if (contest := contest_in(state)) is not None:
+            return contest.from_state(state, partial(learner_of, allow_pickle=allow_pickle))
         if _PICKLE not in state:
             return model_of(state)
         if not allow_pickle:

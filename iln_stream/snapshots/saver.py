@@ -1,11 +1,15 @@
 """Saving in the background: a thread stores the snapshots that the loop takes."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from iln_stream.snapshots.file import Header, Snapshot
+from iln_stream.snapshots.file import Header, Snapshot, Stored
 from iln_stream.snapshots.folder import SnapshotFolder
+
+MOST_STORED = 20
+"""Stored snapshots that a saver remembers."""
 
 
 class Saver:
@@ -33,6 +37,8 @@ class Saver:
         Time that it took, including the flushes.
     failed : bool
         Whether a snapshot could not be stored.
+    recent : deque of Stored
+        The last 20 snapshots, oldest first: those in the folder, and those that this saver stored.
 
     """
 
@@ -52,6 +58,7 @@ class Saver:
         self.n_bytes: int | None = None
         self.seconds: float | None = None
         self.failed = False
+        self.recent = deque(folder.stored(), maxlen=MOST_STORED)
 
     @property
     def busy(self) -> bool:
@@ -90,5 +97,6 @@ class Saver:
         self.n_bytes = self._folder.write(snapshot)
         self.seconds = monotonic() - began
         self.newest = snapshot.header
+        self.recent.append(Stored(self.newest, self.n_bytes, self.seconds))
         if self._stored is not None:
             self._stored(snapshot.header)

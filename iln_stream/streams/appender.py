@@ -21,6 +21,8 @@ class NewRecord(NamedTuple):
     corrects
         Whether it is appended, too, if the log has its id with another value. Its id is then that
         of the newest record: only a repeat of this one is recognised.
+    partition
+        Number of the partition. None: the key chooses it.
 
     """
 
@@ -29,6 +31,7 @@ class NewRecord(NamedTuple):
     id: str | None = None
     timestamp: float | None = None
     corrects: bool = False
+    partition: int | None = None
 
 
 class Appended(NamedTuple):

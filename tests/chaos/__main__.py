@@ -16,6 +16,7 @@ from support.kafka_broker import KafkaBroker
 from chaos import one_order
 from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
+from chaos.contest_kills import kill_contests
 from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
 from chaos.late_kills import CASES, kill_late_learners
@@ -57,6 +58,8 @@ def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
         kills, order = folder / f"embedded-{transactional}", folder / f"parts-{transactional}"
         faults += _learner_kills(log, kills, given, transactional, flag)
         faults += _one_order(parts, order, given, transactional, flag)
+    contests = EmbeddedLog(folder / "contests.db")
+    faults += _contest_kills(contests, folder / "embedded-contests", given)
     log = EmbeddedLog(folder / "forecasts.db")
     faults += _forecast_kills(log, folder / "embedded-forecasts", given)
     faults += _late_kills(lambda name: EmbeddedLog(folder / f"{name}.db"), folder / "late", given)
@@ -71,6 +74,8 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
         kills, order = folder / f"kills-{transactional}", folder / f"order-{transactional}"
         faults += _learner_kills(log, kills, given, transactional, flag)
         faults += _one_order(parts, order, given, transactional, flag)
+    contests = KafkaLog(broker.bootstrap, "contests")
+    faults += _contest_kills(contests, folder / "contests", given)
     log = KafkaLog(broker.bootstrap, "forecasts")
     faults += _forecast_kills(log, folder / "forecasts", given)
     faults += _late_kills(
@@ -78,6 +83,23 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
     )
     faults += _broker_kills(broker, folder / "outages", given)
     return faults + _garbage(broker, folder / "garbage", given)
+
+
+def _contest_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
+    folder.mkdir()
+    n_kills = given.kills // 4
+    if not n_kills:
+        return []
+    outcome = kill_contests(
+        log, folder, n_kills=n_kills, records_per_kill=600, seed=given.seed,
+        more=("--transactional",),
+    )  # fmt: skip
+    log.close()
+    promotions = outcome.killed.state["learner"]["promotions"]
+    print(
+        f"{type(log).__name__}: {n_kills} kills of contests; promotions: {promotions}", flush=True
+    )
+    return outcome.faults(exactly_once=True)
 
 
 def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:

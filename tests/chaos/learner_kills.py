@@ -43,8 +43,9 @@ class Outcome(NamedTuple):
             if self.killed.bits[part] != bits:
                 found.append(f"the part {part} of the state differs from the uninterrupted run's")
         learned = self.killed.n_events + self.killed.n_dead_letters
+        learned += self.killed.state["counts"]["n_commands"]
         if self.killed.state["pending"] is None and learned != self.n_sent:
-            found.append("learned, predicted and dead letters are not what was sent")
+            found.append("learned, predicted, commands and dead letters are not what was sent")
         if sorted(set(self.published)) != self.expected:
             found.append("the predictions published are not those of the uninterrupted run")
         if sorted(set(self.letters)) != sorted(self.expected_letters):

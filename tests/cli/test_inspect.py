@@ -1,9 +1,13 @@
 """`iln-stream inspect`: the contents of snapshots."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+from support.embedded_log import append
+
+from iln_stream.service import Service, Settings
 
 GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
 
@@ -46,3 +50,36 @@ def test_corrupt_file(command, tmp_path):
     done = command("inspect", "bad.snapshot")
     assert done.code == 2
     assert "bad.snapshot: its checksum is not that of its contents" in done.err
+
+
+def test_contenders(command, tmp_path):
+    """Of a contest, the standing of each contender is shown, with its last failure."""
+    events = [{"x": {"a": number / 20}, "y": number % 3} for number in range(20)]
+    append(tmp_path / "log.db", [json.dumps(each).encode() for each in events])
+    challengers = {
+        "failing": {"learner": "support.contenders:Failing"},
+        "mean": {"learner": "support.contenders:mean"},
+    }
+    settings = Settings(
+        source=f"sqlite:{tmp_path / 'log.db'}",
+        snapshots=str(tmp_path / "state"),
+        snapshot_pickle=True,
+        stop_at_end=True,
+        learner="pool",
+        challengers=challengers,
+        mixture=True,
+        metrics_port=None,
+    )
+    Service(settings).run()
+    done = command("inspect", str(tmp_path / "state"))
+    assert done.code == 0, done.err
+    out = " ".join(done.out.replace("│", " ").split())
+    for told in (
+        "contender: pool",
+        "champion; iln_stream.ScaledTarget; running error",
+        "challenger; a pickle; running error 0.95 on 20 events",
+        "1 failures, the last: ArithmeticError: a is too large",
+        "challenger; the mixture; running error",
+        "evidence -1.000 to 1.000",
+    ):
+        assert told in out, out

@@ -10,6 +10,7 @@ from support.tls import certificate
 
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.client import (
+    Appended,
     Client,
     NewEvent,
     NewLabel,
@@ -18,7 +19,7 @@ from iln_stream.client import (
     TransportError,
     UnavailableError,
 )
-from iln_stream.events import Event, Label
+from iln_stream.events import Event, Label, promoted
 
 TOKEN = "a-token-of-the-test-0123"
 
@@ -118,6 +119,16 @@ def test_label(ask, api):
     assert (first.offset, first.is_new, again.offset, again.is_new) == (0, True, 0, False)
     (record,) = api.appended()
     assert Label.model_validate_json(record.payload) == Label(id="e1", y=2.5)
+
+
+def test_promotion(ask, tmp_path):
+    """A promotion is a command in the log, at the place that the client returns."""
+    publish(tmp_path, n=1)
+    with RunningApi(tmp_path) as api:
+        assert ask({"url": api.ready().url}, "promote", "linear") == [Appended(0, 0, True)]
+        again = ask({"url": api.url}, "promote", "linear", model="log-events-0")
+        assert again == [Appended(0, 1, True)]
+        assert [promoted(record.payload) for record in api.appended()] == ["linear", "linear"]
 
 
 def test_predicted_events_and_their_labels(ask, tmp_path):

@@ -1,5 +1,6 @@
 """`iln-stream demo`, run as a user runs it."""
 
+import json
 import re
 import signal
 import socket
@@ -9,6 +10,7 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import pytest
 from rich.console import Console
 from support.command_line import COMMAND, environment
@@ -22,6 +24,7 @@ class Shown(NamedTuple):
     output: str
     folder: Path
     page: str
+    live: dict
     seconds: float
 
 
@@ -42,6 +45,7 @@ def shown(tmp_path_factory):
             output += line
             if kept := re.search(r"Serving (\S+) until interrupted", line):
                 url = kept[1]
+            if watched := re.search(r"Watch it learn.*(http://[\d.:]+)", line):
                 break
         seconds = time.monotonic() - started
         assert url is not None, output
@@ -49,15 +53,25 @@ def shown(tmp_path_factory):
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(url, timeout=10) as answer:
             page = answer.read().decode()
+        with httpx.stream("GET", f"{watched[1]}/events", trust_env=False, timeout=60) as stream:
+            messages = (line[6:] for line in stream.iter_lines() if line.startswith("data: {"))
+            live = next(m for m in map(json.loads, messages) if m["models"])
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=20)
         assert process.returncode == 0
-    return Shown(output + rest, folder, page, seconds)
+    return Shown(output + rest, folder, page, live, seconds)
 
 
 def test_takes_seconds_not_minutes(shown):
     """The demo takes half a minute on an idle machine; on a busy one a few times as long."""
     assert shown.seconds < 200
+
+
+def test_keep_shows_a_learner_at_work(shown):
+    """With --keep, the address that is printed serves a page of a learner, with its state."""
+    (model,) = shown.live["models"].values()
+    assert model["head"]["model"] == "live-demand/infinite-layer"
+    assert "iln_windowed_mae" in model["metrics"]
 
 
 def cells(output, name):
@@ -110,9 +124,10 @@ def test_metrics_are_kept(shown):
 
 
 def test_nothing_else_is_left_behind(shown):
-    """The demo writes no files but its picture and its log, which is closed."""
+    """The demo writes its picture and its logs, which are closed; with --keep also the log of the
+    stream on the page and its dead letters."""
     files = sorted(file.name for file in shown.folder.rglob("*") if file.is_file())
-    assert files == ["demo.db", "running_loss.png"]
+    assert files == ["demo.db", "live-dead-letters.jsonl", "live.db", "running_loss.png"]
 
 
 def test_out_that_can_not_be(tmp_path):

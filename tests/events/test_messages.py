@@ -110,6 +110,17 @@ def test_encoder_writes_explanations(baseline, contributions):
     }
 
 
+@given(finite, texts)
+def test_encoder_writes_contenders(y_pred, version):
+    """With challengers, a prediction names the contender that made it, and that one's version."""
+    encode = PredictionEncoder("s", MODEL.name, MODEL.version, versions={'l"i': version})
+    text = encode(3, 2**62, "e", 60.0, None, y_pred, None, contender='l"i')
+    model = Model(name=MODEL.name, version=version)
+    want = expected(y_pred, contender='l"i').model_copy(update={"model": model})
+    assert read_prediction(text) == want
+    assert list(json.loads(text)) == list(json.loads(want.model_dump_json(exclude_unset=True)))
+
+
 @given(probabilities, st.none() | classes)
 def test_encoder_writes_classes(y_pred, y):
     """Classes keep their type: true, 1 and "1" are three classes to a reader."""

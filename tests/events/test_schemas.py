@@ -43,7 +43,7 @@ def test_sent_fields_are_required(name):
 def test_fields_of_some_predictions_are_not_required():
     """A prediction has the fields of its task; the others are always there."""
     schema = schemas()["prediction.v2.json"]
-    optional = {"probabilities", "intervals", "explanation", "horizon", "horizon_time"}
+    optional = {"probabilities", "intervals", "explanation", "horizon", "horizon_time", "contender"}
     assert set(schema["required"]) == set(schema["properties"]) - optional
 
 

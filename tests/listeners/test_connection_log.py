@@ -6,7 +6,7 @@ from time import perf_counter
 import pytest
 from support.list_source import ListSource
 
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.listeners import ConnectionLog
 from iln_stream.prequential import Step
 
@@ -17,6 +17,7 @@ COMES = {
     "step": lambda log: log.on_step(STEP),
     "letter": lambda log: log.on_dead_letter(LETTER),
     "repeat": lambda log: log.on_repeat(0, 7),
+    "command": lambda log: log.on_command(Command(0, 8, None, "promote", "linear")),
     "nothing": lambda log: log.on_idle(),
 }
 

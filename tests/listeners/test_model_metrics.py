@@ -6,12 +6,13 @@ import pytest
 from river import linear_model
 from support.list_source import ListSource
 
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.listeners import ModelMetrics
 from iln_stream.listeners.model_metrics import DELAYS, SECONDS, partition_label
 from iln_stream.prequential import Regression, Step
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
+COMMAND = Command(0, 2, None, "promote", "linear")
 
 
 def watched():
@@ -61,12 +62,13 @@ def test_delays_of_labels():
         lambda metrics: metrics.on_step(step(ended=time.perf_counter())),
         lambda metrics: metrics.on_dead_letter(LETTER),
         lambda metrics: metrics.on_repeat(0, 1),
+        lambda metrics: metrics.on_command(COMMAND),
         lambda metrics: metrics.on_idle(),
     ],
-    ids=["step", "letter", "repeat", "pause"],
+    ids=["step", "letter", "repeat", "command", "pause"],
 )
 def test_progress(happens):
-    """Each event, letter, repeat and pause is progress; time alone is none."""
+    """Each event, letter, repeat, command and pause is progress; time alone is none."""
     metrics = watched()
     before = metrics.last_progress
     time.sleep(0.05)
@@ -82,10 +84,12 @@ def test_continues_from_a_state():
         metrics.on_step(step(y=3.0))
         metrics.on_dead_letter(LETTER)
         metrics.on_repeat(0, 1)
+        metrics.on_command(COMMAND)
     second.restore(first.state())
     second.on_step(step(y=1.0))
     second.on_dead_letter(LETTER)
     assert (second.scores.n_events, second.n_dead_letters, second.n_repeats) == (2, 2, 1)
+    assert second.n_commands == 1
     assert second.scores.running_error == 2.0
 
 

@@ -54,6 +54,31 @@ def test_window_forgets_infinity():
     assert window.mean == 1.5
 
 
+@given(st.integers(1, 20), st.lists(numbers, max_size=80), st.integers(0, 80))
+def test_window_continues_to_the_last_bit(size, values, at):
+    """The means of a restored window are those of the saved one, to the last bit."""
+    whole, before, resumed = Window(size), Window(size), Window(size)
+    at = min(at, len(values))
+    whole.extend(values[:at])
+    before.extend(values[:at])
+    resumed.refill(before.values(), at)
+    for value in [*values[at:], 0.1]:
+        assert repr(resumed.mean) == repr(whole.mean)
+        whole.extend([value])
+        resumed.extend([value])
+    assert resumed.values() == whole.values()
+
+
+@pytest.mark.parametrize("saved", [3, 20])
+def test_window_of_another_size(saved):
+    """A window that is restored from a shorter or a longer one has the latest values."""
+    window = Window(10)
+    window.refill([float(i) for i in range(saved)], 97)
+    kept = list(range(saved))[-10:]
+    assert window.values() == kept
+    assert window.mean == np.mean(kept)
+
+
 @given(
     st.lists(st.tuples(st.floats(-1e6, 1e6) | st.none(), st.floats(-1e6, 1e6), st.booleans())),
     st.integers(1, 10),

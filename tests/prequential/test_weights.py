@@ -1,10 +1,18 @@
 """Weights of events, and which learners take them."""
 
 import pytest
-from river import ensemble, linear_model, multiclass, naive_bayes, preprocessing, tree
+from river import (
+    ensemble,
+    linear_model,
+    multiclass,
+    naive_bayes,
+    neighbors,
+    preprocessing,
+    tree,
+)
 from support.list_source import ListSource
 
-from iln_stream import InfiniteLayerClassifier
+from iln_stream import InfiniteLayerClassifier, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.prequential import (
     Classification,
     LateLabels,
@@ -37,7 +45,11 @@ def test_weights():
         (naive_bayes.GaussianNB(), False),
         (preprocessing.StandardScaler() | naive_bayes.GaussianNB(), False),
         (multiclass.OneVsRestClassifier(naive_bayes.GaussianNB()), False),
-        (InfiniteLayerClassifier(seed=1), False),
+        (InfiniteLayerClassifier(seed=1), True),
+        (ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), True),
+        (ScaledTarget(linear_model.LinearRegression()), True),
+        (ScaledTarget(neighbors.KNNRegressor()), False),
+        (ScaledTarget(WinsorisedScaler() | neighbors.KNNRegressor()), False),
     ],
 )
 def test_who_takes_weights(learner, takes):

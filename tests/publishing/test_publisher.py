@@ -11,7 +11,7 @@ from river import forest, linear_model, preprocessing
 
 from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import PublishingError
-from iln_stream.events import DeadLetter
+from iln_stream.events import Command, DeadLetter
 from iln_stream.prequential import Step
 from iln_stream.publishing import Follower, Publisher, VersionFile
 
@@ -90,8 +90,9 @@ def test_header(path):
         publisher.on_dead_letter(DeadLetter.of("events", 1, 20, b"", "broken"))
         publisher.on_repeat(1, 21)
         publisher.on_dead_letter(DeadLetter.of("labels", 2, 30, b"", "broken"))
+        publisher.on_command(Command(1, 22, None, "promote", "linear"))
     header = version_at(path)
-    assert header.positions == {0: 11, 1: 22, -3: 31}
+    assert header.positions == {0: 11, 1: 23, -3: 31}
     assert (header.n_learned, header.task, header.learner) == (77, "regression", "mine")
     assert (header.stream, header.topic_id, header.configuration) == ("events", "t", "c")
 

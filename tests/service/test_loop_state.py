@@ -41,7 +41,7 @@ def test_restored_parts_are_the_same(make, source):
     second, restored, _ = make(recent_ids=5, pending_events=5)
     saved = {name: state() for name, state in first.parts.items()}
     second.restore(saved.get)
-    assert list(saved) == ["counts", "recent_ids", "pending", "decoder"]
+    assert list(saved) == ["counts", "recent_ids", "pending", "decoder", "live"]
     again = {name: state() for name, state in second.parts.items()}
     assert pack(again)[1] == pack(saved)[1]
     assert restored.scores.n_events == 2

@@ -4,10 +4,11 @@ import json
 
 import pytest
 from prometheus_client import CollectorRegistry
+from support.embedded_log import append
 
 from iln_stream.errors import PublishingError
 from iln_stream.publishing import Follower
-from iln_stream.service import Service, Settings
+from iln_stream.service import Service, Settings, promote
 
 
 @pytest.fixture
@@ -66,3 +67,53 @@ def test_unset(run, tmp_path):
     """Without `publish` nothing is published."""
     run(publish=None)
     assert list(tmp_path.glob("**/*.model")) == []
+
+
+def test_the_champion_is_published(tmp_path):
+    """Of a contest the champion is published, as if it ran alone; a promotion changes it."""
+    log = tmp_path / "log.db"
+    append(log, [json.dumps({"x": {"a": n % 7}, "y": n % 7}).encode() for n in range(50)])
+    settings = Settings(
+        source=f"sqlite:{log}",
+        start="earliest",
+        snapshots="state",
+        publish="models",
+        snapshot_pickle=True,
+        learner_options={"profile": "fast"},
+        challengers={"linear": {"learner": "support.contenders:linear"}},
+        mixture=True,
+        metrics_port=None,
+        stop_at_end=True,
+    )
+
+    def published(name):
+        promote(settings, name)
+        service = Service(settings)
+        service.run()
+        follower = Follower("models/log-events-0.model", allow_pickle=True)
+        assert follower.refresh()
+        learner = service.workers[0].learner
+        assert follower.current.learner.predict_one({"a": 2.5}) == learner.predict_one({"a": 2.5})
+        return follower.current
+
+    first = published("infinite-layer")
+    second = published("linear")
+    third = published("mixture")
+    assert [each.name for each in (first, second, third)] == ["infinite-layer", "linear", "mixture"]
+    assert first.version < second.version < third.version
+    assert first.learner.predict_interval({"a": 3})
+    assert second.positions == {0: 52}
+
+
+def test_a_challenger_that_can_not_be_published(tmp_path):
+    """A challenger that would need a pickle is refused before it may become champion."""
+    (tmp_path / "e.jsonl").write_text('{"x": {}, "y": 1}\n')
+    settings = Settings(
+        source="e.jsonl",
+        publish="models",
+        learner="pool",
+        challengers={"linear": {"learner": "support.contenders:linear"}},
+        metrics_port=None,
+    )
+    with pytest.raises(PublishingError, match="snapshot_pickle"):
+        Service(settings)

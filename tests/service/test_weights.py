@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from river import linear_model
 
+from iln_stream import InfiniteLayerClassifier
 from iln_stream.service import Service, Settings, SettingsError
 from iln_stream.service.recovery import configuration
 
@@ -54,8 +55,8 @@ def test_a_weight_that_is_missing_or_wrong() -> None:
     ("more", "said"),
     [
         (
-            {"learner": "infinite-layer-classifier", "weight_field": "n"},
-            "weight_field: InfiniteLayerClassifier takes no weights",
+            {"learner": "river.naive_bayes:GaussianNB", "weight_field": "n"},
+            "weight_field: GaussianNB takes no weights",
         ),
         (
             {"learner": "river.naive_bayes:GaussianNB", "class_weights": {"true": 2}},
@@ -71,6 +72,43 @@ def test_learners_without_weights(more: dict[str, object], said: str) -> None:
     """Weights for a learner that takes none are an error before anything is read."""
     with pytest.raises(SettingsError, match=said):
         run(**more)
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_our_classifier_takes_weights(pending: bool) -> None:
+    """It learns what it learns alone with `w`, also where labels are late."""
+    weighted = {"weight_field": "n", "class_weights": {"true": 9}}
+    late = {"pending_events": 10, "id_field": None} if pending else {}
+    (worker,) = run(learner="infinite-layer-classifier", **weighted, **late).workers
+    alone, plain = (InfiniteLayerClassifier(seed=1) for _ in range(2))
+    for line in LINES:
+        x, y = {"a": line["a"]}, line["fraud"]
+        alone.learn_one(x, y, w=line["n"] * (9.0 if y else 1.0))
+        plain.learn_one(x, y)
+    x = {"a": 0.6}
+    assert worker.learner.predict_proba_one(x) == alone.predict_proba_one(x)
+    assert alone.predict_proba_one(x)[True] > 1.5 * plain.predict_proba_one(x)[True]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        "infinite-layer",
+        "iln_stream:RandomFeatureRidge",
+        "pool",
+        "river.linear_model:LinearRegression",
+    ],
+)
+def test_learners_of_numbers_take_weights(learner: str) -> None:
+    """Of all events a learner of ours learns one less if its weight is too large to count."""
+    LINES[5:5] = [{"a": 1, "fraud": True, "n": 2e6}]
+    try:
+        (worker,) = run(learner=learner, target="a", features="n", weight_field="n").workers
+    finally:
+        del LINES[5:6]
+    river = learner.startswith("river")
+    assert worker.watched.n_dead_letters == (0 if river else 1)
+    assert river or "must be a weight from 0 to 1,000,000" in Path("dead-letters.jsonl").read_text()
 
 
 @pytest.mark.parametrize("weight", [-1, True, "2", float("inf")])

@@ -31,6 +31,7 @@ from iln_stream.prequential import (
 )
 from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
+from iln_stream.service.challengers import champion_of
 from iln_stream.service.details import build_details
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams import LabelPartition, Record, Sequencer
@@ -40,7 +41,10 @@ from iln_stream.streams.sqlite import SqliteLog, create_topic
 COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
-HEALTHY: dict[str, Any] = {"prediction_intervals": "0.9"}
+HEALTHY: dict[str, Any] = {
+    "prediction_intervals": "0.9",
+    "challengers": {"pool": {"learner": "pool", "learner_options": {"size": 16}}},
+}
 SHRINKING: dict[str, Any] = {
     "learner": "shrinking-gradient",
     "learner_options": {"norm_bound": 0.01, "step": 1.0, "draws": 64, "budget": 50},
@@ -140,7 +144,7 @@ def _loop(
     )
     listeners: list[Listener] = [watched, Breather()]
     if chosen is HEALTHY:
-        publisher = Publisher(folder / "healthy.model", learner)
+        publisher = Publisher(folder / "healthy.model", champion_of(learner))
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())

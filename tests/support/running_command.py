@@ -60,6 +60,11 @@ class Command:
         return self._said.read_text()
 
     @property
+    def pid(self) -> int:
+        """Id of the process."""
+        return self._process.pid
+
+    @property
     def runs(self) -> bool:
         """Whether the process is running."""
         return self._process.poll() is None

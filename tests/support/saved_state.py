@@ -36,10 +36,10 @@ def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     """Return the newest snapshot below `folder`; fail if there is none."""
     snapshot = SnapshotFolder(folder / f"{topic}-{partition}").newest()
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"
-    if "pickle" in snapshot.state["learner"]:
-        snapshot.state["learner"]["pickle"] = _without_references(
-            snapshot.state["learner"]["pickle"]
-        )
+    learner = snapshot.state["learner"]
+    for each in (learner, *(one["learner"] or {} for one in learner.get("contenders", ()))):
+        if "pickle" in each:
+            each["pickle"] = _without_references(each["pickle"])
     counts = snapshot.state["counts"]
     return Saved(
         snapshot.header,

@@ -2,8 +2,8 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,7 @@ class LateLabels:
 
     def __init__(self, policy: LatePolicy, task: "Task") -> None:
         self._policy = policy
+        self._seconds = inf if policy.seconds is None else policy.seconds
         self._store = PendingStore()
         self._early = EarlyLabels(policy.early)
         self._arrivals = Arrivals()
@@ -89,8 +90,11 @@ class LateLabels:
 
     def outcomes(
         self, record: Record, example: Example, stepper: "Stepper", letter: Letter
-    ) -> Iterator[Step | DeadLetter]:
-        """Yield the steps and dead letters that a record causes, in order; some cause none.
+    ) -> Iterable[Step | DeadLetter]:
+        """Return the steps and dead letters that a record causes, in order; some cause none.
+
+        Most cause one step, which is made at once, as generators take time. Others are made as they
+        are asked for, so that those before an error are not lost.
 
         Raises
         ------
@@ -98,15 +102,44 @@ class LateLabels:
             When the record is a label without an event, and may not wait for one.
 
         """
-        for which, since in self._arrivals.see(example.time):
+        arrivals = self._arrivals
+        for which, since in arrivals.see(example.time):
             self._settle(which, since)
-        now = self._arrivals.time
+        now = arrivals.time
         if now is not None and now >= self._due:
-            yield from self._expire_old(now, record, stepper, letter)
-        if example.x is None:
-            yield from self._label(record, example, stepper, letter)
-        else:
-            yield from self._event(record, example, example.x, stepper, letter)
+            return self._after_old(now, record, example, stepper, letter)
+        return self._own_outcomes(record, example, stepper, letter)
+
+    def _after_old(
+        self, now: float, record: Record, example: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterator[Step | DeadLetter]:
+        """Yield what old events and labels cause by expiring, and then what the record causes."""
+        yield from self._expire_old(now, record, stepper, letter)
+        yield from self._own_outcomes(record, example, stepper, letter)
+
+    def _own_outcomes(
+        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterable[Step | DeadLetter]:
+        """Return what a record causes, if nothing expires by age."""
+        x, event_id, store = example.x, example.id, self._store
+        if event_id is None:
+            assert x is not None  # a label has an id
+            return (self._learned(stepper.step(record, example, x)),)
+        if x is None or example.y is not None:
+            if (event := store.get(event_id)) is not None:
+                return (self._learn(record, event_id, event, example, stepper),)
+            if x is None:
+                return self._early_label(record, event_id, example, stepper, letter)
+            return self._labelled(record, event_id, example, x, stepper, letter)
+        if (early := self._early.get(event_id)) is not None:
+            label = early.label
+            weight = example.weight if label.weight is None else label.weight
+            whole = example._replace(y=label.y, weight=weight)
+            step = self._learned(stepper.step(record, whole, x))
+            self._early.pop(event_id)
+            return (step,)
+        step = self._predict(record, event_id, example, x, stepper)
+        return chain((step,), self._expire_many(letter)) if self._too_many() else (step,)
 
     def _settle(self, which: Arrival, since: float) -> None:
         """Note when an event or a label came."""
@@ -116,31 +149,19 @@ class LateLabels:
             self._early.settle(*which, since)
         self._note_due(since)
 
-    def _event(
+    def _labelled(
         self,
         record: Record,
+        event_id: str,
         example: Example,
         x: dict[str, float],
         stepper: "Stepper",
         letter: Letter,
     ) -> Iterator[Step | DeadLetter]:
-        event_id = example.id
-        early = None if event_id is None else self._early.get(event_id)
-        if event_id is None or (example.y is not None and event_id not in self._store):
-            if event_id is not None and early is not None:
-                yield from self._second_label(event_id, early, example, letter)
-            yield self._learned(stepper.step(record, example, x))
-        elif example.y is not None:
-            yield self._learn(record, event_id, example, stepper)
-        elif early is not None:
-            label = early.label
-            weight = example.weight if label.weight is None else label.weight
-            whole = example._replace(y=label.y, weight=weight)
-            yield self._learned(stepper.step(record, whole, x))
-            self._early.pop(event_id)
-        else:
-            yield self._predict(record, event_id, example, x, stepper)
-            yield from self._expire_many(letter)
+        """Yield the step of an event that has its label and does not wait."""
+        if (early := self._early.get(event_id)) is not None:
+            yield from self._second_label(event_id, early, example, letter)
+        yield self._learned(stepper.step(record, example, x))
 
     def _predict(
         self,
@@ -166,14 +187,10 @@ class LateLabels:
         self._arrivals.add(serial)
         return step
 
-    def _label(
-        self, record: Record, label: Example, stepper: "Stepper", letter: Letter
-    ) -> Iterator[Step | DeadLetter]:
-        event_id = label.id
-        assert event_id is not None
-        if event_id in self._store:
-            yield self._learn(record, event_id, label, stepper)
-            return
+    def _early_label(
+        self, record: Record, event_id: str, label: Example, stepper: "Stepper", letter: Letter
+    ) -> Iterator[DeadLetter]:
+        """Keep a label whose event does not wait; yield what that causes."""
         if (early := self._early.get(event_id)) is not None:
             yield from self._second_label(event_id, early, label, letter)
         elif not self._policy.early:
@@ -186,10 +203,10 @@ class LateLabels:
         if self._early.too_many:
             yield self._expire_early(letter)
 
-    def _learn(self, record: Record, event_id: str, label: Example, stepper: "Stepper") -> Step:
+    def _learn(
+        self, record: Record, event_id: str, event: Pending, label: Example, stepper: "Stepper"
+    ) -> Step:
         """Learn the label of a waiting event, which waits on if the learner fails."""
-        event = self._store.get(event_id)
-        assert event is not None
         step = stepper.learn_late(record, event_id, event, label)
         self._store.remove(event_id)
         return self._learned(step)
@@ -267,16 +284,21 @@ class LateLabels:
             stacklevel=2,
         )
 
+    def _too_many(self) -> bool:
+        """Return whether the oldest event has to expire because of the others."""
+        n_bytes = self._policy.n_bytes
+        return len(self._store) > self._policy.events or (
+            n_bytes is not None and self._store.n_bytes > n_bytes
+        )
+
     def _expire_many(self, letter: Letter) -> Iterator[DeadLetter]:
         """Let the oldest events expire while too many wait."""
         policy, store = self._policy, self._store
-        while True:
+        while self._too_many():
             if len(store) > policy.events:
                 why, bound = "count", f"{policy.events} events"
-            elif policy.n_bytes is not None and store.n_bytes > policy.n_bytes:
-                why, bound = "bytes", f"{policy.n_bytes} bytes of events"
             else:
-                return
+                why, bound = "bytes", f"{policy.n_bytes} bytes of events"
             oldest = store.oldest()
             assert oldest is not None
             event_id, _ = oldest
@@ -302,8 +324,8 @@ class LateLabels:
         return letter(label.partition, label.offset, label.payload, _without_event(event_id))
 
     def _note_due(self, since: float | None) -> None:
-        if since is not None and since > -inf and self._policy.seconds is not None:
-            self._due = min(self._due, since + self._policy.seconds)
+        if since is not None and -inf < (due := since + self._seconds) < self._due:
+            self._due = due
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""

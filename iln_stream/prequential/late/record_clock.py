@@ -41,9 +41,13 @@ class RecordClock:
             return
         times, ordered = self._times, self._sorted
         if len(times) == _RECORDS:
-            del ordered[bisect_left(ordered, times.popleft())]
+            first = times.popleft()
+            del ordered[0 if first == ordered[0] else bisect_left(ordered, first)]
         times.append(time)
-        insort(ordered, time)
+        if ordered and time < ordered[-1]:
+            insort(ordered, time)
+        else:
+            ordered.append(time)
         self.time = ordered[(len(ordered) - 1) // 2]
 
     def state(self) -> StateDict:

@@ -12,6 +12,7 @@ from iln_stream.prequential.late.packed import (
     PackedEvents,
     pack_event,
     pack_events,
+    size_of,
     unpack_event,
 )
 from iln_stream.prequential.late.pending import Pending
@@ -29,6 +30,14 @@ _SPARSE = 4
 
 _ENTRY = 200
 """Bytes that the index takes for an event beside its id, about."""
+
+
+def _numbered(
+    events: dict[int, tuple[str, PackedEvent]], since: dict[int, float]
+) -> list[Numbered]:
+    """Return open events as they are packed."""
+    when = since.get
+    return [(serial, event_id, event, when(serial)) for serial, (event_id, event) in events.items()]
 
 
 class _Sealed:
@@ -64,7 +73,7 @@ class _Sealed:
 
     def left(self) -> list[Numbered]:
         """Return the events that still wait."""
-        return list(compress(self.events.numbered(), self.waiting))
+        return self.events.numbered(compress(range(len(self.events)), self.waiting))
 
 
 class PendingStore:
@@ -114,7 +123,7 @@ class PendingStore:
         packed = pack_event(event)
         self._serials[event_id] = serial
         self._open[serial] = (event_id, packed)
-        self._n_bytes += packed.n_bytes
+        self._n_bytes += size_of(packed)
         self._next = serial + 1
         if self._next % BLOCK == _UNSETTLED and self._next > BLOCK:
             self._seal(self._next // BLOCK - 1)
@@ -140,7 +149,7 @@ class PendingStore:
         serial = self._serials.pop(event_id)
         if (found := self._open.pop(serial, None)) is not None:
             self._since.pop(serial, None)
-            self._n_bytes -= found[1].n_bytes
+            self._n_bytes -= size_of(found[1])
             return
         number = serial // BLOCK
         block = self._sealed[number]
@@ -167,20 +176,14 @@ class PendingStore:
     def _seal(self, number: int) -> None:
         """Pack the open events of a block."""
         end = (number + 1) * BLOCK
-        events = [each for each in self._latest() if each[0] < end]
-        self._open = {serial: each for serial, each in self._open.items() if serial >= end}
-        self._since = {serial: since for serial, since in self._since.items() if serial >= end}
-        self._n_bytes -= sum(event.n_bytes for _, _, event, _ in events)
+        events, since = self._open, self._since
+        self._open = {serial: each for serial, each in events.items() if serial >= end}
+        self._since = {serial: when for serial, when in since.items() if serial >= end}
+        for serial in self._open:
+            del events[serial]
+        self._n_bytes -= sum([size_of(event) for _, event in events.values()])
         if events:
-            self._keep(number, _Sealed(PackedEvents(pack_events(events))))
-
-    def _latest(self) -> list[Numbered]:
-        """Return the open events."""
-        since = self._since.get
-        return [
-            (serial, event_id, event, since(serial))
-            for serial, (event_id, event) in self._open.items()
-        ]
+            self._keep(number, _Sealed(PackedEvents(pack_events(_numbered(events, since)))))
 
     def _keep(self, number: int, block: _Sealed) -> None:
         self._sealed[number] = block
@@ -215,7 +218,7 @@ class PendingStore:
         """Return the waiting events: those in blocks as `Block`, and which of them wait."""
         return {
             "next": self._next,
-            "latest": np.array(pack_events(self._latest())),
+            "latest": np.array(pack_events(_numbered(self._open, self._since))),
             "numbers": list(self._sealed),
             "blocks": [block.events.packed for block in self._sealed.values()],
             "waiting": [
@@ -237,9 +240,10 @@ class PendingStore:
             for event_id, serial, waits in zip(events.ids(), events.serials, bits, strict=True):
                 if waits:
                     self._serials[event_id] = serial
-        for serial, event_id, event, since in PackedEvents(state["latest"]).numbered():
+        latest = PackedEvents(state["latest"])
+        for serial, event_id, event, since in latest.numbered(range(len(latest))):
             self._serials[event_id] = serial
             self._open[serial] = (event_id, event)
             if since is not None:
                 self._since[serial] = since
-            self._n_bytes += event.n_bytes
+            self._n_bytes += size_of(event)

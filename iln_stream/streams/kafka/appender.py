@@ -93,6 +93,7 @@ class KafkaAppender:
     def _send(self, record: NewRecord) -> Any:
         return self._producer.send(
             self.stream,
+            partition=record.partition,
             key=None if record.key is None else record.key.encode(errors="surrogateescape"),
             value=record.value,
             timestamp_ms=None if record.timestamp is None else round(record.timestamp * 1000),

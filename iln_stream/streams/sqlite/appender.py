@@ -61,8 +61,8 @@ class SqliteAppender:
             found: list[Appended] = []
             now = time.time()
             n = len(partitions)
-            for value, key, name, timestamp, corrects in records:
-                number = 0 if n == 1 else partition_of_key(key, n)
+            for value, key, name, timestamp, corrects, chosen in records:
+                number = self._number(chosen, key, n)
                 ours = rows[number]
                 here = Appended(number, partitions[number].next_offset + len(ours))
                 row_id = None if name is None else stored_text(name)
@@ -82,6 +82,16 @@ class SqliteAppender:
                     self._ends.store(connection, partition, new)
         self._ends.committed()
         return found
+
+    def _number(self, chosen: int | None, key: str | None, n: int) -> int:
+        """Return the number of a record's partition, one of n."""
+        if chosen is None:
+            return 0 if n == 1 else partition_of_key(key, n)
+        if chosen < n:
+            return chosen
+        raise SinkError(
+            f"{self.stream} has no partition {chosen}; it has {n} partitions, numbered from 0"
+        )
 
     def close(self) -> None:
         """Close the file."""

@@ -46,6 +46,12 @@ def test_each_record_is_where_it_says(broker: KafkaBroker, appender: KafkaAppend
         assert (key, value) == (record.key.encode(), record.value)
 
 
+def test_a_record_may_name_its_partition(appender: KafkaAppender) -> None:
+    """A record goes to the partition that it names, whatever its key."""
+    places = appender.append([NewRecord(b"1", key="a", partition=n) for n in range(4)])
+    assert [place.partition for place in places] == [0, 1, 2, 3]
+
+
 def test_order_and_partition_of_a_key(broker: KafkaBroker, appender: KafkaAppender) -> None:
     """Records of a key go to one partition in their order, over several calls; the partition is
     the one that other producers choose."""

@@ -42,6 +42,16 @@ def test_a_key_chooses_the_partition(path: Path) -> None:
         assert at == list(range(len(at)))
 
 
+def test_a_record_may_name_its_partition(path: Path) -> None:
+    """A record goes to the partition that it names; one that the topic lacks is an error."""
+    create_topic(path, "events", n_partitions=3)
+    found = append(path, [NewRecord(b"a", key="k", partition=2), NewRecord(b"b", partition=0)])
+    assert found == [Appended(2, 0), Appended(0, 0)]
+    with pytest.raises(SinkError, match="no partition 3; it has 3"):
+        append(path, [NewRecord(b"c"), NewRecord(b"d", partition=3)])
+    assert values(path) == [b"b"]
+
+
 @pytest.mark.parametrize("n_partitions", [1, 4])
 def test_an_id_is_appended_once(path: Path, n_partitions: int) -> None:
     """A repeated id is not appended again, in one call or in another, whatever its key is now."""

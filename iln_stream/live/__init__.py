@@ -1,0 +1,13 @@
+"""What a learner is doing now, as JSON for a page: `GET /live`.
+
+- `curves.py`: metrics over the events, at a bounded number of points;
+- `rows.py`: steps, dead letters and other entries as bounded JSON values;
+- `model.py`: a listener that remembers the latest of one learner, and describes it;
+- `route.py`: the WSGI application.
+"""
+
+from iln_stream.live.curves import Curves
+from iln_stream.live.model import About, LiveModel
+from iln_stream.live.route import live_route
+
+__all__ = ["About", "Curves", "LiveModel", "live_route"]

@@ -1,0 +1,65 @@
+// Errors over all events: of the learner or of each contender, and of the baselines.
+
+import { Card } from "./card.js";
+import { Chart } from "./chart.js";
+import { count, percent, words } from "./format.js";
+import { curve, eventsOf, names } from "./store.js";
+import { BASELINES, championOf, colour, learnerName, measures } from "./task.js";
+
+export class Errors {
+  // kind: windowed or running; nth: the first or second measure of the task.
+  constructor(kind, nth) {
+    this.kind = kind;
+    this.nth = nth;
+    const options = { title: `${kind} ${nth}`, xName: "event", formatX: count, height: 200 };
+    this.errors = new Chart({ ...options, log: true });
+    this.shares = new Chart({ ...options, formatY: percent, formatTick: percent });
+    this.card = new Card(`${kind}-${nth}`, "", "", 6, this.errors.node, this.shares.node);
+    this.node = this.card.node;
+  }
+
+  update(model) {
+    const measure = measures(model)[this.nth];
+    if (!this.card.show(measure !== undefined)) return;
+    const windowed = this.kind === "windowed";
+    this.card.name(
+      `${windowed ? "Windowed" : "Running"} ${measure.title}`,
+      `${measure.axis} ${windowed ? "of the latest labelled events" : "since the first event"}${measure.isError ? ", on a log scale" : ""}.`,
+    );
+    this.errors.node.toggleAttribute("hidden", !measure.isError);
+    this.shares.node.toggleAttribute("hidden", measure.isError);
+    const series = [
+      ...own(model, measure, this.kind),
+      ...baselines(model, windowed ? measure.baseline : measure.runningBaseline),
+    ];
+    (measure.isError ? this.errors : this.shares).update({ x: eventsOf(model), series });
+  }
+}
+
+function baselines(model, metric) {
+  return names(model, metric).map((name, i) => ({
+    name: words(name), look: BASELINES[i % 2], y: curve(model, metric, name),
+  }));
+}
+
+function own(model, measure, kind) {
+  const metric = `iln_contender_${kind}_${measure.contender}`;
+  const contenders = measure.contender === null ? [] : names(model, metric);
+  if (contenders.length === 0) {
+    const y = curve(model, measure[kind]);
+    return y === null ? [] : [{ name: learnerName(model), look: "s0 strong", y }];
+  }
+  const champion = championOf(model);
+  // The first contender is the learner that was there before there were challengers.
+  const [first] = model.contenders;
+  const before = curve(model, measure[kind]) ?? [];
+  return contenders.map((name) => {
+    const errors = curve(model, metric, name);
+    let y = measure.isError ? errors : errors.map((v) => (v === null ? null : 1 - v));
+    if (name === first?.name) {
+      const began = y.findIndex((v) => v !== null);
+      y = y.map((v, i) => (i < began ? before[i] ?? null : v));
+    }
+    return { name, look: `${colour(model, name)}${name === champion ? " strong" : ""}`, y };
+  });
+}

@@ -1,0 +1,80 @@
+// The key figures on top: each is one metric of the learner.
+
+import { element, repeat, setAttributes, setText } from "./dom.js";
+import { count, number, percent, rate, share, words } from "./format.js";
+import { value } from "./store.js";
+import { measures } from "./task.js";
+
+export class Figures {
+  constructor() {
+    this.node = document.getElementById("figures");
+  }
+
+  update(model) {
+    const figures = [...measures(model).flatMap((m) => scores(model, m)), ...counts(model)];
+    repeat(this.node, figures, figure, (node, f, i) => {
+      const [name, body] = node.children;
+      const [data, note] = body.children;
+      setText(name, f.name);
+      setText(data, f.format(f.value ?? NaN));
+      setAttributes(data, { value: f.value ?? "", "data-metric": f.metric });
+      setText(note, f.note ?? "");
+      setAttributes(note, { class: `note ${f.look ?? ""}`.trim() });
+      setAttributes(node, { class: i === 0 ? "figure first" : "figure" });
+    });
+  }
+}
+
+function figure() {
+  return element("div", { class: "figure" }, element("dt"),
+    element("dd", {}, element("data", { class: "value" }), element("span", { class: "note" })));
+}
+
+function scores(model, measure) {
+  const made = (kind, metric, baseline) => ({
+    name: `${kind} ${measure.title}`, metric, value: value(model, metric),
+    format: measure.isError ? number : percent, ...against(model, measure, metric, baseline),
+  });
+  const windowed = made("Windowed", measure.windowed, measure.baseline);
+  const running = made("Running", measure.running, measure.runningBaseline);
+  return measure.isError ? [windowed, running] : [windowed];
+}
+
+// How much better than the best baseline.
+function against(model, measure, metric, baseline) {
+  const ours = value(model, metric);
+  const all = Object.entries(model.metrics[baseline] ?? {}).filter(([, v]) => v !== null);
+  if (all.length === 0 || ours === undefined) return {};
+  const [name, best] = all.reduce((a, b) => ((measure.isError ? b[1] < a[1] : b[1] > a[1]) ? b : a));
+  if (!measure.isError) {
+    const points = (ours - best) * 100;
+    return { note: `${Math.abs(points).toFixed(1)} points ${points < 0 ? "below" : "above"} ${words(name)}`, look: points < 0 ? "bad" : "" };
+  }
+  if (!(best > 0)) return {};
+  const saved = 1 - ours / best;
+  return { note: `${share(Math.abs(saved))} ${saved < 0 ? "above" : "below"} ${words(name)}`, look: saved < 0 ? "bad" : "" };
+}
+
+function counts(model) {
+  const lag = value(model, "iln_consumer_lag");
+  const drift = value(model, "iln_drift");
+  const found = [
+    { name: "Events", metric: "iln_events_total", format: count, note: perSecond(model) },
+    { name: "Lag", metric: "iln_consumer_lag", format: count, note: lag === undefined ? "not a log" : "records behind the log" },
+    { name: "Dead letters", metric: "iln_dead_letters_total", format: count, note: "not learned" },
+  ];
+  if (drift !== undefined) {
+    found.splice(1, 0, { name: "Drift", metric: "iln_drift", format: number, ...meaning(drift) });
+  }
+  return found.map((f) => ({ value: value(model, f.metric), ...f }));
+}
+
+function meaning(drift) {
+  if (drift > 1.5) return { note: "the stream has changed", look: "bad" };
+  return { note: drift < 0.7 ? "errors are falling" : "1 is steady" };
+}
+
+function perSecond(model) {
+  const now = model.flow.at(-1)?.rate;
+  return now === null || now === undefined ? "" : `${rate(now)} a second`;
+}

@@ -1,0 +1,57 @@
+// Rate and lag by the clock, and the delay of labels.
+
+import { Card } from "./card.js";
+import { Chart } from "./chart.js";
+import { clock, count, duration, number, rate } from "./format.js";
+import { value } from "./store.js";
+
+const TIME = { xName: "at", formatX: clock, low: 0 };
+const ROUND = [1e-3, 1e-2, 0.1, 1, 10, 60, 600, 3600, 21600, 86400, 604800];
+
+export class Rate {
+  constructor() {
+    this.chart = new Chart({ title: "Rate", formatY: rate, least: 1, ...TIME });
+    this.card = new Card("rate", "Rate", "Events a second, in the last ten minutes.", 3, this.chart.node);
+    this.node = this.card.node;
+  }
+
+  update({ flow }) {
+    this.card.show(true);
+    this.chart.update({ x: flow.map((p) => p.time), series: [{ name: "events a second", look: "s0", y: flow.map((p) => p.rate) }] });
+  }
+}
+
+export class Lag {
+  constructor() {
+    this.chart = new Chart({ title: "Lag", formatY: count, least: 4, ...TIME });
+    this.card = new Card("lag", "Lag", "Records between the learner and the log's end.", 3, this.chart.node);
+    this.node = this.card.node;
+  }
+
+  update({ flow }) {
+    if (!this.card.show(flow.some((p) => p.lag !== null))) return;
+    this.chart.update({ x: flow.map((p) => p.time), series: [{ name: "records", look: "s0", y: flow.map((p) => p.lag) }] });
+  }
+}
+
+export class Delay {
+  constructor() {
+    this.chart = new Chart({ title: "Delay of labels", xName: "step", formatX: count, formatY: duration, formatTick: duration, tickValues: ROUND, log: true });
+    this.card = new Card("delay", "Delay of labels", "", 3, this.chart.node);
+    this.node = this.card.node;
+  }
+
+  update(model) {
+    const late = model.steps.filter((s) => s.late && s.delay !== null);
+    const waiting = value(model, "iln_pending_events");
+    if (!this.card.show(late.length > 0 || waiting !== undefined)) return;
+    const sorted = late.map((s) => s.delay).sort((a, b) => a - b);
+    const median = sorted[Math.floor(sorted.length / 2)];
+    this.card.name("Delay of labels", [
+      "From an event to its label.",
+      late.length ? ` Median of the latest ${late.length}: ${duration(median)}.` : "",
+      waiting === undefined ? "" : ` ${number(waiting) === "0" ? "No event waits" : `${count(waiting)} events wait`} for a label.`,
+    ].join(""));
+    this.chart.update({ x: late.map((s) => s.serial), series: [{ name: "delay", look: "s0", kind: "dots", y: late.map((s) => Math.max(s.delay, 0)) }] });
+  }
+}

@@ -1,0 +1,94 @@
+// The latest events, dead letters and checkpoints.
+
+import { Card } from "./card.js";
+import { element } from "./dom.js";
+import { bytes, count, duration, label, moment, number, percent } from "./format.js";
+import { verdict } from "./predictions.js";
+import { Table } from "./table.js";
+import { isClassification } from "./task.js";
+
+const LATEST = 10;
+
+class List {
+  constructor(id, title, note, span, columns, empty) {
+    this.table = new Table(title, columns);
+    this.empty = element("p", { class: "empty" }, empty);
+    this.card = new Card(id, title, note, span, this.table.node, this.empty);
+    this.node = this.card.node;
+  }
+
+  fill(rows) {
+    this.card.show(true);
+    this.table.node.toggleAttribute("hidden", rows.length === 0);
+    this.empty.toggleAttribute("hidden", rows.length > 0);
+    this.table.update(rows);
+  }
+}
+
+export class Events extends List {
+  constructor() {
+    super("events", "Latest events", "The newest first.", 8, [
+      { name: "Time", look: "nowrap" },
+      { name: "Position", look: "only-wide nowrap" },
+      { name: "Id", look: "only-wide" },
+      { name: "Label", look: "number" },
+      { name: "Prediction", look: "number" },
+      { name: "Error", look: "number" },
+      { name: "Note", look: "" },
+    ], "No event yet.");
+  }
+
+  update(model) {
+    const classes = isClassification(model);
+    this.fill(model.steps.slice(-LATEST).reverse().map((s) => [
+      moment(s.time ?? NaN), place(s.partition, s.offset), s.id ?? "–", label(s.y),
+      classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
+      classes ? rightOrWrong(s) : label(s.y === null ? null : Math.abs(s.y - s.y_pred)),
+      [...s.flags, s.late ? `late${s.delay === null ? "" : `, ${duration(s.delay)}`}` : "", s.y === null ? "no label yet" : ""].filter(Boolean).join(", "),
+    ]));
+  }
+}
+
+export class Letters extends List {
+  constructor() {
+    super("letters", "Dead letters", "Records that could not be learned, with the reason.", 12, [
+      { name: "Position", look: "nowrap" },
+      { name: "Reason", look: "reason" },
+      { name: "Record", look: "payload only-wide" },
+    ], "None: every record could be learned.");
+  }
+
+  update(model) {
+    this.fill(model.dead_letters.slice(-LATEST).reverse().map((d) => [place(d.partition, d.offset), d.reason, d.payload ?? ""]));
+  }
+}
+
+export class Checkpoints extends List {
+  constructor() {
+    super("checkpoints", "Checkpoints", "From which a run goes on after a crash.", 4, [
+      { name: "Time", look: "nowrap" },
+      { name: "Position", look: "number" },
+      { name: "Size", look: "number" },
+      { name: "Took", look: "number" },
+    ], "None: without --snapshots, a run starts over.");
+  }
+
+  update(model) {
+    this.fill(model.checkpoints.slice(-LATEST).reverse().map((c) => [moment(c.time ?? NaN), positions(c.positions), bytes(c.bytes), duration(c.seconds)]));
+  }
+}
+
+function place(partition, offset) {
+  return partition ? `${partition}:${count(offset)}` : count(offset);
+}
+
+function positions(found) {
+  const all = Object.entries(found ?? {});
+  if (all.length === 1) return count(all[0][1]);
+  return all.map(([partition, offset]) => `${partition}:${count(offset)}`).join(" ");
+}
+
+function rightOrWrong(step) {
+  const text = { open: "–", right: "right", wrong: "wrong" }[verdict(step)];
+  return { text, look: text === "wrong" ? "is-wrong" : "" };
+}

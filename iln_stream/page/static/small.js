@@ -1,0 +1,31 @@
+// Small charts, each of one metric over all events.
+
+import { Card } from "./card.js";
+import { Chart } from "./chart.js";
+import { count, number, percent } from "./format.js";
+import { curve, eventsOf } from "./store.js";
+
+class OneMetric {
+  constructor(id, metric, title, note, span, options = {}) {
+    this.metric = metric;
+    this.series = options.series ?? title.toLowerCase();
+    this.chart = new Chart({ title, xName: "event", formatX: count, ...options });
+    this.card = new Card(id, title, note, span, this.chart.node);
+    this.node = this.card.node;
+  }
+
+  update(model) {
+    const y = curve(model, this.metric);
+    if (!this.card.show(y !== null && y.some((v) => v !== null))) return;
+    this.chart.update({ x: eventsOf(model), series: [{ name: this.series, look: "s0", y }] });
+  }
+}
+
+export const drift = () => new OneMetric("drift", "iln_drift", "Drift",
+  "Latest errors over earlier ones: 1 is steady, a peak is a change.", 3, { reference: 1, low: 0, height: 190 });
+
+export const shrinks = () => new OneMetric("shrinks", "iln_shrink_frequency", "Shrink frequency",
+  "Share of events at which Algorithm 1 shrank; 0 is healthy.", 3, { formatY: percent, formatTick: percent, low: 0, least: 0.01 });
+
+export const alpha = () => new OneMetric("alpha", "iln_alpha_l1", "L1 norm of α",
+  "‖α‖₁, the sum of Algorithm 1's |α|; levels off when it has learned.", 3, { series: "norm", formatY: number });

@@ -1,0 +1,45 @@
+// Which model is shown, and how to choose another.
+
+import { element, repeat, setAttributes, setText } from "./dom.js";
+
+export class Title {
+  constructor(onChoice) {
+    this.name = document.getElementById("model-name");
+    this.facts = document.getElementById("model-facts");
+    this.chooser = document.getElementById("chooser");
+    this.select = document.getElementById("model");
+    this.chosen = decodeURIComponent(location.hash.slice(1));
+    this.select.addEventListener("change", () => {
+      this.chosen = this.select.value;
+      history.replaceState(null, "", `#${encodeURIComponent(this.chosen)}`);
+      onChoice();
+    });
+  }
+
+  // The model to show; undefined: none yet.
+  model(store) {
+    const keys = store.run?.models ?? [];
+    const known = keys.filter((key) => store.models.has(key));
+    return store.models.get(known.includes(this.chosen) ? this.chosen : known[0]);
+  }
+
+  update(store, model) {
+    const keys = store.run.models;
+    this.chooser.toggleAttribute("hidden", keys.length < 2);
+    repeat(this.select, keys, () => element("option"), (option, key) => {
+      setAttributes(option, { value: key });
+      setText(option, named(store.models.get(key), keys.length));
+    });
+    if (this.select.value !== model.key) this.select.value = model.key;
+    const { head } = model;
+    setText(this.name, head.model);
+    document.title = `${head.model} · iln_stream`;
+    const facts = [head.task, `learner ${head.learner}`, `from ${head.source}`, `partition ${head.partition}`,
+      head.version ? `version ${head.version.slice(0, 8)}` : "", `iln_stream ${store.run.release}`];
+    setText(this.facts, facts.filter(Boolean).join(" · "));
+  }
+}
+
+function named(model) {
+  return model ? `${model.head.model}, partition ${model.head.partition}` : "";
+}

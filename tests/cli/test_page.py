@@ -1,0 +1,121 @@
+"""`iln-stream page`, and the page of a run: what they need, and how they end."""
+
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from support.command_line import environment, iln
+from support.embedded_log import append
+from support.kafka_broker import free_port
+from support.page_runs import FAST, Run, events
+from support.running_api import eventually
+from support.running_command import Command
+
+WITHOUT_EXTRA = """
+import sys
+from importlib.machinery import PathFinder
+missing = ("fastapi", "uvicorn", "httptools", "uvloop", "httpx", "starlette")
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: None if name in missing else find(name, *more)
+from iln_stream.cli import main
+main()
+"""
+
+
+def answers(url):
+    """Return whether a server listens at an address."""
+    try:
+        return httpx.get(url, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("page",), ("run", "--source", "sqlite:log.db", "--page-port", "0", "--metrics-port", "0")],
+)
+def test_without_the_extra(tmp_path, arguments):
+    """Without its extra, both say which one to install."""
+    append(tmp_path / "log.db", events(0, 1))
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRA, *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'iln-stream[api]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("page", "--learner", "127.0.0.1:9108"), "learner"),
+        (("page", "--poll-seconds", "0"), "poll_seconds"),
+        (("run", "--page-port", "0", "--no-live"), "page_port: the page reads /live"),
+    ],
+)
+def test_errors_name_the_setting(tmp_path, arguments, said):
+    """A wrong setting ends the command with its name."""
+    append(tmp_path / "log.db", events(0, 1))
+    source = ("--source", "sqlite:log.db") if arguments[0] == "run" else ()
+    done = iln(*arguments, *source, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_port_that_is_taken(tmp_path):
+    """A run whose page can't listen ends at once, and names the setting."""
+    append(tmp_path / "log.db", events(0, 1))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        arguments = ("--source", "sqlite:log.db", "--metrics-port", "0", "--page-port", port)
+        done = iln("run", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"page_port = {port}: Address already in use" in done.stderr
+
+
+@pytest.mark.parametrize("end", [Command.kill, Command.terminate])
+def test_the_page_of_a_run_ends_with_it(tmp_path, end):
+    """However the run ends, its page does, too, so that a restart finds the port free."""
+    append(tmp_path / "log.db", events(0, 50))
+    port = free_port()
+    for _ in range(2):
+        run = Run(tmp_path, *FAST, "--page-port", str(port))
+        with run.command:
+            assert run.url == f"http://127.0.0.1:{port}"
+            eventually(lambda: answers(f"http://127.0.0.1:{port}/"))
+            end(run.command)
+        eventually(lambda: not answers(f"http://127.0.0.1:{port}/"))
+
+
+def test_learning_goes_on_without_the_page(tmp_path):
+    """If the page's process dies, the run says so and learns on."""
+    append(tmp_path / "log.db", events(0, 50))
+    run = Run(tmp_path, *FAST)
+    with run.command:
+        run.learned(50)
+        children = Path(f"/proc/{run.command.pid}/task/{run.command.pid}/children")
+        eventually(lambda: answers(run.url))
+        (child,) = children.read_text().split()
+        subprocess.run(["kill", "-KILL", child], check=True)
+        run.command.wait_until_it_says("learning goes on without it")
+        append(tmp_path / "log.db", events(50, 80))
+        run.learned(80)
+
+
+def test_a_signal_ends_the_page(tmp_path):
+    """SIGTERM ends it at once, although a browser listens."""
+    with Command(tmp_path, "page", "--learner", "http://127.0.0.1:1", "--port", "0") as served:
+        served.wait_until_it_says("page at")
+        url = re.search(r"page at (http://[\d.:]+)", served.said)[1]
+        with httpx.stream("GET", f"{url}/events", trust_env=False) as stream:
+            assert stream.status_code == 200
+            assert served.terminate() == 0

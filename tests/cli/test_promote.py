@@ -1,0 +1,24 @@
+"""`iln-stream promote`: its report, and its refusals."""
+
+import json
+
+from support.embedded_log import append, values
+
+
+def test_the_command_is_in_the_log(command, tmp_path):
+    """The command is appended durably, and the report says where."""
+    append(tmp_path / "log.db", [json.dumps({"x": {}, "y": 1.0}).encode()])
+    done = command("promote", "linear", f"--source=sqlite:{tmp_path / 'log.db'}")
+    assert done.code == 0, done.err
+    assert "promotion of linear appended: partition 0, offset 1" in done.err
+    assert values(tmp_path / "log.db")[1] == b'{"iln_stream": {"promote": "linear"}}'
+
+
+def test_refusals(command, tmp_path):
+    """A file can't be promoted in, and a log that does not exist is not created."""
+    done = command("promote", "linear", "--source=events.jsonl")
+    assert done.code == 2
+    assert "iln-stream log import" in done.err
+    done = command("promote", "linear", f"--source=sqlite:{tmp_path / 'log.db'}")
+    assert done.code == 2
+    assert not (tmp_path / "log.db").exists()

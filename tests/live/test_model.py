@@ -1,0 +1,147 @@
+"""`LiveModel`: remembers the latest of one learner, bounded, and the same after a restart."""
+
+import json
+import threading
+from typing import NamedTuple
+
+import pytest
+from river import linear_model
+from support.list_source import ListSource
+
+from iln_stream.events import DeadLetter
+from iln_stream.listeners import ModelMetrics
+from iln_stream.live import About, LiveModel
+from iln_stream.live.model import MOST_COMMANDS, MOST_LETTERS, MOST_STEPS
+from iln_stream.prequential import Regression, Step
+from iln_stream.state import pack
+
+
+class Command(NamedTuple):
+    """What the loop reports of a command, in part."""
+
+    partition: int
+    offset: int
+    contender: str
+
+
+def made():
+    learner = linear_model.LinearRegression()
+    watched = ModelMetrics(learner, ListSource([]), "m", Regression(), 10)
+    live = LiveModel(watched)
+    live.about = About("regression", "file.jsonl", "linear", "v1")
+    return watched, live
+
+
+def run(watched, live, begin, end):
+    """Report the steps of these numbers to both, with some letters and commands between."""
+    for n in range(begin, end):
+        step = Step(0, n, str(n), None, {}, 1.0, 1.0 / (n + 1), 0.5, ended=1e9 * n)
+        for listener in (watched, live):
+            listener.on_step(step)
+        if n % 5 == 0:
+            live.on_dead_letter(DeadLetter.of("s", 0, n, b"?", "malformed"))
+        if n % 9 == 0:
+            live.on_command(Command(0, n, "linear"))
+
+
+def test_serial_numbers():
+    """The steps after a serial number are those that a client has not seen."""
+    watched, live = made()
+    run(watched, live, 0, 10)
+    data = live.data(after=7)
+    assert [step["serial"] for step in data["steps"]] == [8, 9, 10]
+    assert (data["n"], data["model"], data["version"]) == (10, "m", "v1")
+    assert [(c["serial"], c["contender"]) for c in data["commands"]] == [
+        (1, "linear"),
+        (10, "linear"),
+    ]
+
+
+def test_metrics_are_those_of_a_scrape():
+    """The metrics are current, also between two batches of counts."""
+    watched, live = made()
+    run(watched, live, 0, 123)
+    metrics = live.data(0)["metrics"]
+    assert metrics["iln_events_total"] == 123.0
+    assert metrics["iln_running_mae"] == watched.scores.running_error
+    assert metrics["iln_baseline_mae"]["last_value"] == 0.0
+
+
+def test_bounded():
+    """After many events it holds a bounded number of each, and the JSON stays small."""
+    watched, live = made()
+    run(watched, live, 0, 3000)
+    data = live.data(0)
+    counts = [len(data[name]) for name in ("steps", "dead_letters", "commands")]
+    assert counts == [MOST_STEPS, MOST_LETTERS, MOST_COMMANDS]
+    assert len(json.dumps(data)) < 300_000
+
+
+@pytest.mark.parametrize("at", [0, 3, 1001])
+def test_continues_from_a_state(at):
+    """A run that is killed and resumed shows and saves the same as one that was not."""
+    whole = made()
+    run(*whole, 0, 1500)
+    before = made()
+    run(*before, 0, at)
+    resumed = made()
+    for new, old in zip(resumed, before, strict=True):
+        new.restore(old.state())
+    run(*resumed, at, 1500)
+    ours, theirs = resumed[1].data(0), whole[1].data(0)
+    for changing in ("metrics", "histograms"):
+        del ours[changing], theirs[changing]
+    assert ours == theirs
+    assert pack(resumed[1].state())[1] == pack(whole[1].state())[1]
+
+
+def test_state_of_the_loop():
+    """It is learning after a step, idle after a poll that returned nothing, ended at the end."""
+    watched, live = made()
+    assert live.doing == "learning"
+    run(watched, live, 0, 1)
+    live.on_idle()
+    assert live.doing == "idle"
+    run(watched, live, 1, 2)
+    assert live.doing == "learning"
+    live.end()
+    assert live.data(0)["state"] == "ended"
+
+
+def test_standings():
+    """The contenders of a contest are shown as JSON values, with the champion's version."""
+
+    class Standing(NamedTuple):
+        name: str
+        status: str
+        lower: float
+
+    _, live = made()
+    live.standings = lambda: (Standing("linear", "champion", float("-inf")),)
+    assert live.data(0)["contenders"] == [{"name": "linear", "status": "champion", "lower": None}]
+    assert live.data(0)["version"] == "v1"
+    live.versions = {"linear": "v2"}
+    assert live.data(0)["version"] == "v2"
+
+
+def test_numbers_while_steps_come():
+    """While another thread adds steps, each step that is read has its own number."""
+    _, live = made()
+    ended = threading.Event()
+
+    def add():
+        n = 0
+        while not ended.is_set():
+            live.on_step(Step(0, n, None, None, {}, 1.0, 1.0, 0.0))
+            n += 1
+
+    adding = threading.Thread(target=add)
+    adding.start()
+    try:
+        for _ in range(200):
+            steps = live.data(0)["steps"]
+            assert all(step["serial"] == step["offset"] + 1 for step in steps)
+    finally:
+        ended.set()
+        adding.join()
+    assert live.n > 200

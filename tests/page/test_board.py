@@ -1,0 +1,115 @@
+"""Revisions of the page's state."""
+
+import asyncio
+import copy
+import json
+
+import pytest
+from support.live_answer import live
+
+from iln_stream.page.board import Board
+
+
+@pytest.fixture
+def board():
+    """A board that has two answers."""
+    made = Board("http://learner", 10.0)
+    made.update(live(20), 11.0)
+    made.update(live(30), 12.0)
+    return made
+
+
+def test_a_new_browser_gets_everything(board):
+    """The first message has all parts, and says that nothing before counts."""
+    message = json.loads(board.message(0))
+    (model,) = message["models"].values()
+    assert message["whole"]
+    assert message["run"]["models"] == ["model/0"] == list(message["models"])
+    assert message["page"]["state"] == "reached"
+    assert len(model["steps"]) == 30
+    assert model["curves"]["events"] == [8, 16, 24]
+    assert model["head"]["learner"] == "learner"
+
+
+def test_another_gets_what_is_new(board):
+    """Later messages have only what has changed, however many revisions were missed."""
+    before = board.revision
+    board.update(live(40), 13.0)
+    board.update(live(50), 14.0)
+    message = json.loads(board.message(before))
+    (model,) = message["models"].values()
+    assert not message["whole"]
+    assert message.keys() == {"whole", "models"}
+    assert model.keys() == {"metrics", "steps", "curves", "flow"}
+    assert [step["serial"] for step in model["steps"]] == list(range(31, 51))
+    assert model["curves"] == {
+        "kept": 3,
+        "events": [32, 40, 48],
+        "series": [["iln_drift", [1.0, 1.0, 1.0]]],
+    }
+
+
+def test_a_restarted_learner_begins_anew(board):
+    """A new process of the learner replaces all that was known, for every browser."""
+    before = board.revision
+    board.update(live(8, started_at=6.0), 15.0)
+    message = json.loads(board.message(before))
+    (model,) = message["models"].values()
+    assert message["whole"]
+    assert len(model["steps"]) == 8
+
+
+def test_a_lost_learner_keeps_its_data(board):
+    """Only the connection's state changes, once, with the time since when."""
+    before = board.revision
+    board.lost("gone", "refused", 20.0)
+    board.lost("gone", "refused", 21.0)
+    assert json.loads(board.message(before)) == {
+        "whole": False,
+        "page": {
+            "learner": "http://learner",
+            "state": "gone",
+            "problem": "refused",
+            "since": 20.0,
+        },
+        "models": {},
+    }
+    assert len(json.loads(board.message(0))["models"]) == 1
+    board.update(live(31), 25.0)
+    assert json.loads(board.message(before))["page"]["since"] == 25.0
+
+
+def test_it_asks_for_what_it_lacks(board):
+    """The learner is asked for steps after the last one, of each model."""
+    two = live(3, started_at=7.0)
+    two["models"].append(copy.deepcopy(two["models"][0]) | {"partition": "1"})
+    two["models"][1]["steps"].pop()
+    assert Board("http://learner", 0.0).after == "0"
+    assert board.after == "30"
+    board.update(two, 16.0)
+    assert board.after == "3,2"
+
+
+def test_answers_of_another_program_are_refused(board):
+    """An answer without the parts is an error, and nothing has changed."""
+    before = board.revision
+    for wrong in ({}, {"started_at": 5.0, "models": [{}]}, []):
+        with pytest.raises((KeyError, TypeError)):
+            board.update(wrong, 17.0)
+    assert board.revision == before
+
+
+def test_waiting_for_news():
+    """A browser waits for a newer revision, not for one that it has missed."""
+
+    async def waits():
+        board = Board("http://learner", 0.0)
+        board.update(live(1), 1.0)
+        assert await board.newer_than(0, 0.0)
+        assert not await board.newer_than(board.revision, 0.01)
+        waiting = asyncio.create_task(board.newer_than(board.revision, 30.0))
+        await asyncio.sleep(0)
+        board.update(live(2), 2.0)
+        assert await waiting
+
+    asyncio.run(waits())

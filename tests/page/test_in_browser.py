@@ -1,0 +1,376 @@
+"""The page in a real browser, through real runs."""
+
+import json
+import shutil
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from prometheus_client.parser import text_string_to_metric_families
+from support import contenders
+from support.command_line import iln
+from support.embedded_log import append
+from support.kafka_broker import free_port
+from support.page_runs import FAST, events
+from support.running_api import eventually
+
+from iln_stream.streams.sqlite import create_topic
+
+DEADLINE = 60_000  # ms
+
+
+def samples(run):
+    """Return the values of /metrics by name, or by name and the labels beside the model's."""
+    text = httpx.get(f"{run.metrics_url}/metrics", trust_env=False).text
+    return {
+        (sample.name, *(v for k, v in sample.labels.items() if k not in ("model", "partition"))): (
+            sample.value
+        )
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def figures(page):
+    """Return the figures that the page shows, by metric."""
+    found = page.locator("#figures data").evaluate_all(
+        "nodes => nodes.map(node => [node.dataset.metric, Number(node.value)])"
+    )
+    return dict(found)
+
+
+def says(page, words):
+    """Wait until the status has some words."""
+    page.locator("#status").filter(has_text=words).wait_for(timeout=DEADLINE)
+
+
+def shows(page, metric, value):
+    """Wait until the page shows a metric's value."""
+    page.wait_for_function(
+        "([metric, value]) => Number(document.querySelector(`#figures [data-metric=${metric}]`)"
+        "?.value ?? NaN) === value",
+        arg=[metric, value],
+        timeout=DEADLINE,
+    )
+
+
+def formatted(page, how, value):
+    """Return how the page writes a value."""
+    return page.evaluate(f"async v => (await import('/format.js')).{how}(v)", value)
+
+
+def newest(page, card):
+    """Return the newest row of a chart's table, by column."""
+    summary = page.locator(f"#{card} summary:visible")
+    if page.locator(f"#{card} details[open]").count() == 0:
+        summary.click()
+    page.locator(f"#{card} details[open] tbody td").first.wait_for()  # drawn by a later event
+    heads = page.locator(f"#{card} details[open] thead th").all_inner_texts()
+    cells = page.locator(f"#{card} details[open] tbody tr").first.locator("td").all_inner_texts()
+    return dict(zip(heads, cells, strict=True))
+
+
+def test_a_regression_shows_what_the_metrics_say(regression, show):
+    """After the last event, figures, tables and charts have the values of /metrics."""
+    page = show(regression.url)
+    shows(page, "iln_events_total", 900)
+    said = samples(regression)
+    shown = figures(page)
+    assert shown.keys() == {
+        *("iln_windowed_mae", "iln_running_mae", "iln_events_total", "iln_drift"),
+        *("iln_consumer_lag", "iln_dead_letters_total"),
+    }
+    assert shown == {name: said[name,] for name in shown}
+
+    number = lambda *key: formatted(page, "number", said[key])  # noqa: E731
+    rows = page.locator("#standings tbody tr").all_inner_texts()
+    assert [row.split() for row in rows] == [
+        ["infinite-layer", number("iln_windowed_mae"), number("iln_running_mae")],
+        *(
+            [*name.split("_"), number(f"iln_{kind}mae", name), number(f"iln_{running}mae", name)]
+            for kind, running in [("baseline_", "baseline_running_")]
+            for name in ("running_mean", "last_value")
+        ),
+    ]
+    assert newest(page, "windowed-0") == {
+        "event": "900",
+        "infinite-layer": number("iln_windowed_mae"),
+        "running mean": number("iln_baseline_mae", "running_mean"),
+        "last value": number("iln_baseline_mae", "last_value"),
+    }
+    assert newest(page, "drift")["drift"] == number("iln_drift")
+    weights = newest(page, "experts")
+    for name, text in weights.items():
+        if name not in ("event",) and "others" not in name:
+            assert text == formatted(page, "percent", said["iln_expert_weight", name])
+    bars = page.locator("#inputs tbody tr").all_inner_texts()
+    relevance = {key[1]: v for key, v in said.items() if key[0] == "iln_input_relevance"}
+    assert {bar.split()[0]: bar.split()[-1] for bar in bars} == {
+        name: formatted(page, "percent", v) for name, v in relevance.items()
+    }
+    letters = page.locator("#letters tbody tr").all_inner_texts()
+    assert ["901" in letters[0], "900" in letters[1]] == [True, True]
+    assert "n/a" in letters[0]
+    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-899"
+    assert page.locator("#checkpoints tbody tr").count() > 0
+
+
+def test_algorithm_1_shows_what_the_metrics_say(tmp_path, run, show):
+    """Shrink frequency and norm of alpha are those of /metrics; parts that it lacks are hidden."""
+    append(tmp_path / "log.db", events(0, 400))
+    started = run("--learner", "shrinking-gradient", "--learner-options", '{"norm_bound": 0.02}')
+    started.learned(400)
+    page = show(started.url)
+    shows(page, "iln_events_total", 400)
+    said = samples(started)
+    assert newest(page, "alpha")["norm"] == formatted(page, "number", said["iln_alpha_l1",])
+    shown = newest(page, "shrinks")["shrink frequency"]
+    assert shown == formatted(page, "percent", said["iln_shrink_frequency",])
+    assert shown != "0%"
+    assert page.locator("#experts, #inputs, #drift, #delay").filter(visible=True).count() == 0
+
+
+def test_a_classification_shows_what_the_metrics_say(classification, show):
+    """Log loss, accuracy, waiting events and late labels are those of /metrics."""
+    page = show(classification.url)
+    shows(page, "iln_events_total", 300)
+    said = samples(classification)
+    shown = figures(page)
+    assert {"iln_windowed_loss", "iln_running_loss", "iln_windowed_accuracy"} <= shown.keys()
+    assert shown == {name: said[name,] for name in shown}
+    assert newest(page, "windowed-1") == {
+        "event": "300",
+        "infinite-layer-classifier": formatted(page, "percent", said["iln_windowed_accuracy",]),
+        "majority class": formatted(
+            page, "percent", said["iln_baseline_accuracy", "majority_class"]
+        ),
+    }
+    assert "20 events wait for a label" in page.locator("#delay").inner_text()
+    assert page.locator("#events tbody tr").filter(has_text="no label yet").count() > 0
+    assert "late" in page.locator("#events").inner_text()
+
+
+def test_new_events_appear_without_reloading(tmp_path, regression, show):
+    """Events that are appended later change figures, charts and the list of events."""
+    page = show(regression.url)
+    shows(page, "iln_events_total", 900)
+    page.evaluate("window.before = true")
+    append(tmp_path / "log.db", events(900, 1300))
+    shows(page, "iln_events_total", 1300)
+    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-1299"
+    assert page.evaluate("window.before")
+
+
+def content(page):
+    """Return all that the page shows, but for what depends on the clock or the process."""
+    page.set_viewport_size({"width": 1280, "height": 5000})  # charts out of sight are not drawn
+    page.wait_for_function("() => document.querySelector('#drift .plot path')")
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
+            .filter(node => !["rate", "lag", "checkpoints"].includes(node.id))
+            .map(node => node.innerText + [...node.querySelectorAll(".plot path")]
+                .map(path => path.getAttribute("d")).join(""))"""
+    )
+
+
+def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
+    """The page keeps the last data, says since when the learner is gone, and later shows the same.
+
+    The learner resumes from an earlier snapshot and learns some events again.
+    """
+    append(tmp_path / "log.db", events(0, 700))
+    port = free_port()
+    flags = (*FAST, "--snapshots", "state", "--snapshot-events", "300", "--snapshot-seconds", "99")
+    first = run(*flags, page=False, port=port)
+    first.learned(700)
+    page = show(page_of(first.metrics_url))
+    shows(page, "iln_events_total", 700)
+    says(page, "Up to date")
+    before = content(page)
+    first.command.kill()
+    says(page, "The learner can't be reached since")
+    assert content(page) == before
+    second = run(*flags, page=False, port=port)
+    second.learned(700)
+    says(page, "Up to date")
+    shows(page, "iln_events_total", 700)
+    assert content(page) == before
+
+
+def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
+    """Contenders, errors and evidence are those of /metrics; a promotion moves the champion's mark.
+
+    The same is shown when the run was killed and has started again.
+    """
+    append(tmp_path / "log.db", events(0, 500))
+    shutil.copy(contenders.__file__, tmp_path)
+    challengers = {
+        "linear": {"learner": "contenders:linear"},
+        "failing": {"learner": "contenders:Failing"},
+    }
+    port, state = free_port(), ("--snapshots", "state", "--snapshot-pickle")
+    flags = (*FAST, *state, "--challengers", json.dumps(challengers), "--mixture")
+    first = run(*flags, page=False, port=port)
+    first.learned(500)
+    page = show(page_of(first.metrics_url))
+    shows(page, "iln_events_total", 500)
+    said = samples(first)
+    rows = {row.split()[0]: row for row in page.locator("#standings tbody tr").all_inner_texts()}
+    assert list(rows) == ["infinite-layer", "linear", "failing", "mixture", "running", "last"]
+    assert [name for name, row in rows.items() if "champion" in row] == ["infinite-layer"]
+    for name in ("infinite-layer", "linear", "failing", "mixture"):
+        for metric in ("iln_contender_windowed_error", "iln_contender_running_error"):
+            assert formatted(page, "number", said[metric, name]) in rows[name]
+    for name in ("linear", "mixture"):
+        low, high = (said[f"iln_contender_evidence_{end}", name] for end in ("lower", "upper"))
+        known = f"{formatted(page, 'signed', low)} to {formatted(page, 'signed', high)}"
+        assert ("none yet" if (low, high) == (-1.0, 1.0) else known) in rows[name]
+    failures = int(said["iln_contender_failures_total", "failing"])
+    assert failures > 0
+    assert f"{failures} failed" in rows["failing"]
+    shown = newest(page, "windowed-0")
+    assert shown["linear"] == formatted(
+        page, "number", said["iln_contender_windowed_error", "linear"]
+    )
+
+    done = iln("promote", "linear", "--source", "sqlite:log.db", *flags, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    append(tmp_path / "log.db", events(500, 560))
+    shows(page, "iln_events_total", 560)
+    champion = page.locator("#standings tr").filter(has_text="champion")
+    assert champion.inner_text().startswith("linear")
+    assert "linear" in page.locator("#standings .promotions").inner_text()
+    says(page, "Up to date")
+    before = content(page)
+    first.command.kill()
+    says(page, "The learner can't be reached since")
+    second = run(*flags, page=False, port=port)
+    second.learned(560)
+    says(page, "Up to date")
+    shows(page, "iln_events_total", 560)
+    assert content(page) == before
+
+
+def test_the_page_outlives_its_server(regression, show):
+    """When the run ends, the page keeps its data and says that its server is gone."""
+    page = show(regression.url, expected="ERR_|Failed to load")
+    shows(page, "iln_events_total", 900)
+    regression.command.kill()
+    says(page, "This page's server can't be reached since")
+    assert figures(page)["iln_events_total"] == 900
+
+
+def test_a_slow_network_ends_with_the_newest_state(tmp_path, regression, show):
+    """At 12 KB/s and 400 ms, the page shows the last event soon after it was learned."""
+    page = show("about:blank")
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 400, "downloadThroughput": 12e3, "uploadThroughput": 12e3},
+    )
+    page.goto(regression.url)
+    shows(page, "iln_events_total", 900)
+    for n in range(900, 1900, 100):
+        append(tmp_path / "log.db", events(n, n + 100))
+        page.wait_for_timeout(300)
+    regression.learned(1900)
+    shows(page, "iln_events_total", 1900)
+
+
+def test_nothing_grows(tmp_path, run, page_of, show):
+    """Neither elements nor listeners nor memory grow once lists and curves are full."""
+    append(tmp_path / "log.db", events(0, 6000))
+    started = run(*FAST, page=False)
+    page = show(page_of(started.metrics_url, "--poll-seconds", "0.1"))
+    shows(page, "iln_events_total", 6000)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+
+    def used():
+        readings = []
+        for _ in range(4):  # what one collection frees may hold more
+            devtools.send("HeapProfiler.collectGarbage")
+            found = devtools.send("Performance.getMetrics")["metrics"]
+            found = {each["name"]: each["value"] for each in found}
+            names = ("Nodes", "JSEventListeners", "JSHeapUsedSize")
+            readings.append([found[name] for name in names])
+            page.wait_for_timeout(200)
+        return [min(column) for column in zip(*readings, strict=True)]
+
+    def learn(first, last):  # each append is one or two messages
+        for n in range(first, last, 100):
+            append(tmp_path / "log.db", events(n, n + 100))
+            page.wait_for_timeout(100)
+        shown = page.locator("[data-metric=iln_events_total]")  # waiting in the page takes memory
+        eventually(lambda: shown.get_attribute("value") == str(last))
+        return used()
+
+    learn(6000, 9000)
+    nodes, listeners, heap = learn(9000, 12_000)
+    nodes_after, listeners_after, heap_after = learn(12_000, 27_000)
+    assert nodes_after - nodes < 40  # ticks come and go
+    assert listeners_after <= listeners
+    assert heap_after - heap < 1.5e6  # the messages meanwhile are more
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_axe_finds_nothing(request, show, task, width, scheme):
+    """The checks of axe-core pass, with the tables of charts open and closed."""
+    page = show(
+        request.getfixturevalue(task).url,
+        color_scheme=scheme,
+        viewport={"width": width, "height": 800},
+    )
+    page.wait_for_selector("#events tbody tr")
+    for _ in range(2):
+        found = Axe().run(page).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_axe_finds_nothing_while_the_learner_is_awaited(page_of, show):
+    """The page without any data has no problem either, and says what it waits for."""
+    page = show(page_of(f"http://127.0.0.1:{free_port()}"))
+    says(page, "The learner can't be reached since")
+    assert Axe().run(page).response["violations"] == []
+
+
+def test_charts_are_read_with_the_keyboard(regression, show):
+    """Tab reaches a chart; arrows move its cursor, whose values are said."""
+    page = show(regression.url)
+    shows(page, "iln_events_total", 900)
+    plot = page.locator("#windowed-0 .plot:visible")
+    plot.focus()
+    said = plot.get_attribute("aria-valuetext")
+    assert said.startswith("event 900, infinite-layer ")
+    page.keyboard.press("ArrowLeft")
+    assert plot.get_attribute("aria-valuetext").startswith("event 896, ")
+    page.keyboard.press("Home")
+    assert plot.get_attribute("aria-valuetext").startswith("event 8, ")
+    assert "event 8" in page.locator("#windowed-0 .legend:visible").inner_text()
+    page.keyboard.press("Escape")
+    assert "event" not in page.locator("#windowed-0 .legend:visible").inner_text()
+
+
+def test_a_model_is_chosen(tmp_path, run, show):
+    """With several learners, the choice is in the address, and stays when the page is reloaded."""
+    create_topic(tmp_path / "log.db", "events", 2)
+    append(tmp_path / "log.db", events(0, 300))
+    started = run(*FAST, "--learner-per", "partition")
+    page = show(started.url)
+    page.wait_for_selector("#chooser:visible")
+    options = page.locator("#model option").all_inner_texts()
+    assert len(options) == 2
+    page.locator("#model").select_option(index=1)
+    page.wait_for_function(
+        "() => document.getElementById('model-facts').innerText.includes('partition 1')"
+    )
+    page.reload()
+    page.wait_for_function(
+        "() => document.getElementById('model-facts').innerText.includes('partition 1')"
+    )

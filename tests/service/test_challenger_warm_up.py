@@ -1,0 +1,132 @@
+"""New challengers learn what their log still holds, in every kind of run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedded_log import append, values
+from support.saved_state import saved
+
+from iln_stream.contest import Contest
+from iln_stream.errors import ContenderError
+from iln_stream.service import Service, Settings, promote
+from iln_stream.snapshots import learner_of
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import Retention, create_topic, trim
+
+MEAN = {"learner": "support.contenders:mean"}
+
+
+def event(number: int, **more: Any) -> NewRecord:
+    fields = {"x": {"a": number % 7 / 7}, "y": number % 5, "id": str(number), **more}
+    return NewRecord(json.dumps(fields).encode(), key=str(number))
+
+
+def settings(path: Path, **more: Any) -> Settings:
+    given = {
+        "source": f"sqlite:{path}",
+        "snapshots": str(path.parent / "state"),
+        "snapshot_pickle": True,
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})
+
+
+def contest(path: Path, reader: int | str = 0, stream: str = "log-events") -> Contest[Any]:
+    found = learner_of(saved(path.parent / "state", stream, reader).state["learner"], True)
+    assert isinstance(found, Contest)
+    return found
+
+
+def mean_of(path: Path, **given: Any) -> float:
+    """Return the mean that the challenger has learned."""
+    found: float = contest(path, **given).contenders["mean"].predict_one({})
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"
+
+
+@pytest.mark.parametrize("learner_per", ["topic", "partition"])
+def test_several_partitions(path: Path, learner_per: str) -> None:
+    """A challenger learns the partitions of its learner, each up to the snapshot's position."""
+    create_topic(path, "events", n_partitions=3)
+    append(path, [event(number) for number in range(90)])
+    own = settings(path, learner_per=learner_per)
+    Service(own).run()
+    append(path, [event(number, y=1000.0) for number in range(90, 120)])
+    Service(own.model_copy(update={"challengers": {"mean": MEAN}})).close()
+    for number in range(3) if learner_per == "partition" else ["all"]:
+        mine = [number] if learner_per == "partition" else range(3)
+        records = [json.loads(value) for p in mine for value in values(path, partition=int(p))]
+        labels = [each["y"] for each in records if each["y"] < 1000.0]
+        assert mean_of(path, reader=number) == pytest.approx(sum(labels) / len(labels))
+
+
+def test_the_second_log(path: Path) -> None:
+    """A challenger joins the history's events with the labels of the second log."""
+    append(path, [NewRecord(b'{"x": {"a": 1}, "id": "%d"}' % n) for n in range(20)])
+    append(path, [b'{"id": "%d", "y": %d}' % (n, n) for n in range(20)], "labels")
+    own = settings(path, labels=f"sqlite:{path}#labels", pending_events=100)
+    Service(own).run()
+    Service(own.model_copy(update={"challengers": {"mean": MEAN}})).close()
+    assert mean_of(path) == pytest.approx(9.5)
+
+
+def test_forecasts(path: Path) -> None:
+    """A challenger of a forecast learns later values, as the learner of this horizon does."""
+    append(path, [b'{"y": %d}' % n for n in range(20)])
+    own = settings(path, horizon="2,3", target="y")
+    Service(own).run()
+    Service(own.model_copy(update={"challengers": {"mean": MEAN}})).close()
+    assert mean_of(path, reader="0@2") == pytest.approx(sum(range(2, 20)) / 18)
+    assert mean_of(path, reader="0@3") == pytest.approx(sum(range(3, 20)) / 17)
+
+
+def test_what_the_log_still_holds(path: Path) -> None:
+    """A challenger begins at the first record that retention left, and passes over commands."""
+    append(path, [event(number) for number in range(50)])
+    promote(settings(path), "nobody")
+    Service(settings(path)).run()
+    trim(path, "events", Retention(records=21))
+    Service(settings(path, challengers={"mean": MEAN})).close()
+    assert mean_of(path) == pytest.approx(2.0)
+    assert saved(path.parent / "state", "log-events").n_dead_letters == 1
+
+
+@pytest.mark.parametrize(("policy", "learned"), [("skip", True), ("stop", False)])
+def test_failures(path: Path, policy: str, learned: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """A challenger that fails on the history goes on and is warned of, or ends the run."""
+    append(path, [event(number, x={"a": number / 20}) for number in range(20)])
+    Service(settings(path)).run()
+    failing = {"learner": "support.contenders:Failing", "on_failure": policy}
+    own = settings(path, challengers={"failing": failing})
+    if learned:
+        Service(own).close()
+        assert "challenger failing failed on 1 of them, first at offset 19" in caplog.text
+        assert values(path, "events-dead-letters") == []
+        assert "failing" in contest(path).contenders
+    else:
+        with pytest.raises(ContenderError, match=r"failing failed .* offset 19"):
+            Service(own)
+        assert "challengers" not in saved(path.parent / "state", "log-events").header.configuration
+
+
+def test_a_run_after_history(path: Path) -> None:
+    """A challenger that comes after files of history learns the log, not the files."""
+    history = path.parent / "history.jsonl"
+    history.write_text('{"x": {}, "y": 1000}\n')
+    append(path, [event(number) for number in range(10)])
+    own = settings(path, warm_start=str(history), start="earliest")
+    Service(own).run()
+    Service(own.model_copy(update={"challengers": {"mean": MEAN}})).close()
+    assert mean_of(path) == pytest.approx(2.0)

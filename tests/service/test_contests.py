@@ -1,0 +1,316 @@
+"""Runs of a champion and challengers, on an embedded log."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedded_log import append, values
+from support.saved_state import saved
+
+from iln_stream.contest import ContestRegressor
+from iln_stream.errors import RefusedError
+from iln_stream.listeners import WarmUpProgress
+from iln_stream.prequential import Listener, Step
+from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
+from iln_stream.snapshots import learner_of
+
+LINEAR = {"learner": "support.contenders:linear"}
+MEAN = {"learner": "support.contenders:mean"}
+
+
+def event(number: int) -> bytes:
+    draw = random.Random(number)
+    x = {"a": draw.uniform(-1, 1), "b": draw.uniform(-1, 1)}
+    fields = {"x": x, "y": 3 * x["a"] - x["b"] + draw.gauss(0, 0.1), "id": str(number)}
+    return json.dumps(fields).encode()
+
+
+def fill(path: Path, first: int, count: int) -> None:
+    append(path, [event(number) for number in range(first, first + count)])
+
+
+def settings(path: Path, **more: Any) -> Settings:
+    given: dict[str, Any] = {
+        "source": f"sqlite:{path}",
+        "predictions": f"sqlite:{path}#predictions",
+        "snapshots": str(path.parent / "state"),
+        "snapshot_pickle": True,
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "challengers": {"linear": LINEAR, "mean": MEAN},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})
+
+
+def predictions(path: Path, topic: str = "predictions") -> list[dict[str, Any]]:
+    return [json.loads(value) for value in values(path, topic)]
+
+
+def contest(path: Path, folder: str = "state") -> ContestRegressor:
+    found = learner_of(saved(path.parent / folder, "log-events").state["learner"], True)
+    assert isinstance(found, ContestRegressor)
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"
+
+
+def test_the_champion_predicts_as_it_would_alone(path: Path) -> None:
+    """Challengers change neither the predictions nor their version; both name the contender."""
+    fill(path, 0, 200)
+    Service(settings(path)).run()
+    alone = settings(path, challengers={}, snapshots=None, predictions=f"sqlite:{path}#alone")
+    Service(alone).run()
+    found = predictions(path)
+    assert {each.pop("contender") for each in found} == {"pool"}
+    assert found == predictions(path, "alone")
+
+
+def test_a_promotion_by_command(path: Path) -> None:
+    """The promoted challenger predicts, with its own version, and the old champion comes back."""
+    own = settings(path)
+    fill(path, 0, 100)
+    promote(own, "linear")
+    fill(path, 100, 100)
+    promote(own, "pool")
+    fill(path, 200, 100)
+    Service(own).run()
+    found = predictions(path)
+    names = [each["contender"] for each in found]
+    assert names == ["pool"] * 100 + ["linear"] * 100 + ["pool"] * 100
+    versions = {each["contender"]: each["model"]["version"] for each in found}
+    assert versions["pool"] != versions["linear"]
+    alone = settings(
+        path,
+        learner=LINEAR["learner"],
+        learner_options={},
+        challengers={},
+        snapshots=None,
+        predictions=f"sqlite:{path}#alone",
+    )
+    Service(alone).run()
+    linear = predictions(path, "alone")
+    assert [each["y_pred"] for each in found[100:200]] == [
+        each["y_pred"] for each in linear[100:200]
+    ]
+    assert versions["linear"] == linear[0]["model"]["version"]
+
+
+def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
+    """A run in pieces, one in a go, and a rebuild end with the same state and predictions."""
+    own = settings(
+        path,
+        learner=MEAN["learner"],
+        learner_options={},
+        promotion="evidence",
+        challengers={"linear": LINEAR, "other": {"learner": "pool"}},
+        mixture=True,
+    )
+    for number in range(4):
+        fill(path, 300 * number, 300)
+        if number == 2:
+            promote(own, "mean")
+        Service(own).run()
+    pieces = saved(path.parent / "state", "log-events")
+    assert contest(path).n_promotions["evidence"] > 0
+    assert contest(path).n_promotions["command"] == 1
+    whole = own.model_copy(
+        update={"snapshots": str(path.parent / "whole"), "predictions": f"sqlite:{path}#whole"}
+    )
+    Service(whole).run()
+    assert predictions(path, "whole") == predictions(path)
+    assert len({each["contender"] for each in predictions(path)}) > 1
+    assert saved(path.parent / "whole", "log-events").bits == pieces.bits
+    rebuild(own)
+    assert saved(path.parent / "state", "log-events").bits == pieces.bits
+
+
+def test_a_new_challenger_learns_the_history(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A challenger that is added to a resumed run has learned what it would have learned alone, and
+    the snapshot has it at once."""
+    caplog.set_level("INFO", "iln_stream")
+    fill(path, 0, 300)
+    Service(settings(path, challengers={"mean": MEAN})).run()
+    before = saved(path.parent / "state", "log-events")
+    own = settings(path)
+    Service(own).close()
+    after = saved(path.parent / "state", "log-events")
+    assert after.header.positions == before.header.positions
+    assert after.header.configuration["challengers"].keys() == {"mean", "linear"}
+    assert any("challenger linear has learned 300 events" in text for text in caplog.messages)
+    alone = settings(
+        path,
+        learner=LINEAR["learner"],
+        learner_options={},
+        challengers={},
+        snapshots=str(path.parent / "alone"),
+        predictions=None,
+    )
+    Service(alone).run()
+    linear = learner_of(saved(path.parent / "alone", "log-events").state["learner"], True)
+    x = {"a": 0.3, "b": -0.7}
+    assert contest(path).contenders["linear"].predict_one(x) == linear.predict_one(x)
+    standings = {each.name: each for each in contest(path).standings()}
+    assert (standings["linear"].n_scored, standings["mean"].n_scored) == (0, 300)
+
+
+def test_a_run_of_one_learner_gets_challengers(path: Path) -> None:
+    """A learner that ran alone goes on as the champion, and challengers come and go."""
+    fill(path, 0, 100)
+    Service(settings(path, challengers={})).run()
+    fill(path, 100, 100)
+    Service(settings(path, promotion="evidence")).run()
+    fill(path, 200, 100)
+    Service(settings(path, challengers={"mean": MEAN}, promotion="evidence")).run()
+    assert list(contest(path).contenders) == ["pool", "mean"]
+    fill(path, 300, 100)
+    Service(settings(path, challengers={})).run()
+    assert list(contest(path).contenders) == ["pool"]
+    whole = settings(path, challengers={}, snapshots=None, predictions=f"sqlite:{path}#whole")
+    Service(whole).run()
+    found = predictions(path)
+    assert [each.pop("contender", None) for each in found[:101]] == [None] * 100 + ["pool"]
+    for each in found:
+        each.pop("contender", None)
+    assert found == predictions(path, "whole")
+
+
+def test_late_labels_with_a_new_challenger(path: Path) -> None:
+    """A challenger that came while events waited learns their labels, and is not scored on them."""
+    ahead = [json.loads(event(number)) for number in range(60)]
+    labels = [json.dumps({"id": each["id"], "y": each.pop("y")}).encode() for each in ahead]
+    append(path, [json.dumps(each).encode() for each in ahead])
+    append(path, labels[:30])
+    late = {"pending_events": 100}
+    Service(settings(path, challengers={"mean": MEAN}, **late)).run()
+    append(path, labels[30:])
+    Service(settings(path, **late)).run()
+    standings = {each.name: each for each in contest(path).standings()}
+    assert (standings["pool"].n_scored, standings["mean"].n_scored) == (60, 60)
+    assert (standings["linear"].n_scored, standings["linear"].n_failures) == (0, 0)
+    assert saved(path.parent / "state", "log-events").n_dead_letters == 0
+
+
+def test_what_may_not_change(path: Path) -> None:
+    """A changed challenger, another rule and a champion that was removed are refused by name."""
+    own = settings(path)
+    fill(path, 0, 20)
+    promote(own, "linear")
+    Service(own).run()
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"challengers": {"mean": MEAN}}, "linear is the champion.*iln-stream promote pool"),
+        ({"challengers": {}}, "linear is the champion"),
+        ({"challengers": {"linear": MEAN, "mean": MEAN}}, "challengers was"),
+        ({"promotion": "evidence"}, "promotion was None and is 'evidence'"),
+        ({"mixture": True}, "mixture was None"),
+    ]
+    for more, names in refused:
+        with pytest.raises(RefusedError, match=names):
+            Service(settings(path, **more))
+    promote(own, "pool")
+    Service(own).run()
+    Service(settings(path, challengers={"mean": MEAN})).run()
+
+
+@pytest.mark.parametrize(
+    ("more", "names"),
+    [
+        ({"challengers": {"linear": {}}}, "challengers: linear: learner: Field required"),
+        ({"challengers": {"linear": {**LINEAR, "on_failure": "retry"}}}, "linear: on_failure"),
+        ({"challengers": {"linear": "pool"}}, "challengers: linear"),
+        ({"challengers": {"a/b": LINEAR}}, "'a/b' is no name"),
+        ({"challengers": {"pool": LINEAR}}, "'pool' is the name of the learner"),
+        ({"challengers": {"mixture": LINEAR}}, "'mixture' is the name of the mixture"),
+        ({"challengers": {"a": {"learner": "nothing"}}}, "challengers: a: learner = 'nothing'"),
+        ({"challengers": {"a": {"learner": "infinite-layer-classifier"}}}, "a .* learns classes"),
+        ({"challengers": {}, "mixture": True}, "mixture: set challengers"),
+        ({"challengers": {}, "promotion": "evidence"}, "promotion: set challengers"),
+        ({"prediction_intervals": [0.9]}, "prediction_intervals: ScaledTarget, .* has no"),
+        ({"snapshot_pickle": False}, "set snapshot_pickle"),
+    ],
+)
+def test_settings_that_do_not_fit(path: Path, more: dict[str, Any], names: str) -> None:
+    """Each error names the setting and the challenger."""
+    fill(path, 0, 3)
+    with pytest.raises(Exception, match=names) as raised:
+        Service(settings(path, **more))
+    assert type(raised.value).__name__ in ("SettingsError", "SnapshotError")
+
+
+def test_promote_knows_the_contenders(path: Path) -> None:
+    """If the settings name challengers, a wrong name is refused before anything is appended."""
+    fill(path, 0, 1)
+    with pytest.raises(SettingsError, match="one of pool, linear, mean, mixture"):
+        promote(settings(path, mixture=True), "lineer")
+    assert len(values(path)) == 1
+
+
+class Names(Listener):
+    """Keeps the contender of each step."""
+
+    def __init__(self) -> None:
+        self.names: list[str | None] = []
+
+    def on_step(self, step: Step) -> None:
+        self.names.append(step.details.contender)
+
+
+def test_intervals_are_the_champions(path: Path) -> None:
+    """A champion with intervals publishes them, one without publishes none."""
+    own = settings(
+        path,
+        learner="infinite-layer",
+        learner_options={"profile": "fast"},
+        prediction_intervals=[0.9],
+        challengers={"linear": LINEAR},
+    )
+    fill(path, 0, 30)
+    promote(own, "linear")
+    fill(path, 30, 30)
+    names = Names()
+    Service(own, listeners=[names]).run()
+    assert names.names == ["infinite-layer"] * 30 + ["linear"] * 30
+    assert ["intervals" in each for each in predictions(path)] == [True] * 30 + [False] * 30
+
+
+def test_progress_of_a_warm_up(path: Path) -> None:
+    """While challengers learn the history, the run says which one, and how far it is."""
+    fill(path, 0, 50)
+    Service(settings(path, challengers={})).run()
+    seen: list[str] = []
+
+    class Watched(Service):
+        def serve_metrics(self) -> None:
+            assert isinstance(self._history, WarmUpProgress)
+            seen.extend(self.not_ready())
+
+    Watched(settings(path)).close()
+    assert seen == ["warming up new challengers: preparing them"]
+
+
+def test_live_names_the_champion_and_its_version(path: Path) -> None:
+    """/live shows each contender, and the version is the one that predictions carry."""
+    fill(path, 0, 20)
+    own = settings(path, metrics_port=0)
+    promote(own, "linear")
+    fill(path, 20, 20)
+    service = Service(own)
+    service.run()
+    live = service.workers[0].live
+    assert live is not None
+    shown, last = live.data(0), predictions(path)[-1]
+    assert shown["version"] == last["model"]["version"]
+    assert [(each["name"], each["status"]) for each in shown["contenders"]] == [
+        ("pool", "challenger"), ("linear", "champion"), ("mean", "challenger"),
+    ]  # fmt: skip
+    assert [each["contender"] for each in shown["commands"]] == ["linear"]
+    assert shown["steps"][-1]["contender"] == last["contender"] == "linear"

@@ -1,0 +1,237 @@
+"""/live of a real run: equals /metrics, and is the same after a kill and a restart."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from support.embedded_log import append
+from support.running_command import Command
+from support.saved_state import saved
+
+from iln_stream.prequential import Listener
+from iln_stream.service import Service, Settings, rebuild
+from iln_stream.state import pack
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import create_topic
+
+# Requests to this machine bypass any proxy in the environment.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def get(url: str) -> str:
+    with DIRECT.open(url, timeout=30) as answer:
+        return str(answer.read().decode())
+
+
+def event(number: int) -> bytes:
+    if number % 50 == 49:
+        return b'{"x": {"a": NaN}, "y": 1}'
+    x = {"a": number % 7 / 7, "b": number % 3}
+    return json.dumps({"x": x, "y": number % 5, "id": f"e{number}"}).encode()
+
+
+def fill(path: Path, first: int, count: int) -> None:
+    append(path, [event(number) for number in range(first, first + count)])
+
+
+def settings(path: Path, **more: object) -> Settings:
+    given: dict[str, object] = {
+        "source": f"sqlite:{path}",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "metrics_port": 0,
+        "prediction_intervals": (),
+    }
+    return Settings(**{**given, **more})  # type: ignore[arg-type]
+
+
+class Asking(Listener):
+    """Asks for /live, and for /metrics before and after, at one event."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self.service: Service | None = None
+        self.live: dict[str, object] = {}
+        self.metrics = ""
+
+    def on_step(self, step):
+        self._n -= 1
+        if self._n == 0:
+            url = self.service.metrics_url
+            self.live = json.loads(get(url.replace("/metrics", "/live")))
+            self.metrics = get(url)
+
+
+def asked(n, **values):
+    """Run a service, and return what /live and /metrics say at the n-th event."""
+    asking = Asking(n)
+    asking.service = Service(Settings(**{"metrics_port": 0, **values}), listeners=[asking])
+    asking.service.run()
+    return asking.live, asking.metrics
+
+
+def scraped(page: str) -> dict[tuple[str, str | None], float]:
+    """Return the samples of a scrape by name and own label, without the histograms."""
+    found = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            own = [v for name, v in sample.labels.items() if name not in ("model", "partition")]
+            found[sample.name, own[0] if own else None] = sample.value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "learner"),
+    [("river:TrumpApproval", "infinite-layer"), ("river:Phishing", "infinite-layer-classifier")],
+)
+def test_equals_metrics(source, learner, tmp_path):
+    """What /live says at an event is what a scrape says then, of regression and classification."""
+    live, page = asked(300, source=source, learner=learner, limit=300)
+    (model,) = live["models"]
+    flat = {}
+    for name, value in model["metrics"].items():
+        if isinstance(value, dict):
+            flat.update({(name, label): v for label, v in value.items()})
+        else:
+            flat[name, None] = value
+    samples = scraped(page)
+    names = {name for name, _ in samples}
+    assert {"iln_events_total", "iln_expert_weight", "iln_input_relevance"} < names
+    clock = {("iln_last_progress_timestamp_seconds", None)}
+    assert {key: v for key, v in flat.items() if v is not None and key not in clock} == {
+        key: v for key, v in samples.items() if key not in clock and key[0] in model["metrics"]
+    }
+    histograms = {name.rsplit("_", 1)[0] for name in names - model["metrics"].keys()}
+    assert histograms == set(model["histograms"])
+    assert model["n"] == 300
+    assert len(model["steps"]) == 256
+    assert model["task"] == ("regression" if source.endswith("Approval") else "classification")
+    last = model["steps"][-1]
+    assert (last["serial"], last["offset"]) == (300, 299)
+    assert (last["p"] is None) == (model["task"] == "regression")
+
+
+def test_what_a_page_needs(tmp_path):
+    """A run with dead letters and snapshots shows both, with reasons, places and sizes."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 500)
+    live, _ = asked(480, **settings(path, snapshot_events=100).model_dump(exclude_unset=True))
+    assert live["state"] == "learning"
+    (model,) = live["models"]
+    assert model["source"] == f"sqlite:{path}"
+    assert [letter["offset"] for letter in model["dead_letters"]][:2] == [49, 99]
+    assert model["dead_letters"][0]["reason"].startswith("x.a: expected a finite number")
+    assert model["dead_letters"][0]["payload"] == event(49).decode()
+    assert model["checkpoints"]
+    assert model["checkpoints"][0]["positions"] == {"0": 0}
+    assert all(each["bytes"] > 0 and each["seconds"] >= 0 for each in model["checkpoints"])
+    curves = model["curves"]
+    assert curves["serials"] == list(range(8, 481, 8))
+    assert len(curves["series"]["iln_windowed_mae"]) == len(curves["serials"])
+
+
+def shown(running: Command) -> dict[str, Any]:
+    """Return what /live says of the model, without what depends on clocks or on the process."""
+    status, text = running.answer("/live")
+    assert status == 200
+    (model,) = json.loads(text)["models"]
+    of_process = ("checkpoints", "histograms", "state")
+    metrics = {n: v for n, v in model["metrics"].items() if not re.search("snapshot|progress", n)}
+    return {name: v for name, v in model.items() if name not in of_process} | {"metrics": metrics}
+
+
+def test_the_same_after_a_kill(tmp_path):
+    """After SIGKILL and a restart /live shows the same, to the last bit: metrics, curves, steps and
+    dead letters."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 1300)
+    run = ["run", "--source", f"sqlite:{path}", "--learner", "pool", "--metrics-port", "0"]
+    run += ["--snapshots", "state", "--snapshot-events", "400"]
+
+    def all_learned(now):
+        return now.get("iln_events_total", 0) + now.get("iln_dead_letters_total", 0) >= 1300
+
+    with Command(tmp_path, *run) as first:
+        first.wait_for_metrics(all_learned)
+        before = shown(first)
+        first.kill()
+    at = saved(tmp_path / "state", "log-events").header.positions[0]
+    assert at < 1300  # so that some of it is learned again
+    with Command(tmp_path, *run) as second:
+        second.wait_for_metrics(all_learned)
+        assert shown(second) == before
+        _, text = second.answer("/live")
+        assert json.loads(text)["models"][0]["checkpoints"][0]["positions"]["0"] <= at
+        assert second.terminate() == 0, second.said
+
+
+def test_bad_requests(tmp_path):
+    """A serial number that is none is refused with the remedy, and so is another method."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 20)
+    running = Service(settings(path))
+    running.serve_metrics()
+    url = running.metrics_url.replace("/metrics", "/live")
+    for wrong in ("after=x", "after=", "after=1,y"):
+        with pytest.raises(urllib.error.HTTPError, match="400") as error:
+            get(f"{url}?{wrong}")
+        assert json.loads(error.value.read())["error"].startswith("after: give the serial number")
+    request = urllib.request.Request(url, b"{}", method="POST")
+    with pytest.raises(urllib.error.HTTPError, match="405"):
+        DIRECT.open(request, timeout=30)
+    assert json.loads(get(f"{url}?after=3"))["models"][0]["n"] == 0
+    assert json.loads(get(url))["state"].startswith(("learning", "waiting: compiling"))
+    running.close()
+
+
+def test_several_models(tmp_path):
+    """Each learner is a model of its own; a client has a serial number for each."""
+    path = tmp_path / "log.db"
+    create_topic(path, "events", n_partitions=2)
+    append(path, [NewRecord(event(number), key=str(number)) for number in range(90)])
+    given = settings(path, learner_per="partition").model_dump(exclude_unset=True)
+    running = Service(Settings(**given))
+    running.serve_metrics()
+    url = running.metrics_url.replace("/metrics", "/live")
+    for worker in running.workers:
+        worker.run()
+    live = json.loads(get(f"{url}?after=0,5"))
+    running.close()
+    ours, other = live["models"]
+    assert ours["state"] == other["state"] == "ended"
+    assert (ours["partition"], other["partition"]) == ("0", "1")
+    assert ours["steps"][0]["serial"] == 1
+    assert other["steps"][0]["serial"] == 6
+
+
+def test_a_rebuild_saves_the_same(tmp_path):
+    """A rebuild learns the curves again, too."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 700)
+    Service(settings(path)).run()
+    before = saved(tmp_path / "state", "log-events").state["live"]
+    rebuild(settings(path))
+    after = saved(tmp_path / "state", "log-events").state["live"]
+    assert before["n"] == 686
+    assert pack(after)[1] == pack(before)[1]
+
+
+@pytest.mark.parametrize("more", [{"live": False}, {"metrics_port": None}])
+def test_off(tmp_path, more):
+    """Without /live there is no route, and snapshots have no state of it."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 20)
+    running = Service(settings(path, **more))
+    running.serve_metrics()
+    if running.metrics_url is not None:
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(running.metrics_url.replace("/metrics", "/live"))
+    running.run()
+    assert saved(tmp_path / "state", "log-events").state["live"] is None

@@ -1,0 +1,144 @@
+"""Promotions by command: a record of the log, whose place every replay repeats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedded_log import append, values
+from support.saved_state import saved
+
+from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
+from iln_stream.streams import Appended, NewRecord
+from iln_stream.streams.sqlite import create_topic
+
+
+def event(number: int) -> NewRecord:
+    fields = {"x": {"a": number % 7 / 7}, "y": number % 5, "id": str(number)}
+    return NewRecord(json.dumps(fields).encode(), key=str(number))
+
+
+def fill(path: Path, first: int, count: int) -> None:
+    append(path, [event(number) for number in range(first, first + count)])
+
+
+def settings(path: Path, **more: Any) -> Settings:
+    given = {
+        "source": f"sqlite:{path}",
+        "predictions": f"sqlite:{path}#predictions",
+        "snapshots": str(path.parent / "state"),
+        "snapshot_pickle": True,
+        "stop_at_end": True,
+        "learner": "support.promotable:Promotable",
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})
+
+
+def predicted(path: Path, topic: str = "predictions", partition: int = 0) -> list[int]:
+    """Return the whole part of each prediction, which is the champion's number."""
+    return [int(json.loads(value)["y_pred"]) for value in values(path, topic, partition)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"
+
+
+def test_a_promotion_has_a_place_among_the_events(path: Path) -> None:
+    """The new champion predicts from the command on, also in a resumed run and in a rebuild."""
+    fill(path, 0, 50)
+    assert promote(settings(path), "two") == [Appended(0, 50)]
+    fill(path, 50, 50)
+    Service(settings(path)).run()
+    fill(path, 100, 50)
+    assert promote(settings(path), "one") == [Appended(0, 151)]
+    assert promote(settings(path), "three") == [Appended(0, 152)]
+    fill(path, 150, 50)
+    Service(settings(path)).run()
+    assert predicted(path) == [1] * 50 + [2] * 100 + [1] * 50
+    resumed = saved(path.parent / "state", "log-events")
+    (letter,) = map(json.loads, values(path, "events-dead-letters"))
+    assert letter["reason"] == "promote: no contender 'three'; there are one, two"
+    assert (resumed.n_dead_letters, resumed.state["counts"]["n_commands"]) == (1, 2)
+
+    whole = settings(path, snapshots=str(path.parent / "whole"), predictions=f"sqlite:{path}#q")
+    Service(whole).run()
+    assert saved(path.parent / "whole", "log-events").bits == resumed.bits
+    assert values(path, "q") == values(path, "predictions")
+    rebuild(settings(path))
+    assert saved(path.parent / "state", "log-events").bits == resumed.bits
+
+
+@pytest.mark.parametrize(("learner_per", "n_commands"), [("partition", 3), ("topic", 1)])
+def test_each_learner_gets_it_once(path: Path, learner_per: str, n_commands: int) -> None:
+    """Learners of one partition each get a record of their own, and one learner of all gets one."""
+    create_topic(path, "events", n_partitions=3)
+    own = settings(path, learner_per=learner_per)
+    fill(path, 0, 60)
+    Service(own).run()
+    places = promote(own, "two")
+    assert [place.partition for place in places] == list(range(n_commands))
+    Service(own).run()
+    fill(path, 60, 60)
+    Service(own).run()
+    for partition in range(3):
+        found = [json.loads(value) for value in values(path, "predictions", partition)]
+        champions = {int(each["id"]) < 60: int(each["y_pred"]) for each in found}
+        assert champions == {True: 1, False: 2}
+
+
+def test_in_the_order_of_several_partitions(path: Path) -> None:
+    """A run that starts over from its snapshot repeats the place of a command among partitions."""
+    create_topic(path, "events", n_partitions=2)
+    own = settings(path, transactional=False, predictions=str(path.parent / "p.jsonl"))
+    for number in range(4):
+        fill(path, 100 * number, 100)
+        promote(own, ["two", "one"][number % 2])
+    Service(own).run()
+    first = saved(path.parent / "state", "log-events", "all")
+    rebuild(own)
+    assert saved(path.parent / "state", "log-events", "all").learner == first.learner
+    assert first.state["counts"]["n_commands"] == 4
+
+
+def test_in_the_log_of_labels(path: Path) -> None:
+    """A command may come in the second log, of labels, too; it is none of its labels."""
+    append(path, [event(0)])
+    append(path, [b'{"id": "0", "y": 3}', b'{"iln_stream": {"promote": "two"}}'], "labels")
+    own = settings(path, labels=f"sqlite:{path}#labels", pending_events=10)
+    Service(own).run()
+    found = saved(path.parent / "state", "log-events")
+    assert (found.n_dead_letters, found.state["counts"]["n_commands"]) == (0, 1)
+    assert found.header.positions == {0: 1, -1: 2}
+
+
+def test_in_history(path: Path) -> None:
+    """A command in a file of history is carried out at its place there."""
+    history = path.parent / "history.jsonl"
+    lines = [event(0).value, b'{"iln_stream": {"promote": "two"}}', event(1).value]
+    history.write_bytes(b"\n".join(lines) + b"\n")
+    fill(path, 0, 3)
+    Service(settings(path, warm_start=str(history), start="earliest")).run()
+    assert predicted(path) == [2, 2, 2]
+
+
+def test_a_file_takes_no_command(tmp_path: Path) -> None:
+    """A source without an order that lasts refuses, and names the remedy."""
+    with pytest.raises(SettingsError, match=r"iln-stream log import events.jsonl sqlite:PATH"):
+        promote(Settings(source="events.jsonl"), "two")
+
+
+def test_a_single_learner_says_so(path: Path) -> None:
+    """A run without challengers writes a promotion to the dead letters, and goes on."""
+    fill(path, 0, 5)
+    promote(settings(path), "two")
+    fill(path, 5, 5)
+    own = settings(path, learner="pool", learner_options={"size": 16})
+    Service(own).run()
+    (letter,) = map(json.loads, values(path, "events-dead-letters"))
+    assert "set challengers" in letter["reason"]
+    assert saved(path.parent / "state", "log-events").n_labelled == 10
