@@ -6,6 +6,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Processes that run the tests. Each starts a broker of its own: a core and 2 GiB each are enough.
+JOBS ?= 2
+
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
@@ -15,7 +18,7 @@ demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
-	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
+	$(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --pyargs tests iln_stream
 	$(NEWEST) $(BIN)/pytest tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
