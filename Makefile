@@ -12,7 +12,7 @@ JOBS ?= 2
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-stack lint docs site screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -37,11 +37,17 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the table of settings, the dashboard.
+# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
-	$(BIN)/python docs/settings_table.py
 	$(BIN)/python services/grafana/dashboard.py
+	$(BIN)/python docs/settings_table.py
+	$(BIN)/python docs/metrics_table.py
+	$(BIN)/python docs/commands_table.py
+
+# The documentation as a site, in out/site.
+site: $(VENV)/dev
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs out/site
 
 # Pictures of the page in docs/images, taken of real runs in a headless Chromium. Two minutes.
 screenshots: $(VENV)/dev
