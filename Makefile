@@ -12,7 +12,7 @@ JOBS ?= 2
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs site screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-stack lint docs site screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -99,6 +99,16 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance report
 	$(BIN)/python -m benchmarks.endurance check
 
+# What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
+# list of all that it depends on (SBOM) in out/.
+release: $(VENV)/release
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	@mkdir -p out
+	$(BIN)/cyclonedx-py requirements constraints.txt --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
 
@@ -122,12 +132,16 @@ $(VENV)/quality: $(VENV)/dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,quality]'
 	@touch $@
 
+$(VENV)/release: $(VENV)/dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,release]'
+	@touch $@
+
 # The tests use the built wheel, as a user would install it.
 $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality
+	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
 	@touch $@
 
 FORCE:
