@@ -1,6 +1,5 @@
 """A folder of snapshots: who may write to it, under which names, and which one counts."""
 
-import fcntl
 import logging
 import os
 import re
@@ -12,6 +11,8 @@ from typing import NamedTuple, TypeVar
 from iln_stream.errors import SnapshotError
 from iln_stream.snapshots.blocks import BlockFolder
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, Stored, blocks_of, header_of
+from iln_stream.snapshots.lock import lock as lock_file
+from iln_stream.snapshots.lock import sync_folder
 from iln_stream.state import Block
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class SnapshotFolder:
         self._attempt(lambda: self.path.mkdir(parents=True, exist_ok=True))
         lock = self._attempt(lambda: os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644))
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock)
         except BlockingIOError:
             os.close(lock)
             raise SnapshotError(
@@ -190,7 +191,7 @@ class SnapshotFolder:
             return False
         except OSError as error:
             raise self._error(error) from error
-        self._attempt(lambda: _sync_folder(self.path))
+        self._attempt(lambda: sync_folder(self.path))
         return True
 
     def _attempt(self, action: Callable[[], Result]) -> Result:
@@ -248,18 +249,10 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
     if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
-        _sync_folder(blocks.path)
+        sync_folder(blocks.path)
     try:
         partial.rename(final)
     except FileNotFoundError:  # a later run took it for a leftover and swept it away
         return _write_durably(partial, final, snapshot)
-    _sync_folder(final.parent)
+    sync_folder(final.parent)
     return size + written
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from support.child_process import output_of
+from support.file_lock import locked
 
 _FETCH_DEADLINE_SECONDS = 600.0
 
@@ -34,9 +34,7 @@ def unpacked(name: str, packages: Sequence[str], suite: str | None = None) -> Pa
     folder = cache() / name
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder.parent / f"{name}.lock"):
         if not folder.is_dir():
             partial = folder.parent / f"{name}.partial"
             shutil.rmtree(partial, ignore_errors=True)

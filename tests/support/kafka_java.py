@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from support.child_process import call_off, last_lines, run_when_this_process_dies
 from support.debian_packages import cache
+from support.file_lock import locked
 from support.kafka_home import (
     KAFKA_VERSION,
     POM,
@@ -129,9 +129,7 @@ def _fetched_jars() -> Path:
     jars = jar_folder()
     if jars.is_dir():
         return jars
-    jars.parent.mkdir(parents=True, exist_ok=True)
-    with (jars.parent / f"{jars.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(jars.parent / f"{jars.name}.lock"):
         if not jars.is_dir():
             partial = jars.parent / f"{jars.name}.partial"
             shutil.rmtree(partial, ignore_errors=True)

@@ -6,7 +6,6 @@ It speaks the protocol of Confluent's registry below /apis/ccompat/v7.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
@@ -23,6 +22,7 @@ from support.child_process import (
     run_when_this_process_dies,
 )
 from support.debian_packages import cache
+from support.file_lock import locked
 from support.kafka_broker import free_port
 from support.kafka_java import java_17_or_newer
 
@@ -134,9 +134,7 @@ def _fetched() -> Path:
     folder = _folder()
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder.parent / f"{folder.name}.lock"):
         if not folder.is_dir():
             partial = folder.parent / f"{folder.name}.partial"
             shutil.rmtree(partial, ignore_errors=True)

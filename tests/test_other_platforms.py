@@ -1,0 +1,42 @@
+"""What is known without another operating system: modules of Unix alone are not needed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from support.command_line import environment
+
+WITHOUT = (
+    "import sys; sys.modules.update(fcntl=None, resource=None, pwd=None, grp=None, termios=None)"
+)
+TESTS = ("snapshots/test_loading.py", "events", "paper", "state")
+
+
+def run(code: str, cwd: Path) -> str:
+    """Run Python code where these modules can't be imported."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"{WITHOUT}\n{code}"],
+        cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=500,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_everything_public_can_be_imported(tmp_path: Path) -> None:
+    """The package, its service and its command line need no module of Unix alone."""
+    code = (
+        "import iln_stream, iln_stream.service, iln_stream.cli.app\n"
+        "for name in iln_stream.__all__: getattr(iln_stream, name)"
+    )
+    run(code, tmp_path)
+
+
+def test_tests_pass(tmp_path: Path) -> None:
+    """Tests of the package pass there, those of saved learners among them."""
+    root = Path(__file__).parents[1]
+    paths = [str(Path(__file__).parent / path) for path in TESTS]
+    code = (
+        "import pytest\n"
+        f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:xdist', *{paths}]))"
+    )
+    assert " passed" in run(code, root)
