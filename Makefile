@@ -35,6 +35,7 @@ test-stack: $(VENV)/dev
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
 # Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands.
