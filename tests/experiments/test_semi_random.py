@@ -50,7 +50,7 @@ def test_order_of_the_kinds(result):
 
 
 def test_accounts(result):
-    """Learned weights are those of the networks: random units have one, others one an input, too."""
+    """Learned weights are those of the networks: random units have one, others one an input."""
     d = 10
     assert curve(result, "friedman", "random ReLU")["weights"][0] == 4 + 1
     assert curve(result, "friedman", "semi-random, squared")["weights"][0] == 4 * (d + 1)
