@@ -288,7 +288,7 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
             [point["standard_error"] or 0.0 for point in curve["error"]],
             linestyle=styles[curve["stream"]],
             color=colours[curve["method"]],
-            capsize=2,
+            elinewidth=1,
             label=curve["method"] if first else None,
         )
     for name, style in styles.items():
@@ -300,4 +300,5 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
         xlabel="hidden units, of all layers",
         ylabel="test error over the variance",
     )
-    axes.legend(fontsize="x-small", ncols=2)
+    axes.set_ylim(bottom=0.005)  # room for the legend
+    axes.legend(fontsize="x-small", ncols=2, loc="lower left")
