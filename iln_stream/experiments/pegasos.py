@@ -214,6 +214,7 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
             [p["seconds"]["mean"] for p in points],
             [100 * p["error"]["mean"] for p in points],
             [100 * (p["error"]["standard_error"] or 0.0) for p in points],
+            errorevery=(len(points) - 1, len(points)),  # the last, as in the notes
             label=name,
             marker="o" if name in ONLINE else "s",
             linestyle="-" if name in ONLINE else ":",
