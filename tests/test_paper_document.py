@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from support.command_line import environment
 
 import iln_stream
 from iln_stream.experiments.catalogue import EXPERIMENTS
+from iln_stream.service.learners import NAMED
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(iln_stream.__file__).parent
@@ -49,6 +51,20 @@ def test_experiments_exist():
         picture = ROOT / "docs" / "images" / f"experiment_{name}.svg"
         assert f"images/{picture.name}" in MEASURED
         assert picture.stat().st_size < 60_000
+
+
+def test_learners_exist():
+    """Each name of a learner in the table of methods is one that the service knows, (c) stands for
+    a classifier, and no related learner lacks a row."""
+    methods = TABLE[TABLE.index("| method |") :]
+    rows = [line.split("|") for line in methods.splitlines()]
+    cells = [row[4].strip() for row in rows if row[4].strip().startswith("`")]
+    named = {cell.split("`")[1] for cell in cells}
+    named |= {cell.split("`")[1] + "-classifier" for cell in cells if cell.endswith("(c)")}
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    related = {k for k, v in points["iln_stream.learners"].items() if ".related:" in v}
+    assert related
+    assert named - set(NAMED) == related
 
 
 @pytest.mark.timeout(120)

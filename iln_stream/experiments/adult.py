@@ -2,43 +2,15 @@
 
 import bz2
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from iln_stream.experiments.split import Array, Split
 
 _COLUMNS = 123
 _FILES = ("adult.trn.bz2", "adult.tst.bz2")
-
-
-@dataclass(frozen=True)
-class Split:
-    """Training and test data of two classes.
-
-    Parameters
-    ----------
-    X, y
-        Training inputs (n, d) and their signs (n,).
-    Z, labels
-        Test inputs (m, d) and their signs (m,).
-    source
-        Where they come from, in words.
-
-    """
-
-    X: Array
-    y: Array
-    Z: Array
-    labels: Array
-    source: str
-
-    def first(self, n: int, m: int) -> "Split":
-        """Return the first n training and m test examples."""
-        return Split(self.X[:n], self.y[:n], self.Z[:m], self.labels[:m], self.source)
 
 
 def load_adult(folder: str | None = None) -> Split:

@@ -10,9 +10,10 @@ from iln_stream.errors import IlnWarning
 from iln_stream.experiments.budget import Budget
 from iln_stream.experiments.result import Result, mean_and_error
 from iln_stream.experiments.synthetic import Array, stream
-from iln_stream.features import GaussianFourier
+from iln_stream.features import Features, GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.estimators import Block, Estimator, Full, Pool, Sampled
+from iln_stream.related import DoublyStochasticRegressor
 
 Progress = Callable[[str], None]
 
@@ -23,6 +24,10 @@ POINTS = 16
 """S of `Block`."""
 
 
+Event = Callable[[Array, float], float]
+"""Predicts an event, then learns it, and returns the prediction."""
+
+
 class Kind(NamedTuple):
     """An estimator in several sizes.
 
@@ -30,29 +35,51 @@ class Kind(NamedTuple):
     ----------
     sizes
         Numbers of units: m or R; the first two are those of a quick run.
-    make
-        size -> estimator.
-    arguments
-        size -> arguments of the learner.
+    event
+        (family, size, step, seed) -> the learner's event.
     psi, draws
         (size, T) -> evaluations of psi and draws of w in a pass over T events.
 
     """
 
     sizes: tuple[int, ...]
-    make: Callable[[int], Estimator]
-    arguments: Callable[[int], dict[str, Any]]
+    event: Callable[[Features[Any], int, float, int], Event]
     psi: Callable[[int, int], int]
     draws: Callable[[int, int], int]
 
 
-def _none(size: int) -> dict[str, Any]:
-    return {}
+def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> Any:
+    """Return `Kind.event` of Shrinking-Gradient; `drawn`: m is an argument of the learner."""
+
+    def make(family: Features[Any], size: int, step: float, seed: int) -> Event:
+        draws = {"draws": size} if drawn else {}
+        model = ShrinkingGradient(family, estimator(size), step=step, seed=seed, **draws)
+
+        def event(x: Array, y: float) -> float:
+            E = model.estimate_row(x).value
+            model.learn_row(x, y)
+            return E
+
+        return event
+
+    return make
 
 
 def _algorithm_2(size: int) -> Estimator:
     """Return Algorithm 2, whose m is an argument of the learner."""
     return Sampled()
+
+
+def _doubly(family: Features[Any], size: int, step: float, seed: int) -> Event:
+    model = DoublyStochasticRegressor(family, size, step=step, seed=seed)
+
+    def event(x: Array, y: float) -> float:
+        named = dict(enumerate(x.tolist()))
+        f = model.predict_one(named)
+        model.learn_one(named, y)
+        return f
+
+    return event
 
 
 def _once(size: int, T: int) -> int:
@@ -65,31 +92,36 @@ def _every_event(size: int, T: int) -> int:
     return size * (T - 1)
 
 
+def _all_so_far(size: int, T: int) -> int:
+    """Return the units of f_t summed over the events, and the fresh ones: each is drawn anew."""
+    return size * (T * (T - 1) // 2 + T)
+
+
 KINDS = {
     "Algorithm 2": Kind(
         (64, 256, 1024, 4096, 16_384),
-        _algorithm_2,
-        lambda m: {"draws": m},
+        _shrinking(_algorithm_2, drawn=True),
         lambda m, T: 2 * m * (T - 1),
         _every_event,
     ),
     "blocks": Kind(
         (16, 64, 256, 1024),
-        lambda R: Block(R, POINTS),
-        _none,
+        _shrinking(lambda R: Block(R, POINTS)),
         lambda R, T: R * (POINTS + 1) * (T - 1),
         _every_event,
     ),
     "full sums": Kind(
         (4, 16, 64, 256),
-        Full,
-        _none,
+        _shrinking(Full),
         lambda R, T: R * ((T - 1) * T // 2 + T - 1),
         _every_event,
     ),
-    "pool (Fixed-Random)": Kind((16, 64, 256, 1024), Pool, _none, lambda R, T: R * T, _once),
+    "pool (Fixed-Random)": Kind((16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, _once),
+    "doubly stochastic": Kind((1, 4, 16), _doubly, _all_so_far, _all_so_far),
 }
-"""Of the estimators of `ShrinkingGradient`. The compiled ones evaluate psi as counted here."""
+"""All but the last are estimators of `ShrinkingGradient`; the compiled ones evaluate psi as counted
+here. The last evaluates f once to predict and once to learn, in blocks of 256 units; counted is
+what its source needs."""
 
 ACCOUNTS = ("psi", "draws", "seconds")
 
@@ -131,15 +163,13 @@ def _events(T: int, seed: int) -> tuple[Array, Array]:
 def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) -> dict[str, Any]:
     """Return the loss at the best of `STEPS`, and what a pass spends."""
     T, budget = len(data[0][1]), Budget()
+    _pass(kind.event(FAMILY, size, STEPS[0], 0), *(part[:1] for part in data[0]))  # compiles
     losses = np.zeros((len(STEPS), len(data)))
     for i, step in enumerate(STEPS):
         for seed, (X, y) in enumerate(data):
-            model = ShrinkingGradient(
-                FAMILY, kind.make(size), step=step, seed=seed, **kind.arguments(size)
-            )
-            model.estimate_row(X[0])
+            event = kind.event(FAMILY, size, step, seed)
             with budget.timed():
-                E = _pass(model, X, y)
+                E = _pass(event, X, y)
             losses[i, seed] = np.mean((E - y)[T // 2 :] ** 2) / 2
     best = int(np.argmin(losses.mean(axis=1)))
     return {
@@ -153,14 +183,10 @@ def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) ->
     }
 
 
-def _pass(model: ShrinkingGradient, X: Array, y: Array) -> Array:
-    E = np.zeros(len(y))
+def _pass(event: Event, X: Array, y: Array) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
-        for t, (x, target) in enumerate(zip(X, y.tolist(), strict=True)):
-            E[t] = model.estimate_row(x).value
-            model.learn_row(x, target)
-    return E
+        return np.array([event(x, target) for x, target in zip(X, y.tolist(), strict=True)])
 
 
 def _best(points: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Fitted exponents."""
+"""Fitted exponents and sizes between measured ones."""
 
 import math
 from collections.abc import Sequence
@@ -44,3 +44,38 @@ def power_law(sizes: Sequence[float], values: Sequence[Sequence[float]]) -> dict
     quantile = _T_975[min(n - 1, len(_T_975)) - 1]
     margin = quantile * float(slopes.std(ddof=1)) / math.sqrt(n)
     return {"exponent": mean, "low": mean - margin, "high": mean + margin}
+
+
+def size_for(sizes: Sequence[float], values: Sequence[float], goal: float) -> float | None:
+    """Return the smallest size with a value of at most `goal`, between two by logarithms.
+
+    Parameters
+    ----------
+    sizes
+        Positive and rising.
+    values
+        A positive value a size; they need not fall.
+    goal
+        Positive.
+
+    Returns
+    -------
+    The first size if its value is as small already; None if none is.
+
+    Examples
+    --------
+    >>> from iln_stream.experiments.fits import size_for
+    >>> size_for([1, 4, 16], [1.0, 0.5, 0.125], 0.25)
+    8.0
+    >>> size_for([1, 4, 16], [1.0, 0.5, 0.125], 0.1) is None
+    True
+
+    """
+    for k, value in enumerate(values):
+        if value > goal:
+            continue
+        if k == 0:
+            return float(sizes[0])
+        share = math.log(values[k - 1] / goal) / math.log(values[k - 1] / value)
+        return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** share)
+    return None

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.experiments.adult import Array, Split, load_adult
+from iln_stream.experiments.adult import load_adult
 from iln_stream.experiments.budget import Budget
 from iln_stream.experiments.methods.adaboost import adaboost
 from iln_stream.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
 from iln_stream.experiments.result import Result, mean_and_error
+from iln_stream.experiments.split import Array, Split
 from iln_stream.features import DecisionStumps, Features, GaussianFourier, Sigmoid
 
 Progress = Callable[[str], None]

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from iln_stream.experiments.adult import Array, Split, as_events, load_adult
+from iln_stream.experiments.adult import as_events, load_adult
 from iln_stream.experiments.budget import Budget
 from iln_stream.experiments.methods.amm_batch import AdaptiveMultiHyperplaneBatch
 from iln_stream.experiments.methods.linear_svm import linear_svm
 from iln_stream.experiments.methods.llsvm import LowRankLinearisedSVM
 from iln_stream.experiments.methods.parallel_sgd import parallel_sgd
 from iln_stream.experiments.result import Result, mean_and_error
+from iln_stream.experiments.split import Array, Split
 from iln_stream.related import (
     AdaptiveMultiHyperplane,
     BudgetedKernelSGD,
@@ -29,7 +30,11 @@ SOURCES = (0.150, 0.155)
 
 GAMMA = 0.05
 LAM = {"linear": 3e-3, "kernel": 1e-4, "landmarks": 3e-5, "averaged": 3e-4, "optimum": 3e-4}
-"""Chosen, as gamma, on a fifth of the training data held out."""
+"""Set by hand, as gamma; the trials were not recorded, so other values may do better.
+
+Only the step of NORMA, below, has a record: of .1, .3 and 1 it has the least error on a fifth of
+adult's training data after 8,000 events of the others.
+"""
 
 ONLINE: dict[str, Callable[[], Any]] = {
     "Pegasos": lambda: Pegasos(LAM["linear"]),
@@ -40,7 +45,7 @@ ONLINE: dict[str, Callable[[], Any]] = {
     "budget 100, projection": lambda: BudgetedKernelSGD(LAM["kernel"], GAMMA, 100, "projection"),
     "budget 200, merging": lambda: BudgetedKernelSGD(LAM["kernel"], GAMMA, 200, "merging"),
     "NORMA, last 2,000": lambda: NormaClassifier(
-        step=0.1, lam=LAM["kernel"], gamma=GAMMA, window=2000
+        step=0.3, lam=LAM["kernel"], gamma=GAMMA, window=2000
     ),
     "AMM online": lambda: AdaptiveMultiHyperplane(LAM["linear"]),
 }
@@ -209,6 +214,7 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
             [p["seconds"]["mean"] for p in points],
             [100 * p["error"]["mean"] for p in points],
             [100 * (p["error"]["standard_error"] or 0.0) for p in points],
+            errorevery=(len(points) - 1, len(points)),  # the last, as in the notes
             label=name,
             marker="o" if name in ONLINE else "s",
             linestyle="-" if name in ONLINE else ":",

@@ -23,10 +23,23 @@ _GRID = np.linspace(0.0, 1.0, 21)
 _GOLDEN = (5**0.5 - 1) / 2
 
 
+_ROUNDING = 1e-9
+
+
+def smallest(c: Array) -> int:
+    """Return the first index of the smallest coefficient, equal ones up to rounding alike.
+
+    All coefficients of Pegasos are 1 / (lam t). Were ties left to rounding, or to the last, the
+    newest term could be dropped at every step, and f would learn nothing more.
+    """
+    sizes = np.abs(c)
+    return int(np.argmax(sizes <= (1.0 + _ROUNDING) * sizes.min()))
+
+
 def remove_smallest(f: KernelExpansion) -> float:
-    """Drop the term with the smallest coefficient (as k(x, x) = 1): removal."""
+    """Drop the term with the smallest coefficient (as k(x, x) = 1), of several the oldest."""
     c = f.coefficients
-    p = int(np.argmin(np.abs(c)))
+    p = smallest(c)
     f.remove(p)
     return float(c[p] ** 2)
 
@@ -59,7 +72,7 @@ def merge(f: KernelExpansion) -> float:
     golden section. A term without a partner of its sign is removed.
     """
     c = f.coefficients
-    m = int(np.argmin(np.abs(c)))
+    m = smallest(c)
     partners = np.flatnonzero((c * c[m] > 0.0) & (np.arange(len(c)) != m))
     if not len(partners):
         return remove_smallest(f)

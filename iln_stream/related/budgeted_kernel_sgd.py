@@ -21,7 +21,8 @@ class BudgetedKernelSGD(KernelPegasos):
     Takes the steps of `KernelPegasos`, one an event, and whenever there are more than B support
     vectors, makes f one term shorter [^1]. Memory and the time of an event are bounded:
 
-    - "removal" drops the support vector with the smallest coefficient, O(B);
+    - "removal" drops the support vector with the smallest coefficient, O(B d); in Pegasos' steps
+      all are equal up to rounding, and the oldest goes;
     - "projection" drops the one that costs least when the others take up its share by least
       squares, O(B^3), because the Gram matrix is inverted anew;
     - "merging" replaces the one with the smallest coefficient and another of its class by one

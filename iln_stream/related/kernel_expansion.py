@@ -19,7 +19,7 @@ class KernelExpansion:
     """f = s sum_j c_j k(x_j, .) with k(x, x') = exp(-gamma ||x - x'||^2).
 
     The common scale s makes a decay of all coefficients O(1). Points are in the order of their
-    arrival, unless `replace` or `remove` was called. A later point may have more columns than
+    arrival, unless `replace` was called. A later point may have more columns than
     earlier ones, which have zeros there.
 
     Parameters
@@ -97,10 +97,10 @@ class KernelExpansion:
         self._c[i] = c / self._s
 
     def remove(self, j: int) -> None:
-        """Drop term j; the last term takes its place."""
+        """Drop term j; the others keep their order."""
         i, self._stop = self._start + j, self._stop - 1
         for array in (self._X, self._squares, self._c):
-            array[i] = array[self._stop]
+            array[i : self._stop] = array[i + 1 : self._stop + 1]
 
     def remove_oldest(self) -> None:
         """Drop the first term; the others keep their order."""

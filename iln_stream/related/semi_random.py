@@ -17,6 +17,45 @@ from iln_stream.related.gradients import (
 )
 
 
+def random_gates(
+    X: Array, R: Sequence[Array], power: int = 0, fan_in: int | None = None
+) -> list[Array]:
+    r"""Return the gates of each layer at rows X (n, d), whose first column is 1.
+
+    $h_r^{(l)} = \sigma_s(R^{(l) T} h_r^{(l-1)})$, $\sigma_s(z) = z^s\, 1[z > 0]$, $h_r^{(0)} = x$;
+    where s = 1, z is divided by the square root of the number of inputs of its layer. With s = 1
+    the first gates are also random rectified linear units.
+
+    Parameters
+    ----------
+    X
+        Inputs.
+    R
+        Random weights of the layers, (d, n_1), (n_1, n_2), ..
+    power
+        s, 0 or 1.
+    fan_in
+        The number of inputs of the first layer that z is divided by. None: d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from iln_stream.related.semi_random import random_gates
+    >>> random_gates(np.array([[1.0, 2.0]]), [np.array([[1.0, 0.0], [1.0, -1.0]])])
+    [array([[1., 0.]])]
+
+    """
+    h_r = X
+    gates: list[Array] = []
+    for layer in R:
+        z = h_r @ layer
+        h_r = (z > 0.0).astype(float)
+        if power:
+            h_r *= z / sqrt(len(layer) if gates or fan_in is None else fan_in)
+        gates.append(h_r)
+    return gates
+
+
 class SemiRandom(GradientModel):
     """The network that both learners share; see `SemiRandomRegressor`."""
 
@@ -81,17 +120,13 @@ class SemiRandom(GradientModel):
 
     def _layers(self, X: Array) -> list[tuple[Array, Array]]:
         """Return the gates and the outputs h_w of each layer at rows X (n, d)."""
-        h_r = h_w = self._with_one(X)
+        h_w = self._with_one(X)
         layers: list[tuple[Array, Array]] = []
-        for R, W in zip(self._R, self._W, strict=True):
-            z = h_r @ R
-            h_r = (z > 0.0).astype(float)
-            if self.power:
-                # A number of columns that grows must not change the gates of old points.
-                fan_in = len(R) if layers else 1 + self._n_first
-                h_r *= z / sqrt(fan_in)
-            h_w = h_r * (h_w @ W)
-            layers.append((h_r, h_w))
+        # A number of columns that grows must not change the gates of old points.
+        gates = random_gates(h_w, self._R, self.power, 1 + self._n_first)
+        for gate, W in zip(gates, self._W, strict=True):
+            h_w = gate * (h_w @ W)
+            layers.append((gate, h_w))
         return layers
 
     def _with_one(self, X: Array) -> Array:

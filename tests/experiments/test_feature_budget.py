@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream import ShrinkingGradient
 from iln_stream.experiments import feature_budget
 from iln_stream.experiments.feature_budget import KINDS, run
 from iln_stream.features import GaussianFourier
+from iln_stream.related import DoublyStochasticRegressor
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +34,26 @@ class Counting:
         return values
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith("pool")])
+@pytest.mark.parametrize("name", ["Algorithm 2", "blocks", "full sums"])
 def test_accounts(name):
     """psi evaluations and draws of a pass are those that the estimator makes of a plain family."""
     kind, size, T = KINDS[name], 8, 12
     family = Counting()
-    model = ShrinkingGradient(family, kind.make(size), step=0.1, seed=1, **kind.arguments(size))
-    rng = np.random.default_rng(0)
-    for x in rng.standard_normal((T, 3)):
-        model.estimate_row(x)
-        model.learn_row(x, 0.5)
+    event = kind.event(family, size, 0.1, 1)
+    for x in np.random.default_rng(0).standard_normal((T, 3)):
+        event(x, 0.5)
     assert family.n_draws == kind.draws(size, T)
     assert family.n_psi == kind.psi(size, T)
+
+
+def test_doubly_stochastic_account():
+    """Counted are the units that a prediction costs, by the learner's word, and the fresh ones."""
+    kind, size, T = KINDS["doubly stochastic"], 8, 12
+    model, total = DoublyStochasticRegressor(GaussianFourier(0.1), size, seed=1), 0
+    for x in np.random.default_rng(0).standard_normal((T, 3)):
+        total += model.n_psi + size
+        model.learn_one(dict(enumerate(x.tolist())), 0.5)
+    assert total == kind.psi(size, T) == kind.draws(size, T)
 
 
 def test_more_units_lose_less(result):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from iln_stream.experiments import fits
-from iln_stream.experiments.fits import power_law
+from iln_stream.experiments.fits import power_law, size_for
 
 
 def test_covers():
@@ -33,3 +33,14 @@ def test_without_interval():
         "high": None,
     }
     assert power_law([1, 10], [[1, -1], [1, 2]])["exponent"] is None
+
+
+def test_size_for():
+    """A goal on a measured value gives its size, one between two a size between, and a curve that
+    begins below it gives the first; a rise after a fall does not count."""
+    sizes, values = [1, 4, 16, 64], [1.0, 0.5, 0.8, 0.125]
+    assert size_for(sizes, values, 0.5) == pytest.approx(4.0)
+    assert size_for(sizes, values, 0.7) == pytest.approx(4 ** (np.log(0.7) / np.log(0.5)))
+    assert 16 < size_for(sizes, values, 0.4) < 64
+    assert size_for(sizes, values, 2.0) == 1.0
+    assert size_for(sizes, values, 0.1) is None

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.experiments.methods.linear_svm import linear_svm
-from iln_stream.features.maps import whitening
+from iln_stream.features.maps import NystroemMap
 from iln_stream.related.kernel_expansion import gaussian_kernel
 
 Array = NDArray[np.float64]
@@ -51,20 +51,18 @@ class LowRankLinearisedSVM:
         """Train on inputs (n, d) and signs (n,)."""
         rng = np.random.default_rng(self.seed)
         Z = X[rng.choice(len(X), min(self.n_landmarks, len(X)), replace=False)]
-        self.landmarks = _lloyd(X, Z, steps=5) if self.k_means else Z
-        self._whitening = whitening(gaussian_kernel(self.landmarks, self.landmarks, self.gamma))
+        self.features = NystroemMap(self._kernel, _lloyd(X, Z, steps=5) if self.k_means else Z)
+        """Inputs (n, d) -> F, shape (n, rank of W)."""
         self.w = linear_svm(self.features(X), y, self.lam, seed=self.seed)
         return self
-
-    def features(self, X: Array) -> Array:
-        """Return F, shape (n, rank of W), of inputs (n, d)."""
-        F: Array = gaussian_kernel(X, self.landmarks, self.gamma) @ self._whitening
-        return F
 
     def decision(self, X: Array) -> Array:
         """Return f of each input, shape (n,)."""
         f: Array = self.features(X) @ self.w
         return f
+
+    def _kernel(self, X: Array, z: Array) -> Array:
+        return gaussian_kernel(X, z[np.newaxis], self.gamma)[:, 0]
 
 
 def _lloyd(X: Array, Z: Array, steps: int) -> Array:

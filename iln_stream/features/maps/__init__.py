@@ -8,7 +8,7 @@ Cosine Fourier features and arc-cosine features are `FromFamily` of families in
 from iln_stream.features.maps.base import DrawnMap, FeatureMap
 from iln_stream.features.maps.fastfood import Fastfood
 from iln_stream.features.maps.from_family import FromFamily
-from iln_stream.features.maps.nystroem import LandmarkReservoir, NystroemMap, whitening
+from iln_stream.features.maps.nystroem import LandmarkReservoir, NystroemMap
 from iln_stream.features.maps.orthogonal import OrthogonalFourier
 from iln_stream.features.maps.random_binning import RandomBinning
 from iln_stream.features.maps.sine_cosine import SineCosine
@@ -23,5 +23,4 @@ __all__ = [
     "OrthogonalFourier",
     "RandomBinning",
     "SineCosine",
-    "whitening",
 ]

@@ -22,7 +22,7 @@ def fitted(n_landmarks, k_means=False):
 def test_features_have_nystroems_gram_matrix():
     """F F^T is that of scikit-learn's Nystroem on the same landmarks."""
     model = fitted(20)
-    theirs = Nystroem(gamma=GAMMA, n_components=20).fit(model.landmarks).transform(X)
+    theirs = Nystroem(gamma=GAMMA, n_components=20).fit(model.features.landmarks).transform(X)
     F = model.features(X)
     np.testing.assert_allclose(F @ F.T, theirs @ theirs.T, atol=1e-8)
 
