@@ -20,6 +20,8 @@ from typing import Any
 
 from benchmarks.long_streams.streams import DESIGN
 from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.learners.scaled import scaled
+from benchmarks.quality.learners.vowpal_wabbit_peers import VowpalWabbitRegressor
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.streams.ten import TEN
 from benchmarks.quality.unavailable import UnavailableError
@@ -42,7 +44,8 @@ LEARNERS: dict[str, tuple[Callable[[], Any], bool]] = {
     "fast, learn_one": (lambda: InfiniteLayerRegressor("fast", seed=1), False),
     "River linear": (lambda: CONTENDERS["river-linear"].make(1), False),
     "River KNN": (lambda: CONTENDERS["river-knn"].make(1), False),
-    "Vowpal Wabbit": (lambda: CONTENDERS["vw-cubic-nn"].make(1), False),
+    "VW cubic": (lambda: CONTENDERS["vw-cubic-nn"].make(1), False),
+    "VW linear": (lambda: scaled(lambda seed: VowpalWabbitRegressor("", seed))(1), False),
 }
 """A factory each, and whether it learns with tokens."""
 
