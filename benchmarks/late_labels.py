@@ -2,7 +2,7 @@
 
     python -m benchmarks.late_labels run [--streams A,B] [--delays 10,100]   # stores missing cells
     python -m benchmarks.late_labels table                                   # Markdown
-    python -m benchmarks.late_labels peers                 # ours beside the best of River's and VW's
+    python -m benchmarks.late_labels peers              # ours beside the best of River's and VW's
     python -m benchmarks.late_labels run --streams deep@100000 --delays 100  # more events
 
 The label of an event comes when so many further events have been predicted. The error is the mean
