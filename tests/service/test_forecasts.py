@@ -182,7 +182,7 @@ def test_a_forecast_of_the_change(path: Path) -> None:
     contest = service.workers[0].learner
     assert {type(each).__name__ for each in contest.contenders.values()} == {"ChangeOfTarget"}
     assert service.workers[0].watched.scores.n_labelled > 50
-    with pytest.raises(RefusedError, match="forecast was .change."):
+    with pytest.raises(RefusedError, match="forecast was 'change'"):
         Service(settings(path, **{**changes, "forecast": "value"}))
 
 
