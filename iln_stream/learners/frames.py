@@ -270,7 +270,8 @@ def weights(w: Any, n: int) -> NDArray[np.float64]:
         When one is missing or no weight, or there are not n.
 
     """
-    values = _numbers_of(w)
+    # A copy: loops are compiled for arrays that are contiguous and writable.
+    values = np.array(_numbers_of(w), order="C")
     require_length(values, n, "w")
     odd = np.flatnonzero(~((values >= 0.0) & (values <= LARGEST_WEIGHT)))
     if len(odd):

@@ -239,6 +239,8 @@ def _label_kills(folder: Path, given: argparse.Namespace) -> list[str]:
             transactional=transactional,
         )  # fmt: skip
         found = outcome.faults(exactly_once=transactional)
+        if 4 * outcome.killed.n_labelled < len(outcome.expected):
+            found.append("hardly any label found its event, so the kills say little")
         faults += [f"labels of another log: {fault}" for fault in found]
         print(
             f"Embedded logs of events and labels, "
