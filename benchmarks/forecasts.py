@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from river import datasets, linear_model, optim, preprocessing, time_series
 
 from benchmarks.quality.streams.data_folder import data_file
-from iln_stream import InfiniteLayerRegressor
+from iln_stream import ChangeOfTarget, InfiniteLayerRegressor
 from iln_stream.mapping import FieldMapping, MappedDecoder
 from iln_stream.prequential import Forecasts, Horizon, Listener, PrequentialLoop, Regression, Step
-from iln_stream.prequential.late import Token
 from iln_stream.streams.river import RiverDatasetSource
 
 Rows = list[dict[str, Any]]
@@ -135,30 +134,6 @@ class _Scored(Listener):
             self._forecast[step.offset - self._horizon] = step.y_pred
 
 
-class LearnsChange:
-    """Lets a learner learn how much a column changes, instead of its later value."""
-
-    def __init__(self, learner: InfiniteLayerRegressor, column: str) -> None:
-        self._learner, self._column = learner, column
-
-    def predict_one(self, x: Mapping[str, float]) -> float:
-        """Predict the later value."""
-        return x[self._column] + self._learner.predict_one(x)
-
-    def predict_token(self, x: Mapping[str, float]) -> tuple[float, Token]:
-        """Do so, and return what the learner needs to learn the value when it comes."""
-        change, token = self._learner.predict_token(x)
-        return x[self._column] + change, token
-
-    def learn_one(self, x: Mapping[str, float], y: float) -> None:
-        """Learn the later value."""
-        self._learner.learn_one(x, y - x[self._column])
-
-    def learn_token(self, x: Mapping[str, float], token: Token, y: float) -> None:
-        """Learn the later value, with a prediction's token."""
-        self._learner.learn_token(x, token, y - x[self._column])
-
-
 def ours(series: Series, profile: str, *, change: bool) -> dict[int, Forecast]:
     """Return the forecasts of our learners, one a horizon, by the service's own loop."""
     found = {}
@@ -166,7 +141,7 @@ def ours(series: Series, profile: str, *, change: bool) -> dict[int, Forecast]:
         found[horizon] = np.full(len(series.rows), np.nan)
         learner: Any = InfiniteLayerRegressor(profile=profile, seed=1)  # type: ignore[arg-type]
         if change:
-            learner = LearnsChange(learner, series.target)
+            learner = ChangeOfTarget(learner, series.target)
         mapping = FieldMapping(**series.mapping, target_is_input=True)
         PrequentialLoop(
             RiverDatasetSource([(row, None) for row in series.rows], series.name),

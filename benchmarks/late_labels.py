@@ -2,6 +2,7 @@
 
     python -m benchmarks.late_labels run [--streams A,B] [--delays 10,100]   # stores missing cells
     python -m benchmarks.late_labels table                                   # Markdown
+    python -m benchmarks.late_labels peers              # ours beside the best of River's and VW's
     python -m benchmarks.late_labels run --streams deep@100000 --delays 100  # more events
 
 The label of an event comes when so many further events have been predicted. The error is the mean
@@ -20,6 +21,8 @@ from typing import Any
 
 from benchmarks.long_streams.streams import DESIGN
 from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.learners.scaled import scaled
+from benchmarks.quality.learners.vowpal_wabbit_peers import VowpalWabbitRegressor
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.streams.ten import TEN
 from benchmarks.quality.unavailable import UnavailableError
@@ -42,7 +45,8 @@ LEARNERS: dict[str, tuple[Callable[[], Any], bool]] = {
     "fast, learn_one": (lambda: InfiniteLayerRegressor("fast", seed=1), False),
     "River linear": (lambda: CONTENDERS["river-linear"].make(1), False),
     "River KNN": (lambda: CONTENDERS["river-knn"].make(1), False),
-    "Vowpal Wabbit": (lambda: CONTENDERS["vw-cubic-nn"].make(1), False),
+    "VW cubic": (lambda: CONTENDERS["vw-cubic-nn"].make(1), False),
+    "VW linear": (lambda: scaled(lambda seed: VowpalWabbitRegressor("", seed))(1), False),
 }
 """A factory each, and whether it learns with tokens."""
 
@@ -132,6 +136,26 @@ def table(delay: int, names: list[str]) -> str:
     return "\n".join(lines)
 
 
+def beside_peers(delays: list[int], names: list[str]) -> str:
+    """Return the errors of ours, and the least of River's and of Vowpal Wabbit's, at each delay."""
+    cells = load()
+    shown = [f"{each} {delay:,}" for delay in delays for each in ("accurate", "River", "VW")]
+    lines = [f"| | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
+    for stream in names:
+        row = []
+        for delay in delays:
+            errors = [_least(cells, f"{stream} {delay} {each}") for each in ("acc", "River", "VW")]
+            row += [f"**{e:.3g}**" if e == min(errors) < math.inf else f"{e:.3g}" for e in errors]
+        lines.append(f"| {stream} | {' | '.join(row).replace('inf', '-')} |")
+    return "\n".join(lines)
+
+
+def _least(cells: dict[str, dict[str, Any]], key: str) -> float:
+    """Return the least error of learners whose key begins so, with tokens if they make them."""
+    found = (k for k in cells if k.startswith(key) and not k.endswith("learn_one"))
+    return min((cells[k]["mae"] for k in found), default=math.inf)
+
+
 def _shown(cell: dict[str, Any] | None, least: float) -> str:
     if cell is None:
         return "-"
@@ -142,7 +166,7 @@ def _shown(cell: dict[str, Any] | None, least: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", choices=("run", "table"))
+    parser.add_argument("action", choices=("run", "table", "peers"))
     parser.add_argument("--streams", default=",".join(streams()))
     parser.add_argument("--delays", default=",".join(map(str, DELAYS)))
     parser.add_argument("--learners", default=";".join(LEARNERS), help="separated by semicolons")
@@ -151,6 +175,8 @@ def main() -> None:
     names = options.streams.split(",")
     if options.action == "run":
         run_missing(names, delays, options.learners.split(";"))
+    elif options.action == "peers":
+        print(beside_peers(delays, names))
     else:
         print("\n\n".join(table(delay, names) for delay in delays))
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from iln_stream.learners import (
         Averaged,
         Block,
+        ChangeOfTarget,
         Exact,
         Full,
         GrowingPool,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Averaged",
     "Block",
+    "ChangeOfTarget",
     "ContestClassifier",
     "ContestRegressor",
     "Event",
@@ -69,7 +71,7 @@ _FOLDERS = {
     "learners": (
         *("Averaged", "Block", "Exact", "Full", "GrowingPool", "Pool", "Sampled"),
         *("InfiniteLayerClassifier", "InfiniteLayerRegressor", "RandomFeatureRidge"),
-        *("ScaledTarget", "ShrinkingGradient", "WinsorisedScaler"),
+        *("ChangeOfTarget", "ScaledTarget", "ShrinkingGradient", "WinsorisedScaler"),
         *("features_wanted", "restorable"),
     ),
     "contest": ("ContestClassifier", "ContestRegressor"),

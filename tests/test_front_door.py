@@ -12,6 +12,7 @@ import iln_stream
 PUBLIC = [
     "Averaged",
     "Block",
+    "ChangeOfTarget",
     "ContestClassifier",
     "ContestRegressor",
     "Event",

@@ -19,6 +19,9 @@ SLICE_SECONDS = 0.001
 SLOW_SECONDS = 0.002
 """A learner that takes longer for an event predicts on a thread."""
 
+_NAMED = 4
+"""Names of inputs in an error."""
+
 _MEASURED = 4
 """Predictions of which the shortest counts."""
 
@@ -122,6 +125,9 @@ class Predictor:
 
     def _timed(self, x: Inputs, index: int) -> dict[str, Any]:
         begun = perf_counter()
+        series = self.published.series_inputs
+        if series and not any(name in x for name in series):
+            raise HttpError(422, "malformed", f"events.{index}.x: {_without_earlier(series)}")
         try:
             answer = self._answer(one_hot(x))
         except MalformedError as error:
@@ -167,6 +173,17 @@ class Predictor:
         except NotImplementedError:  # so River says that a classifier has no probabilities
             y_pred = self._learner.predict_one(x)
             return {} if y_pred is None else {y_pred: 1.0}
+
+
+def _without_earlier(names: Sequence[str]) -> str:
+    """Return what is wrong if inputs lack all that a run makes of earlier records."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (
+        f"it has none of the inputs that the learner gets of earlier records "
+        f"({', '.join(names[:_NAMED])}{more}), and this server does not read them from the log: "
+        "send them, null where a value is missing; or read the forecast of the log's newest record "
+        "where the learner publishes it (its setting predictions)"
+    )
 
 
 def _finite(value: Any) -> float:

@@ -1,12 +1,16 @@
 """Freezing the infinite-layer learners."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iln_stream.frozen.extraction import accurate, classes, fast
 from iln_stream.frozen.infinite_layer.models import FrozenClassifier, FrozenRegressor
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.categories.routing import OTHERS
 from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+
+_NAMED = 5
+"""Fields that an error names."""
 
 
 def freeze_learner(
@@ -37,10 +41,7 @@ def freeze_learner(
         if engine.n == 0:
             raise ValueError("the model has learned nothing yet: let it learn before it is frozen")
         if model._categories.effects is not None:
-            raise ValueError(
-                "the model hashes categories, which frozen models can't: give their field to "
-                "ignore, or predict with a snapshot"
-            )
+            raise ValueError(_of_hashed(model._categories.routing.fields))
         names, kept = tuple(engine.inputs.columns.place), dict(card or {})
         if isinstance(model, InfiniteLayerClassifier):
             return FrozenClassifier(
@@ -56,3 +57,15 @@ def freeze_learner(
             engine.predict({})  # experts that sleep are known after a prediction
             parts = accurate.parts_of(engine)
         return FrozenRegressor(names=names, profile=model.profile, parts=parts, card=kept)
+
+
+def _of_hashed(fields: Sequence[str]) -> str:
+    """Return why a model with hashed categories of these fields is not frozen."""
+    named = [field for field in fields if field != OTHERS]
+    more = f" and {len(fields) - _NAMED} more" if len(fields) > _NAMED else ""
+    return (
+        f"the model hashes categories of {', '.join(named[:_NAMED])}{more}, and a frozen model has "
+        "no table of their effects, so its predictions would be others: predict with the snapshot "
+        "(iln-stream predict), or with a published version (publish); or leave these fields out "
+        "(ignore) and learn again (iln-stream rebuild)"
+    )

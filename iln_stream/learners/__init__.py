@@ -19,6 +19,7 @@ from iln_stream.learners.infinite_layer import (
 from iln_stream.learners.infinite_layer.explained import background_of
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 from iln_stream.learners.parameters import unserializable_parameters
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.restoring import (
@@ -35,6 +36,7 @@ from iln_stream.learners.shrinking_gradient.update import Update
 __all__ = [
     "Averaged",
     "Block",
+    "ChangeOfTarget",
     "Estimate",
     "Exact",
     "Full",

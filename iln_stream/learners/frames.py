@@ -4,12 +4,14 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
+from iln_stream.learners.validation import LARGEST_WEIGHT, weight_of_event
 
 Rows = Sequence[Any] | NDArray[np.float64]
 """Labels of a table, or predictions for it."""
@@ -185,8 +187,22 @@ class Frame:
         self._require_index(y)
         return labels(y, len(self))
 
-    def _require_index(self, y: Any) -> None:
-        """Refuse labels whose index says that they are in another order."""
+    def weights(self, w: Any) -> NDArray[np.float64]:
+        """Return the rows' weights, a series, an array or a list, or one number for all rows.
+
+        Raises
+        ------
+        ValueError
+            When one is no weight, or they are not those of the rows.
+
+        """
+        if isinstance(w, Real):
+            return np.full(len(self), weight_of_event(float(w)))
+        self._require_index(w, "w")
+        return weights(w, len(self))
+
+    def _require_index(self, y: Any, name: str = "y") -> None:
+        """Refuse labels or weights whose index says that they are in another order."""
         import narwhals as nw
 
         series = nw.from_native(y, series_only=True, pass_through=True)
@@ -195,8 +211,8 @@ class Frame:
         own, other = nw.maybe_get_index(self.table), nw.maybe_get_index(series)
         if own is not None and other is not None and not own.equals(other):
             raise ValueError(
-                "y has another index than X: give the labels in the order of the rows, as "
-                "y.loc[X.index], or as an array"
+                f"{name} has another index than X: give it in the order of the rows, as "
+                f"{name}.loc[X.index], or as an array"
             )
 
     def series(self, values: Any) -> Any:
@@ -234,16 +250,34 @@ def targets(y: Any, n: int) -> NDArray[np.float64]:
         When one is missing or not finite, or there are not n.
 
     """
-    import narwhals as nw
-
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    values = _floats(series) if isinstance(series, nw.Series) else np.asarray(y, np.float64)
+    values = _numbers_of(y)
     require_length(values, n)
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):
         raise ValueError(
             f"y is {values[odd[0]]} in row {odd[0]}, and not a finite number in {len(odd)} rows: "
             "leave out rows without a target"
+        )
+    return values
+
+
+def weights(w: Any, n: int) -> NDArray[np.float64]:
+    """Return a series, an array or a list of n weights as numbers.
+
+    Raises
+    ------
+    ValueError
+        When one is missing or no weight, or there are not n.
+
+    """
+    # A copy: loops are compiled for arrays that are contiguous and writable.
+    values = np.array(_numbers_of(w), order="C")
+    require_length(values, n, "w")
+    odd = np.flatnonzero(~((values >= 0.0) & (values <= LARGEST_WEIGHT)))
+    if len(odd):
+        raise ValueError(
+            f"w is {values[odd[0]]} in row {odd[0]}, and no weight from 0 to {LARGEST_WEIGHT:,.0f} "
+            f"in {len(odd)} rows: give each row a weight; divide larger ones by the same number"
         )
     return values
 
@@ -271,10 +305,18 @@ def labels(y: Any, n: int) -> list[Any]:
     return values
 
 
-def require_length(values: Any, n: int) -> None:
-    """Reject labels that are not n."""
+def require_length(values: Any, n: int, name: str = "y") -> None:
+    """Reject labels or weights that are not n."""
     if len(values) != n:
-        raise ValueError(f"y has {len(values)} rows, and X has {n}")
+        raise ValueError(f"{name} has {len(values)} rows, and X has {n}")
+
+
+def _numbers_of(y: Any) -> NDArray[np.float64]:
+    """Return a series, an array or a list as numbers; nan where one is missing."""
+    import narwhals as nw
+
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    return _floats(series) if isinstance(series, nw.Series) else np.asarray(y, np.float64)
 
 
 def _floats(series: Any) -> NDArray[np.float64]:

@@ -17,11 +17,13 @@ Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
 _LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
-_CODES = re.compile(
-    r"(^|_)(zip|zip_?code|plz|post_?code|postal_?code|code|id|sku)$|[a-z](Id|Code|Zip)$"
-    r"|[a-z](No|Nr)$|._(no|nr)$",
-)
-"""Names of whole numbers that are categories."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+"""A word of a name: machine_no, machineNo and machine.no have two."""
+_CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
+_NUMBERS = {"nbr", "no", "nr"}
+"""Last words of the names of whole numbers that are categories; the latter after another word."""
+_NOT_NUMBERS = {"yes", "no2", "nox"}
+"""Names beside which `no` means the answer or the gas."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
 """Names of ids, if no value repeats."""
 
@@ -30,6 +32,10 @@ _FEW = 20
 _REPEATING = 0.1
 """Share of values that occurred before, from which texts are categories."""
 _NEW = "hardly a value repeats"
+BY_NAME = "a code by its name"
+"""Why a field of whole numbers is a category."""
+NEW_BY_NAME = "a code by its name, and hardly a value repeats"
+"""Why a field of whole numbers is ignored."""
 _WORDS = 3
 """Words of a text from which it may be free text."""
 
@@ -129,7 +135,9 @@ def inspect_fields(
         n += 1
     for name in _absent_objects(values):
         del values[name]
-    found = [_field(name, seen, n, given) for name, seen in values.items()]
+    found = [
+        _field(name, seen, n, given, _named_as_code(name, values)) for name, seen in values.items()
+    ]
     return _as_given(_with_roles(found, values, n, given), given)
 
 
@@ -180,7 +188,9 @@ def _as_given(found: Sequence[Field], given: FieldMapping) -> list[Field]:
     ]
 
 
-def _field(name: str, seen: Sequence[Any], n: int, given: FieldMapping) -> Field:
+def _field(
+    name: str, seen: Sequence[Any], n: int, given: FieldMapping, named_as_code: bool
+) -> Field:
     present = [value for value in seen if not _is_missing(value, given.null_values)]
     pairs = [(value, _kind(value, given.notation)) for value in present]
     kinds = Counter(kind for _, kind in pairs)
@@ -190,7 +200,7 @@ def _field(name: str, seen: Sequence[Any], n: int, given: FieldMapping) -> Field
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(_is_whole, numbers))
-    code = "a code by its name" if whole and len(distinct) > 1 and _named_as_code(name) else ""
+    code = BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
     if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
         code = "leading zeros"
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
@@ -217,9 +227,14 @@ def _is_whole(number: float | None) -> bool:
     return number is None or number.is_integer()
 
 
-def _named_as_code(name: str) -> bool:
-    last = name.rpartition(".")[2]
-    return _CODES.search(last) is not None
+def _named_as_code(name: str, names: Collection[str]) -> bool:
+    """Whether whole numbers of this name are codes; `names` are those of all fields."""
+    *others, last = [word.lower() for word in _WORD.findall(name)] or [""]
+    if last not in _NUMBERS:
+        return last in _CODES
+    before = name[: -len(last)].lower()
+    beside = {each.lower() for each in names}
+    return bool(others) and not any(before + each in beside for each in _NOT_NUMBERS)
 
 
 def _guess(
@@ -236,7 +251,7 @@ def _guess(
     is_new = n >= _FEW and n - n_distinct < _REPEATING * n
     if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
         if code and is_new:
-            return "ignored", "auto", _NEW
+            return "ignored", "auto", NEW_BY_NAME if code == BY_NAME else _NEW
         return ("input", "category", code) if code else _guess_of_numbers(kinds)
     if set(kinds) == {"boolean as text"}:
         return "input", "boolean", "booleans as text"

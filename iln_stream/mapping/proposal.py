@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from iln_stream.mapping.inspection import AS_GIVEN, DATES, Field
+from iln_stream.mapping.inspection import AS_GIVEN, BY_NAME, DATES, NEW_BY_NAME, Field
 
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
@@ -60,6 +60,7 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
         for each in fields
         if each.why == DATES
     ]
+    found += _of_codes(fields)
     if codes := [each.name for each in fields if each.maybe_code]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(
@@ -83,6 +84,31 @@ def _of_label(label: Field, fields: Sequence[Field]) -> str:
         return text
     more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
     return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+
+
+def _of_codes(fields: Sequence[Field]) -> list[str]:
+    """Return a line for whole numbers that are taken as codes, and one for those ignored so."""
+    found = []
+    if named := _counted(fields, BY_NAME):
+        found.append(
+            f"Whole numbers taken as categories, a guess from their names: {named}. If they are "
+            'quantities, give them the type "number".'
+        )
+    if named := _counted(fields, NEW_BY_NAME):
+        found.append(
+            f"Whole numbers ignored as ids, a guess from their names: {named}, of which hardly one "
+            "comes again. If they are quantities, take them out of ignore, and give them the type "
+            '"number".'
+        )
+    return found
+
+
+def _counted(fields: Sequence[Field], why: str) -> str:
+    """Return the names of the fields, with the numbers of their values."""
+    found = [each for each in fields if each.why == why]
+    listed = [f"{as_toml(each.name)} ({each.n_distinct:,} values)" for each in found[:_MOST_NAMES]]
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return ", ".join(listed) + more
 
 
 def _of_odd_values(field: Field) -> str:

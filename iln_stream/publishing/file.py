@@ -65,6 +65,8 @@ class Header:
         The settings that, with the log, determine the learner's state, as a hash.
     form
         How the learner is stored: "state" or "pickle".
+    series_inputs
+        Names of inputs that a run makes of earlier records: lags and rolling means.
 
     """
 
@@ -78,6 +80,7 @@ class Header:
     topic_id: str | None
     configuration: str
     form: str
+    series_inputs: tuple[str, ...] = ()
 
 
 class Identity(NamedTuple):
@@ -271,6 +274,7 @@ def _parsed(line: bytes) -> tuple[Header, Sequence[tuple[str, str, list[int]]]]:
         fields = json.loads(line)
         layout = fields.pop("arrays")
         fields["positions"] = {int(p): offset for p, offset in fields["positions"].items()}
+        fields["series_inputs"] = tuple(fields["series_inputs"])
         return Header(**fields), layout
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"its header can't be read: {error}") from error

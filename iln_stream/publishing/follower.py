@@ -39,6 +39,8 @@ class Published:
         Time to read and restore it.
     n_bytes
         Size of the file.
+    series_inputs
+        Names of inputs that a run makes of earlier records, and who asks has to give.
 
     """
 
@@ -52,6 +54,7 @@ class Published:
     stream: str
     load_seconds: float
     n_bytes: int
+    series_inputs: tuple[str, ...] = ()
 
 
 class Follower:
@@ -136,6 +139,7 @@ class Follower:
             stream=header.stream,
             load_seconds=perf_counter() - began,
             n_bytes=identity.size,
+            series_inputs=header.series_inputs,
         )
 
 

@@ -60,6 +60,8 @@ class Publisher(Listener):
         The log's name, its id, and where the learner begins, by partition.
     configuration
         Hash of the settings that, with the log, determine the learner's state.
+    series_inputs
+        Names of inputs that are made of earlier records.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
@@ -109,6 +111,7 @@ class Publisher(Listener):
         topic_id: str | None = None,
         positions: Mapping[int, int] | None = None,
         configuration: str = "",
+        series_inputs: Sequence[str] = (),
         resumable: bool = False,
     ) -> None:
         if seconds < 0.0:
@@ -121,6 +124,7 @@ class Publisher(Listener):
         self._task = task or _task_of(learner)
         self._n_learned = n_learned
         self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
+        self._series_inputs = tuple(series_inputs)
         self._seconds = seconds
         self._positions = dict(positions or {})
         self._file = VersionFile(self.path)
@@ -261,6 +265,7 @@ class Publisher(Listener):
             topic_id=self._topic_id,
             configuration=self._configuration,
             form=self._capture.form,
+            series_inputs=self._series_inputs,
         )
         self._unpublished = False
         self._writer.write(header, copy)

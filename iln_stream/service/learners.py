@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from river import base
 
 from iln_stream.learners import (
+    ChangeOfTarget,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
@@ -96,6 +97,21 @@ def build_challenger(settings: Settings, name: str, seed: int) -> Learner:
 
 
 def _build(settings: Settings, seed: int) -> Learner:
+    learner = _named(settings, seed)
+    if settings.forecast == "value":
+        return learner
+    if not settings.horizon or settings.target is None:
+        raise SettingsError(
+            "forecast: only a forecast learns a change: set horizon and target, or unset it"
+        )
+    if task_of(learner).name != "regression":
+        raise SettingsError(
+            f"forecast: {settings.learner} learns classes, which have no change; unset it"
+        )
+    return ChangeOfTarget(learner, settings.target)
+
+
+def _named(settings: Settings, seed: int) -> Learner:
     try:
         options = _with_features(settings.learner_options)
         if settings.learner in NAMED:

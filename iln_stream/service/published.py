@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from iln_stream.contest import Contest
 from iln_stream.listeners import ModelMetrics
+from iln_stream.mapping.lags import Lags
 from iln_stream.prequential import Task
 from iln_stream.publishing import Publisher
 from iln_stream.publishing.capture import Capture
@@ -78,6 +79,7 @@ def build_publisher(
         configuration=_hash(
             {**configuration(settings_alone(settings), history), "seed": reader.seed}
         ),
+        series_inputs=[name for name, _ in Lags(settings.lags, settings.rolling_means).names],
         resumable=log is not None,
     )
 

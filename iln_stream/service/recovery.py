@@ -69,6 +69,8 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
         found[LABELS] = labels
     if settings.horizon:
         found["horizon"] = list(settings.horizon)
+    if settings.forecast != "value":
+        found["forecast"] = settings.forecast
     found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
 

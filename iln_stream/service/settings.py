@@ -158,6 +158,12 @@ class Settings(CommandSettings):
         "`target`, whose present value is an input; each horizon has its own learner, scores and "
         "predictions. Unset: the label is in the record or comes for its id.",
     )
+    forecast: Literal["value", "change"] = Field(
+        default="value",
+        description="What the learner, and each challenger, learns with `horizon`: the later "
+        "`value` of `target`, or its `change` from the present value, for series that grow. "
+        "Predictions, intervals and scores are of the value either way.",
+    )
     lags: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": 24, "load": [1, 24, 168]}],

@@ -27,6 +27,23 @@ def test_each_learner(start, tmp_path, kind):
     assert described["inputs"] is None or set(described["inputs"]) == {"a", "b", "c"}
 
 
+def test_inputs_of_earlier_records(start, tmp_path):
+    """A request without any lag is refused, as it would be predicted as if all were missing; the
+    error says what to send. One of them is enough, and so is null: others may be missing."""
+    names = [f"b.lag_{k}" for k in range(1, 7)]
+    learner = publish(tmp_path, series_inputs=names)
+    api = start().ready()
+    refused = api.post("/predict", {"events": [{"x": {"b.lag_2": 1.0}}, {"x": example(7)}]})
+    assert refused.status_code == 422
+    error = refused.json()["error"]
+    assert error.startswith("events.1.x: it has none of the inputs")
+    assert "(b.lag_1, b.lag_2, b.lag_3, b.lag_4 and 2 more)" in error
+    assert "send them, null where a value is missing" in error
+    x = {**example(7), "b.lag_6": None}
+    (found,) = api.post("/predict", {"x": x}).raise_for_status().json()["predictions"]
+    assert found["y_pred"] == learner.predict_one(example(7))
+
+
 def test_a_slow_learner_does_not_stop_others(start, tmp_path, monkeypatch):
     """A learner that takes long for an event predicts on a thread; other requests pass."""
     model = ensemble.BaggingRegressor(linear_model.LinearRegression(), n_models=300, seed=1)

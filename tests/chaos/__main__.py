@@ -19,6 +19,7 @@ from chaos.broker_kills import kill_brokers
 from chaos.contest_kills import kill_contests
 from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
+from chaos.label_kills import kill_joiners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
@@ -32,6 +33,8 @@ def main() -> int:
                         "log, half of them with transactional predictions")  # fmt: skip
     parser.add_argument("--late-kills", type=int, default=200, help="of the learner on each kind "
                         "of log, while it joins late labels with their events")  # fmt: skip
+    parser.add_argument("--label-kills", type=int, default=25, help="of the learner, on the "
+                        "embedded log, while it joins two topics")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
     parser.add_argument("--embedded", action="store_true", help="only the embedded log")
@@ -63,6 +66,7 @@ def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
     log = EmbeddedLog(folder / "forecasts.db")
     faults += _forecast_kills(log, folder / "embedded-forecasts", given)
     faults += _late_kills(lambda name: EmbeddedLog(folder / f"{name}.db"), folder / "late", given)
+    faults += _label_kills(folder / "labels", given)
     return faults + _appender_kills(folder, given)
 
 
@@ -214,6 +218,36 @@ def _late_kills(
             f"{len(outcome.expected)} events predicted, {outcome.killed.n_labelled} learned, "
             f"{outcome.killed.n_dead_letters} dead letters, expired: "
             f"{outcome.killed.state['pending']['n_expired']}; "
+            f"{len(outcome.published) - len(outcome.expected)} repeated predictions; "
+            f"{len(found)} faults",
+            flush=True,
+        )
+    return faults
+
+
+def _label_kills(folder: Path, given: argparse.Namespace) -> list[str]:
+    """Divide the kills between transactional predictions and others."""
+    faults: list[str] = []
+    for transactional in (True, False):
+        n_kills = (given.label_kills + transactional) // 2
+        if not n_kills:
+            continue
+        own = folder / f"labels-{transactional}"
+        own.mkdir(parents=True)
+        outcome = kill_joiners(
+            own, n_kills=n_kills, records_per_kill=1_500, seed=given.seed + transactional,
+            transactional=transactional,
+        )  # fmt: skip
+        found = outcome.faults(exactly_once=transactional)
+        if 4 * outcome.killed.n_labelled < len(outcome.expected):
+            found.append("hardly any label found its event, so the kills say little")
+        faults += [f"labels of another log: {fault}" for fault in found]
+        print(
+            f"Embedded logs of events and labels, "
+            f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
+            f"{outcome.n_sent} records, {outcome.n_behind} of them with records still to learn; "
+            f"{len(outcome.expected)} events predicted, {outcome.killed.n_labelled} learned, "
+            f"{outcome.killed.n_dead_letters} dead letters; "
             f"{len(outcome.published) - len(outcome.expected)} repeated predictions; "
             f"{len(found)} faults",
             flush=True,

@@ -169,6 +169,31 @@ def test_a_document_of_yours_is_not_overwritten(command, tmp_path):
     assert not (tmp_path / "README.npz").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--target", "y"), "the model hashes categories of shop, and a frozen model has no table"),
+        (("--target", "y", "--ignore", "shop", "--horizon", "1", "--forecast", "change"),
+         "ChangeOfTarget can't be frozen"),
+    ],
+)  # fmt: skip
+def test_models_that_a_file_could_not_hold(arguments, said, command, tmp_path):
+    """They are refused with what to do, and no file is written."""
+    records = [{"shop": f"s{t % 50}", "a": t % 7, "y": t % 5} for t in range(200)]
+    append(tmp_path / "log.db", [json.dumps(each).encode() for each in records])
+    profile = ("--learner-options", '{"profile": "fast"}')
+    done = command(
+        "run", "--source", "sqlite:log.db", "--snapshots", "state", "--start", "earliest",
+        "--stop-at-end", "--metrics-port", "0", *profile, *arguments,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (folder,) = (tmp_path / "state").iterdir()
+    done = command("export", str(folder), "m.npz")
+    assert done.code != 0
+    assert said in " ".join(done.err.split())
+    assert not list(tmp_path.glob("m.*"))
+
+
 @pytest.mark.parametrize("arguments", [["m.onnx"], ["m.npz", "--size", "64"]])
 def test_options_of_networks_are_refused(arguments, command):
     """An infinite-layer learner is exported as npz, with all of its units."""

@@ -244,6 +244,16 @@ def test_hashed_categories_are_not_frozen():
     """Their effects would be missing in the predictions."""
     model = InfiniteLayerRegressor("fast", seed=1)
     for shop in range(40):
-        model.learn_one({f"shop={shop}": 1.0, "a": shop % 3}, shop % 2)
-    with pytest.raises(ValueError, match="hashes categories"):
+        model.learn_one({f"shop={shop}": 1.0, "a": shop % 3, "sky=grey": 1.0}, shop % 2)
+    with pytest.raises(ValueError, match=r"hashes categories of shop, .*iln-stream predict"):
+        freeze_learner(model)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+def test_many_fields_with_hashed_categories():
+    """An error names some of them, and how many more there are."""
+    model = InfiniteLayerClassifier(seed=1)
+    for k in range(40):
+        model.learn_one({f"{field}={k}": 1.0 for field in "abcdefg"}, k % 2)
+    with pytest.raises(ValueError, match="hashes categories of a, b, c, d, e and 2 more, "):
         freeze_learner(model)

@@ -1,13 +1,20 @@
 import pytest
 from river import linear_model, preprocessing
 
-from iln_stream import InfiniteLayerRegressor, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream import (
+    ChangeOfTarget,
+    InfiniteLayerRegressor,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
 
 WRAPPERS = [
     lambda learner: learner,
     lambda learner: WinsorisedScaler() | learner,
     lambda learner: ScaledTarget(WinsorisedScaler() | learner),
+    lambda learner: ChangeOfTarget(learner, "a"),
     lambda learner: preprocessing.TargetStandardScaler(WinsorisedScaler() | learner),
     lambda learner: ScaledTarget(preprocessing.StandardScaler() | ScaledTarget(learner)),
 ]

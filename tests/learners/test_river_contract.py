@@ -6,6 +6,7 @@ import pytest
 from river import checks
 
 from iln_stream import (
+    ChangeOfTarget,
     IlnWarning,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
@@ -21,6 +22,7 @@ MODELS = [
     for estimator in (
         ShrinkingGradient,
         ScaledTarget,
+        ChangeOfTarget,
         WinsorisedScaler,
         InfiniteLayerRegressor,
         InfiniteLayerClassifier,
@@ -28,6 +30,7 @@ MODELS = [
     )
     for parameters in estimator._unit_test_params()
 ] + [
+    ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "x"),
     ShrinkingGradient(RandomNetwork(), max_draws=200),
     ShrinkingGradient(Mixture((UniformCoordinates(), RandomNetwork())), max_draws=200),
     ScaledTarget(WinsorisedScaler() | ShrinkingGradient(budget=50, max_draws=500, seed=1)),

@@ -16,6 +16,7 @@ N_EVENTS = 128
 
 LAYOUTS = {
     "iln_stream.AveragedIterate": (1, "cc6164a5271c466e"),
+    "iln_stream.ChangeOfTarget": (1, "904670e955a8e508"),
     "iln_stream.Columns": (1, "a9121946b7e72ba6"),
     "iln_stream.ContestClassifier": (1, "83ed304882d8924a"),
     "iln_stream.ContestRegressor": (1, "e2fb7fad0a662b10"),

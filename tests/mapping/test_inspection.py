@@ -122,6 +122,49 @@ def test_codes_by_their_names():
     assert settings["id_field"] == "id"
 
 
+@pytest.mark.parametrize(
+    ("name", "is_code"),
+    [
+        ("machine.no", True),
+        ("Machine No", True),
+        ("store-nbr", True),
+        ("CustomerID", True),
+        ("ZIP", True),
+        ("ZIPCode", True),
+        ("no", False),
+        ("casino", False),
+        ("paid", False),
+        ("zip_sales", False),
+        ("id_count", False),
+        ("größeid", False),
+    ],
+)
+def test_how_codes_are_named(name, is_code):
+    """The last word says it, however words are joined; `no` only after another word."""
+    found = field([i % 30 for i in range(200)], name)
+    assert (found.type, found.why) == (
+        ("category", "a code by its name") if is_code else ("auto", "")
+    )
+    assert field([i / 4 for i in range(200)], name).type == "auto"  # no whole numbers
+
+
+@pytest.mark.parametrize(("n", "type_"), [(3, "category"), (600, "category"), (1000, "auto")])
+def test_codes_of_few_and_of_many_values(n, type_):
+    """A code is a category if its values come again, and else no input."""
+    found = field([i % n for i in range(1000)], "machine.no")
+    assert found.type == type_
+    assert found.role == ("ignored" if n == 1000 else "input")
+    given = field([i % n for i in range(1000)], "machine.no", types={"machine.no": "number"})
+    assert (given.role, given.type) == ("input", "number")
+
+
+@pytest.mark.parametrize("beside", ["votes.yes", "votes.NO2"])
+def test_no_that_is_no_number(beside):
+    """Answers and gases are quantities."""
+    records = [{"votes.no": i % 9, beside: i % 7, "price": i / 2} for i in range(100)]
+    assert inspect_fields(records)[0].type == "auto"
+
+
 def possible_codes(records):
     """Return the fields of records that are named as possible codes."""
     found = [each for each in inspect_fields(records, FieldMapping("label")) if each.maybe_code]

@@ -25,6 +25,24 @@ def test_codes_that_never_repeat():
     }  # fmt: skip
 
 
+def test_codes_by_their_names_are_guesses():
+    """Remarks name them, with what to do if they are quantities."""
+    records = [
+        {"machine": {"no": i % 12}, "zip": 10_000 + i % 3, "invoice_id": 7 * i, "price": i / 2}
+        for i in range(100)
+    ]
+    assert remarks(inspect_fields(records)) == [
+        'Whole numbers taken as categories, a guess from their names: "machine.no" (12 values), '
+        '"zip" (3 values). If they are quantities, give them the type "number".'
+    ]
+    records = [{"id": i, **each} for i, each in enumerate(records)]
+    assert remarks(inspect_fields(records))[1:] == [
+        'Whole numbers ignored as ids, a guess from their names: "invoice_id" (100 values), of '
+        "which hardly one comes again. If they are quantities, take them out of ignore, and give "
+        'them the type "number".'
+    ]
+
+
 def test_given_settings_win():
     """Each given setting is in the proposal, and guesses complete them."""
     given = {
@@ -54,7 +72,7 @@ def test_given_features():
 
 def test_a_guessed_label():
     """A remark says that a label is a guess, and names the other numbers."""
-    records = [{"a": i / 3, "b": i / 7, "zip": 10115 + i % 3, "sky": "clear"} for i in range(9)]
+    records = [{"a": i / 3, "b": i / 7, "zip": f"0{i % 3}115", "sky": "clear"} for i in range(9)]
     assert remarks(inspect_fields(records)) == [
         'target = "b" is a guess: the last number, since no name says which is the label. '
         'Other numbers: "a".'

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.embedded_log import append, values
 
+from iln_stream.errors import RefusedError
 from iln_stream.events import read_prediction
 from iln_stream.service import (
     Service,
@@ -155,6 +156,36 @@ def test_rebuilt_learners_are_the_same(path: Path) -> None:
     assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before
 
 
+def test_a_forecast_of_the_change(path: Path) -> None:
+    """The later value is published and scored. The learner learned its change from the present one,
+    with challengers alike; and a run that stops and goes on publishes the same."""
+    changes: dict[str, object] = {
+        "forecast": "change",
+        "learner": "infinite-layer",
+        "learner_options": {"profile": "fast"},
+        "prediction_intervals": "0.9",
+        "challengers": {"other": {"learner": "pool", "learner_options": {"size": 16}}},
+    }
+    fill(path, 0, 30)
+    Service(settings(path, **changes)).run()
+    fill(path, 30, 30)
+    service = Service(settings(path, **changes))
+    service.run()
+    whole = {"predictions": f"sqlite:{path}#whole", "snapshots": None, "start": "earliest"}
+    Service(settings(path, **{**changes, **whole})).run()
+    for horizon in ("1", "3h"):
+        found = published(path, horizon)
+        assert len(found) == 60
+        assert found == published(path, horizon, "whole")
+        ((low, high),) = found[-1]["intervals"].values()
+        assert low <= found[-1]["y_pred"] <= high
+    contest = service.workers[0].learner
+    assert {type(each).__name__ for each in contest.contenders.values()} == {"ChangeOfTarget"}
+    assert service.workers[0].watched.scores.n_labelled > 50
+    with pytest.raises(RefusedError, match="forecast was 'change'"):
+        Service(settings(path, **{**changes, "forecast": "value"}))
+
+
 @pytest.mark.parametrize("by_command", [True, False])
 def test_a_history_goes_on_with_the_log(path: Path, by_command: bool) -> None:
     """After files of history the first value of the log labels the last forecast of the history,
@@ -198,6 +229,10 @@ def test_predicting_with_a_snapshot(path: Path) -> None:
         ({"target": None, "time_field": None, "id_field": None, "lags": {}, "rolling_means": {}},
          "horizon: name the field whose later value is forecast: set target"),
         ({"pending_events": 9}, "pending_events: with horizon the labels are later values"),
+        ({"horizon": (), "lags": {}, "rolling_means": {}, "forecast": "change"},
+         "forecast: only a forecast learns a change: set horizon"),
+        ({"learner": "infinite-layer-classifier", "learner_options": {}, "forecast": "change"},
+         "forecast: infinite-layer-classifier learns classes"),
         ({"horizon": ()}, "lags: 'load' is not an input: set horizon"),
         ({"ignore": "temp"}, "lags: 'temp' is not an input: name it in features"),
     ],

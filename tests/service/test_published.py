@@ -38,6 +38,15 @@ def test_the_last_version_has_all(run):
     assert found.learner.predict_interval({"a": 3}) == learner.predict_interval({"a": 3})
 
 
+def test_inputs_of_earlier_records(run):
+    """The version names the lags and rolling means that a request has to have."""
+    run(learner_options={"profile": "fast"}, target="y", id_field="id", lags={"x.a": 2},
+        rolling_means={"x.a": [3]})  # fmt: skip
+    follower = Follower("models/e.jsonl-0.model")
+    assert follower.refresh()
+    assert follower.current.series_inputs == ("x.a.lag_1", "x.a.lag_2", "x.a.mean_3")
+
+
 def test_metrics(run):
     """A run exports the metrics of its publisher."""
     registry = run(learner_options={"profile": "fast"}).registry

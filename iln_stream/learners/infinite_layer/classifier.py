@@ -338,7 +338,7 @@ class InfiniteLayerClassifier(
             ]
         )
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the rows of a table in their order, as `learn_one` does one by one.
 
         Parameters
@@ -347,16 +347,21 @@ class InfiniteLayerClassifier(
             The inputs, as for `predict_proba_many`.
         y
             The classes, a series of any kind, an array or a list.
+        w
+            The weights of the rows, as of `learn_one`: a series, an array or a list, or one number
+            for all rows.
 
         Raises
         ------
         ValueError
             When a value of X is infinite, or neither a number nor a boolean nor a text; when a
-            class is missing or can't be stored. Nothing is learned then.
+            class is missing or can't be stored; when a weight is missing or not from 0 to 1e6.
+            Nothing is learned then.
 
         """
         frame = Frame(X)
-        self._learn_rows(frame, [_as_label(label) for label in frame.labels(y)])
+        classes = [_as_label(label) for label in frame.labels(y)]
+        self._learn_rows(frame, classes, frame.weights(w))
 
     @property
     def n_learned(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.learners.frames import Frame, Rows
 from iln_stream.learners.infinite_layer.categories.hashed_categories import EffectsTable
@@ -34,8 +35,8 @@ class TableLearner(HashingLearner[E]):
                 )
             yield predictions
 
-    def _learn_rows(self, frame: Frame, y: Rows) -> None:
-        """Learn the rows of a table, whose labels are y, in their order."""
+    def _learn_rows(self, frame: Frame, y: Rows, w: NDArray[np.float64]) -> None:
+        """Learn the rows of a table, whose labels are y and weights w, in their order."""
         frame.warn()
         compiled, start = self._is_compiled(frame), 0
         while start < len(frame):
@@ -43,13 +44,14 @@ class TableLearner(HashingLearner[E]):
                 in_loop = compiled and self._beginning is None
                 stop = min(start + (ROWS if in_loop or not compiled else 1), len(frame))
                 if in_loop:
-                    self._engine.learn_rows(frame, y, start, stop)  # type: ignore[attr-defined]
+                    self._engine.learn_rows(frame, y, w, start, stop)  # type: ignore[attr-defined]
                     self._last_look = None
                 else:
                     part = y[start:stop]
                     listed = part.tolist() if isinstance(part, np.ndarray) else part
-                    for x, label in zip(frame.rows(start, stop), listed, strict=True):
-                        self.learn_one(x, label)
+                    rows, weights = frame.rows(start, stop), w[start:stop].tolist()
+                    for x, label, weight in zip(rows, listed, weights, strict=True):
+                        self.learn_one(x, label, weight)
             start = stop
 
     def _is_compiled(self, frame: Frame) -> bool:

@@ -93,6 +93,60 @@ def test_a_table_is_learned_as_its_rows(name, table, texts):
     assert same(one.state(), many.state())
 
 
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", MAKERS)
+def test_weighted_rows_are_learned_as_events(name, table, texts):
+    """The state is that of `learn_one` with each row's weight, zero and one included."""
+    n = ROWS + 100 if name.startswith("fast") else 150
+    one, many, unweighted = MAKERS[name](), MAKERS[name](), MAKERS[name]()
+    x, y = columns(n, texts=texts)
+    y = label(name, y)
+    w = np.random.default_rng(5).choice([0.0, 0.25, 1.0, 3.0], n).tolist()
+    w[:50] = [1.0] * 50
+    for event, target, weight in zip(events(x), y, w, strict=True):
+        one.learn_one(event, target, weight)
+    for start, stop in ((0, 50), (50, n)):  # the first part has weights of 1 only
+        part = TABLES[table]({k: values[start:stop] for k, values in x.items()})
+        many.learn_many(part, y[start:stop], SERIES[table](w[start:stop]))
+    unweighted.learn_many(TABLES[table](x), y)
+    assert same(one.state(), many.state())
+    assert not same(one.state(), unweighted.state())
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_one_weight_for_all_rows(name):
+    """A number is the weight of each row; 1 is as without."""
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 4.0]}), label(name, [1.0, -2.0, 3.0])
+    number, listed, plain, ones = (MAKERS[name]() for _ in range(4))
+    number.learn_many(X, y, w=np.float32(2.5))
+    listed.learn_many(X, y, [2.5, 2.5, 2.5])
+    plain.learn_many(X, y)
+    ones.learn_many(X, y, np.ones(3))
+    assert same(number.state(), listed.state())
+    assert same(plain.state(), ones.state())
+
+
+@pytest.mark.parametrize(
+    ("w", "error"),
+    [
+        ([1.0, -1.0], "w is -1.0 in row 1"),
+        ([1.0, None], "w is nan in row 1"),
+        ([2e6, 1.0], "row 0.*1,000,000"),
+        ([1.0], "w has 1 rows, and X has 2"),
+        (-1, "w = -1"),
+        (pd.Series([1.0, 2.0], index=[1, 0]), "w has another index than X"),
+    ],
+)
+@pytest.mark.parametrize("name", ["fast", "classifier"])
+def test_weights_that_are_refused(name, w, error):
+    """They are named, and nothing is learned."""
+    learner = MAKERS[name]()
+    with pytest.raises(ValueError, match=error):
+        learner.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), label(name, [1.0, 2.0]), w)
+    assert learner.n_learned == 0
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(0, 90), max_size=8), st.integers(0, 99), st.booleans())
 def test_chunks_of_any_size(sizes, seed, texts):
@@ -139,8 +193,9 @@ def test_inputs_that_find_no_column():
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("weight", [1.0, 2.0])
 @pytest.mark.parametrize("field", ["theta", "memory", "target", "table"])
-def test_a_broken_part_heals_amid_a_table(field):
+def test_a_broken_part_heals_amid_a_table(field, weight):
     """At the event at which it would heal one by one, and to the same bits."""
     one, many = MAKERS["fast"](), MAKERS["fast"]()
     x, y = columns(900, texts=False)
@@ -149,8 +204,8 @@ def test_a_broken_part_heals_amid_a_table(field):
         learner.learn_many(pl.DataFrame(cut), y[:300])
         dict(learner._engine.floats())[field].flat[0] = np.nan
     for event, target in list(zip(events(x), y, strict=True))[300:]:
-        one.learn_one(event, target)
-    many.learn_many(pl.DataFrame(x)[300:], y[300:])
+        one.learn_one(event, target, weight)
+    many.learn_many(pl.DataFrame(x)[300:], y[300:], weight)
     assert same(one.state(), many.state())
     if field != "memory":
         assert many.n_reset > 0

@@ -15,6 +15,7 @@ from prometheus_client.registry import CollectorRegistry
 from river import base
 
 from iln_stream import (
+    ChangeOfTarget,
     ContestClassifier,
     ContestRegressor,
     GrowingPool,
@@ -47,6 +48,7 @@ def learners() -> dict[str, base.Estimator]:
         "averaged": ShrinkingGradient(estimator="averaged", draws=40, seed=11),
         "accurate": InfiniteLayerRegressor(seed=11),
         "fast": InfiniteLayerRegressor("fast", seed=11),
+        "change": ChangeOfTarget(InfiniteLayerRegressor("fast", seed=11), "a"),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
         "contest": ContestRegressor(

@@ -243,9 +243,12 @@ class FastEngine(LateEngine):
 
     def _weigh(self, w: float) -> None:
         """Let the event last predicted count w; the memory gets room for weights."""
+        self._make_room_for_weights()
+        self._p[kernels.EVENT_WEIGHT] = w
+
+    def _make_room_for_weights(self) -> None:
         if self.memory.shape[1] == len(self.mean_squares) + 1:
             self.memory = np.column_stack([self.memory, np.ones(len(self.memory))])
-        self._p[kernels.EVENT_WEIGHT] = w
 
     def _learn_fresh(
         self, value: float | None, y: float, w: float, seen: Vector, known: Vector, delay: int
@@ -348,39 +351,42 @@ class FastEngine(LateEngine):
         self._row = None
         return rows.predict_rows(X, self.inputs.stats, self._array, self.units)
 
-    def learn_rows(self, frame: Frame, y: Rows, start: int, stop: int) -> None:
-        """Learn rows `start` to `stop` of a table, as `learn` does one by one.
+    def learn_rows(self, frame: Frame, y: Rows, w: Vector, start: int, stop: int) -> None:
+        """Learn rows `start` to `stop` of a table, of weights w, as `learn` does one by one.
 
         All are learned in a compiled loop except for those that bring a new column, or the first
         input that gets none.
         """
         if self.fresh is not None:
-            for x, label in zip(frame.rows(start, stop), y[start:stop], strict=True):
-                self.learn(x, float(label))
+            events = zip(frame.rows(start, stop), y[start:stop], w[start:stop], strict=True)
+            for x, label, weight in events:
+                self.learn(x, float(label), float(weight))
             return
         columns = self.inputs.columns
         while start < stop:
             changes = len(columns) < columns.max_columns or columns.n_overflowed == 0
             end = frame.next_new(columns.place, start, stop) if changes else stop
-            self._learn_known(frame, y, start, end)
+            self._learn_known(frame, y, w, start, end)
             for x in frame.rows(end, min(end + 1, stop)):
-                self.learn(x, float(y[end]))
+                self.learn(x, float(y[end]), float(w[end]))
             start = end + 1
 
-    def _learn_known(self, frame: Frame, y: Rows, start: int, stop: int) -> None:
+    def _learn_known(self, frame: Frame, y: Rows, w: Vector, start: int, stop: int) -> None:
         """Learn rows whose inputs have columns, or find none."""
         X, n_left_out = self._matrix(frame, start, stop)
-        targets = np.asarray(y[start:stop], np.float64)
+        targets, weights = np.asarray(y[start:stop], np.float64), w[start:stop]
         self._row = None
+        if (weights != 1.0).any():
+            self._make_room_for_weights()
         learned = 0
         while learned < len(X):
             n, fault = rows.learn_rows(
-                X[learned:], targets[learned:], self.inputs.stats, self._array, self.units,
-                self.memory, self._seed, self._squared,
+                X[learned:], targets[learned:], weights[learned:], self.inputs.stats, self._array,
+                self.units, self.memory, self._seed, self._squared,
             )  # fmt: skip
             learned += n
             if fault:
-                self._heal(X[learned], float(targets[learned]), 1.0, fault)
+                self._heal(X[learned], float(targets[learned]), float(weights[learned]), fault)
                 learned += 1
         self.inputs.columns.n_overflowed += n_left_out
 
