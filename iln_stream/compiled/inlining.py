@@ -13,6 +13,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
+from iln_stream.processor import check
+
 
 class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
     """Compiles calls from Python in full, and calls from compiled functions only to be inlined.
@@ -38,6 +40,11 @@ class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
             pipeline_class=_Lowering,
         )
         self._any_layout = any_layout
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for arguments of these types, or load that; see `check` for errors."""
+        check()
+        return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how calls with arguments of these types are compiled."""
