@@ -46,8 +46,8 @@ def pin() -> None:
             f"{' and '.join(loaded)} can't be changed any more: import iln_stream before them",
         )
         return
-    if (lacking := _lacking(baseline)) is not None:
-        _done = _Pin(name, f"this CPU {lacking}: unset it, or use another CPU")
+    if (missing := lacking(baseline)) is not None:
+        _done = _Pin(name, f"this CPU {missing}: unset it, or use another CPU")
         return
     replaced = tuple(
         f"{key} is {variables[key]!r} by {VARIABLE}={name}, and no longer {os.environ[key]!r}"
@@ -88,7 +88,7 @@ def check() -> None:
     _done = _done._replace(replaced=())
 
 
-def _lacking(baseline: Baseline) -> str | None:
+def lacking(baseline: Baseline) -> str | None:
     """Return what this CPU lacks for a baseline, in words; None: nothing."""
     if (machine := platform.machine()) not in baseline.machines:
         return f"is of architecture {machine}"

@@ -11,6 +11,7 @@ import pytest
 from support.command_line import environment, iln
 
 from iln_stream.processor.baselines import BASELINES, VARIABLE
+from iln_stream.processor.pinning import lacking
 
 OURS = next((n for n, each in BASELINES.items() if platform.machine() in each.machines), None)
 FOREIGN = next(n for n in BASELINES if n != OURS)
@@ -83,6 +84,14 @@ def test_a_cpu_of_another_architecture(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"{VARIABLE}={FOREIGN}: this CPU is of architecture {platform.machine()}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_cpu_that_lacks_a_feature() -> None:
+    """An old CPU is refused by name of what it lacks, not by an illegal instruction."""
+    baseline = BASELINES[str(OURS)]
+    assert lacking(baseline) is None
+    beyond = baseline._replace(numba_features=f"{baseline.numba_features},+warp-drive")
+    assert lacking(beyond) == "lacks warp-drive"
 
 
 def test_an_empty_variable_is_none() -> None:
