@@ -29,7 +29,7 @@ def pin() -> None:
 
     It raises nothing, as it is called by `import iln_stream`: see `check`.
     """
-    global _done  # noqa: PLW0603
+    global _done
     name = os.environ.get(VARIABLE)
     if not name:
         return
@@ -80,7 +80,7 @@ def check() -> None:
         When ILN_CPU_BASELINE names a baseline that can't be set.
 
     """
-    global _done  # noqa: PLW0603
+    global _done
     if _done.problem is not None:
         raise IlnError(f"{VARIABLE}={_done.name}: {_done.problem}")
     for each in _done.replaced:

@@ -36,7 +36,11 @@ class CorruptSnapshotError(SnapshotError):
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and the libraries, on which bit-identical replay depends."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _RECORDED}}
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in _RECORDED},
+        "libc": " ".join(platform.libc_ver()).strip() or platform.system(),  # its exp and log
+    }
 
 
 @dataclass(frozen=True)

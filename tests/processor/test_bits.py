@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,7 +94,10 @@ def test_without_a_baseline_the_blas_would_change_bits(learn: Learn, cold: dict[
 def test_compiled_code_is_found_under_another_host_name(learn: Learn, cold: dict[str, Any]) -> None:
     """A container, whose host name is new at each start, loads the image's compiled code."""
     renamed = ["unshare", "--map-root-user", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"']
-    if not shutil.which("unshare") or subprocess.run([*renamed, "sh", "true"], check=False).returncode:
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*renamed, "sh", "true"], check=False).returncode
+    ):
         pytest.skip("this system lets no process have a host name of its own")
     assert platform.node() != "elsewhere"
     there = learn(command=[*renamed, "sh", *PROGRAM], **{VARIABLE: BASELINE})

@@ -45,7 +45,7 @@ def test_children_inherit_the_variables() -> None:
     program = (
         "import iln_stream, subprocess, sys; subprocess.run([sys.executable, '-c', "
         "'import iln_stream.processor as p; import os; p.check(); print(p.pinned(), "
-        "os.environ[\"OPENBLAS_CORETYPE\"])'], check=True)"
+        'os.environ["OPENBLAS_CORETYPE"])\'], check=True)'
     )
     done = python(program, **{VARIABLE: str(OURS)})
     assert done.stdout.split() == [OURS, BASELINES[str(OURS)].openblas], done.stderr

@@ -62,8 +62,13 @@ def main():
             "hits": sum(sum(each.cache_hits.values()) for each in stats),
             "misses": sum(sum(each.cache_misses.values()) for each in stats),
             "registers": registers() if "asm" in sys.argv else None,
-            "blas": sorted({(e["architecture"], e["num_threads"]) for e in threadpool_info()
-                            if e["internal_api"] == "openblas"}),
+            "blas": sorted(
+                {
+                    (e["architecture"], e["num_threads"])
+                    for e in threadpool_info()
+                    if e["internal_api"] == "openblas"
+                }
+            ),
             "node": platform.node(),
             "cpu_baseline": cpu_baseline(),
         },
