@@ -6,16 +6,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Processes that run the tests. Each starts a broker of its own: a core and 2 GiB each are enough.
+JOBS ?= 2
+
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-stack lint docs site screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
-	$(BIN)/pytest --doctest-modules --pyargs tests iln_stream
+	$(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --pyargs tests iln_stream
 	$(NEWEST) $(BIN)/pytest tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
@@ -34,11 +37,17 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the table of settings, the dashboard.
+# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
-	$(BIN)/python docs/settings_table.py
 	$(BIN)/python services/grafana/dashboard.py
+	$(BIN)/python docs/settings_table.py
+	$(BIN)/python docs/metrics_table.py
+	$(BIN)/python docs/commands_table.py
+
+# The documentation as a site, in out/site.
+site: $(VENV)/dev
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs out/site
 
 # Pictures of the page in docs/images, taken of real runs in a headless Chromium. Two minutes.
 screenshots: $(VENV)/dev
@@ -90,6 +99,16 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance report
 	$(BIN)/python -m benchmarks.endurance check
 
+# What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
+# list of all that it depends on (SBOM) in out/.
+release: $(VENV)/release
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	@mkdir -p out
+	$(BIN)/cyclonedx-py requirements constraints.txt --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
 
@@ -113,12 +132,16 @@ $(VENV)/quality: $(VENV)/dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,quality]'
 	@touch $@
 
+$(VENV)/release: $(VENV)/dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,release]'
+	@touch $@
+
 # The tests use the built wheel, as a user would install it.
 $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality
+	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
 	@touch $@
 
 FORCE:

@@ -1,40 +1,49 @@
-"""Rewrites the tables of settings in README.md, docs/http_api.md and docs/page.md."""
+"""Rewrites the tables of settings in docs/settings.md, docs/http_api.md and docs/page.md."""
 
+from collections.abc import Iterable
 from pathlib import Path
-
-from pydantic.fields import FieldInfo
 
 from iln_stream.api import ApiSettings
 from iln_stream.page import PageSettings
-from iln_stream.service import Settings
+from iln_stream.service import SETTING_GROUPS, Settings
 from iln_stream.settings import CommandSettings, default_text
 
-README = Path(__file__).parents[1] / "README.md"
+DOCS = Path(__file__).parent
 TABLES: dict[Path, type[CommandSettings]] = {
-    README: Settings,
-    Path(__file__).parent / "http_api.md": ApiSettings,
-    Path(__file__).parent / "page.md": PageSettings,
+    DOCS / "settings.md": Settings,
+    DOCS / "http_api.md": ApiSettings,
+    DOCS / "page.md": PageSettings,
 }
 BEGIN = "<!-- settings:begin -->"
 END = "<!-- settings:end -->"
 
 
-def table(kind: type[CommandSettings] = Settings) -> str:
-    """Return the table, in Markdown."""
+def tables(kind: type[CommandSettings] = Settings) -> str:
+    """Return the settings as Markdown: those of `run` by subject, others in one table."""
+    if kind is not Settings:
+        return table(kind, kind.model_fields)
+    return "\n\n".join(
+        f"## {group}\n\n{table(kind, names)}" for group, names in SETTING_GROUPS.items()
+    )
+
+
+def table(kind: type[CommandSettings], names: Iterable[str]) -> str:
+    """Return some settings as a table."""
     head = "| flag | variable | TOML key | default | meaning |\n|---|---|---|---|---|\n"
-    return head + "\n".join(_row(kind, name, field) for name, field in kind.model_fields.items())
+    return head + "\n".join(_row(kind, name) for name in names)
 
 
 def rewritten(text: str, kind: type[CommandSettings] = Settings) -> str:
-    """Return a document's text with the table between its markers brought up to date."""
+    """Return a document's text with the settings between its markers brought up to date."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise SystemExit(f"README.md has no place for the table: {BEGIN} and, below it, {END}")
-    return f"{before}{BEGIN}\n{table(kind)}\n{END}{after}"
+        raise SystemExit(f"the document has no place for settings: {BEGIN} and, below it, {END}")
+    return f"{before}{BEGIN}\n{tables(kind)}\n{END}{after}"
 
 
-def _row(kind: type[CommandSettings], name: str, field: FieldInfo) -> str:
+def _row(kind: type[CommandSettings], name: str) -> str:
+    field = kind.model_fields[name]
     default = field.get_default(call_default_factory=True)
     cells = (
         f"`--{name.replace('_', '-')}`",

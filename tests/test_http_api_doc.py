@@ -1,23 +1,13 @@
 """The commands in docs/http_api.md work as printed."""
 
 import json
-import os
 import re
-import shlex
-import socket
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from support.command_line import COMMAND, environment
+from support.document import free_port, run_script
 
 PAGE = Path(__file__).parents[1] / "docs" / "http_api.md"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_every_command_of_the_page(tmp_path: Path) -> None:
@@ -34,7 +24,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
         .replace("8080", str(free_port()))
         .replace("8081", str(free_port()))
     )
-    found = output_of(script, tmp_path)
+    found = run_script(script, tmp_path)
     answers = [json.loads(line) for line in found.splitlines() if line.startswith("{")]
     unseen = [form(each) for each in printed]
     for answer in answers:
@@ -42,27 +32,6 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
             unseen.pop(0)
     assert not unseen, found
     assert answers[-1]["name"] == "log-events-0"
-
-
-def output_of(script: str, folder: Path) -> str:
-    """Run the script in bash, and end what it leaves running."""
-    program = folder / "bin" / "iln-stream"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
-    program.chmod(0o755)
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    script = f"set -e\ntrap 'kill $(jobs -p)' EXIT\n{script}"
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=environment(PATH=path, NO_PROXY="127.0.0.1"),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def form(value: Any) -> Any:

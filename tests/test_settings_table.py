@@ -1,11 +1,11 @@
-"""The README's table of settings matches the settings."""
+"""The documents' settings match the settings."""
 
 import importlib.util
 from pathlib import Path
 
 import pytest
 
-from iln_stream.service import Settings
+from iln_stream.service import SETTING_GROUPS, Settings
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,36 +21,39 @@ def script():
 
 def test_documents_are_current(script):
     """The tables in the documents are what the script generates."""
-    assert [file.name for file in script.TABLES] == ["README.md", "http_api.md", "page.md"]
+    assert [file.name for file in script.TABLES] == ["settings.md", "http_api.md", "page.md"]
     for file, kind in script.TABLES.items():
         text = file.read_text(encoding="utf-8")
         for marker in (script.BEGIN, script.END):
             assert text.count(marker) == 1, f"{file} needs exactly one {marker}"
-        assert script.rewritten(text, kind) == text, (
-            f"{file}'s table of settings is out of date: run python docs/settings_table.py"
-        )
+        assert script.rewritten(text, kind) == text, f"{file} is out of date: run make docs"
+
+
+def test_each_setting_is_in_one_group():
+    """No setting is left out of the documents and of --help's groups, or is there twice."""
+    grouped = [name for names in SETTING_GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(Settings.model_fields)
 
 
 def test_a_row_for_each_setting(script):
-    """Each setting has one row, with flag, variable, key and description."""
-    rows = script.table().splitlines()[2:]
-    assert len(rows) == len(Settings.model_fields)
-    for row, (name, field) in zip(rows, Settings.model_fields.items(), strict=True):
+    """A setting's row has flag, variable, key and description."""
+    for name, field in Settings.model_fields.items():
+        row = script.table(Settings, [name]).splitlines()[2]
         assert row.startswith(f"| `--{name.replace('_', '-')}` | `ILN_{name.upper()}` | `{name}` |")
         assert row.endswith(f"{field.description} |")
         assert row.count("|") == 6
 
 
-def test_only_the_table_is_rewritten(script):
+def test_only_the_tables_are_rewritten(script):
     """Only the text between the markers changes, and a second run changes nothing."""
     text = f"before\n{script.BEGIN}\nold\n{script.END}\nafter\n"
     once = script.rewritten(text)
-    assert once == f"before\n{script.BEGIN}\n{script.table()}\n{script.END}\nafter\n"
+    assert once == f"before\n{script.BEGIN}\n{script.tables()}\n{script.END}\nafter\n"
     assert script.rewritten(once) == once
 
 
 @pytest.mark.parametrize("text", ["", "<!-- settings:begin -->", "<!-- settings:end -->"])
-def test_readme_without_markers(script, text):
-    """A README without markers is an error that names them."""
-    with pytest.raises(SystemExit, match=r"README\.md has no place for the table"):
+def test_document_without_markers(script, text):
+    """A document without markers is an error that names them."""
+    with pytest.raises(SystemExit, match=r"the document has no place for settings"):
         script.rewritten(text)

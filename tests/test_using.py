@@ -1,12 +1,15 @@
-"""The examples in docs/using.md work."""
+"""The Python examples of the documents work."""
 
 import doctest
-from pathlib import Path
+
+import pytest
+from support.document import DOCS
 
 
-def test_every_line_of_the_page():
+@pytest.mark.parametrize(("name", "at_least"), [("using.md", 20), ("river.md", 10)])
+def test_every_line_of_the_page(name, at_least):
     """The page's examples run as printed."""
-    page = Path(__file__).parents[1] / "docs" / "using.md"
+    page = DOCS / name
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
-    assert tried > 20
+    assert tried > at_least

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iln_stream.service import Settings
+from iln_stream.service import GROUP_OF, Settings
 from iln_stream.settings import CommandSettings, SettingsError, default_text
 
 
@@ -66,7 +66,8 @@ def _flag(settings: type[CommandSettings], name: str) -> inspect.Parameter:
     field = settings.model_fields[name]
     default = field.get_default(call_default_factory=True)
     shown = default_text(default) if default else False
-    option = typer.Option(help=field.description, show_default=shown)
+    panel = GROUP_OF.get(name) if settings is Settings else None
+    option = typer.Option(help=field.description, show_default=shown, rich_help_panel=panel)
     # A flag takes any text: Settings checks the values, with better error messages.
     kind = bool if field.annotation in (bool, bool | None) else str
     return inspect.Parameter(

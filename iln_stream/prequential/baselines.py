@@ -270,30 +270,28 @@ class ClassificationBaselines(Baselines):
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
         frequencies, majority = ({name: self.by_name[name]} for name in self.by_name)
-        loss = "of predicting each class with its frequency so far."
-        accuracy = "of always predicting the most frequent class so far."
         return (
             _metric(
                 "iln_baseline_loss",
-                f"Like iln_windowed_loss, {loss}",
+                "Like iln_windowed_loss, of predicting each class with its frequency so far.",
                 frequencies,
                 lambda baseline: baseline.windowed,
             ),
             _metric(
                 "iln_baseline_running_loss",
-                f"Like iln_running_loss, {loss}",
+                "Like iln_running_loss, of predicting each class with its frequency so far.",
                 frequencies,
                 lambda baseline: baseline.running,
             ),
             _metric(
                 "iln_baseline_accuracy",
-                f"Like iln_windowed_accuracy, {accuracy}",
+                "Like iln_windowed_accuracy, of always predicting the most frequent class so far.",
                 majority,
                 lambda baseline: 1.0 - baseline.windowed,
             ),
             _metric(
                 "iln_baseline_running_accuracy",
-                f"Like iln_running_accuracy, {accuracy}",
+                "Like iln_running_accuracy, of always predicting the most frequent class so far.",
                 majority,
                 lambda baseline: 1.0 - baseline.running,
             ),

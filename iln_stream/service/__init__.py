@@ -2,7 +2,8 @@
 
 Where to add
 
-- a setting: `settings.py`; a check that several settings fit together: `checks.py`;
+- a setting: `settings.py`, and its group in `setting_groups.py`; a check that several settings fit
+  together: `checks.py`;
 - a learner: `learners.py`; a user's own learner, listener or features: `plugins.py`;
 - a source or sink: a scheme in `iln_stream.streams`; its address is read in `addresses.py`;
 - an HTTP route: `routes` of the `HttpServer` in `service.py`;
@@ -34,7 +35,7 @@ Modules, from the whole to its parts:
 - `model_version.py`: the model's name and version in predictions;
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
-- `settings.py`: every setting;
+- `settings.py`: every setting; `setting_groups.py`: settings by subject;
 - `http.py`: /metrics, /ready, /health and further routes;
 - `warming.py`: compiles what a learner needs, before it needs it; `warmings.py`: what all of a
   contest need;
@@ -53,12 +54,15 @@ from iln_stream.service.prediction import predict
 from iln_stream.service.promoting import promote
 from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
+from iln_stream.service.setting_groups import GROUP_OF, SETTING_GROUPS
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 from iln_stream.service.warm_start import warm_start
 
 __all__ = [
     "BOUNDED",
     "ENV_PREFIX",
+    "GROUP_OF",
+    "SETTING_GROUPS",
     "Service",
     "Settings",
     "SettingsError",

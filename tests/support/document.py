@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +34,31 @@ def run_shell_blocks(name: str, folder: Path) -> list[str]:
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout + done.stderr)
     return outputs
+
+
+def run_script(script: str, folder: Path) -> str:
+    """Run a script that leaves processes in the background in bash, and end them."""
+    program = folder / "bin" / "iln-stream"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-c", f"set -e\ntrap 'kill $(jobs -p)' EXIT\n{script}"],
+        cwd=folder,
+        env=environment(
+            PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}", NO_PROXY="127.0.0.1"
+        ),
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _quoted(word: str) -> str:

@@ -10,11 +10,11 @@ from benchmarks.quality.streams import TEN, Stream
 from benchmarks.quality.summary import complete
 from benchmarks.quality.tables.table import GROUPS, REGRESSION, Table, name, ratio, rows_of
 
-N_PEERS_IN_BRIEF = 10
+N_PEERS_IN_BRIEF = 4
 
 
 def brief(store: Store) -> Table:
-    """The overview's rows of ours and of the ten best peers, without ranks.
+    """The overview's rows of ours and of the four best online peers, without ranks.
 
     Of a peer with and without lags, the better variant.
     """
@@ -25,13 +25,15 @@ def brief(store: Store) -> Table:
     peers: set[str] = set()
     for line in whole.cells:
         learner = by_title[line[0]]
-        if learner.family in ("online", "batch"):
+        if learner.family == "batch":
+            continue
+        if learner.family == "online":
             peer = learner.id.removesuffix(SUFFIX)
             if peer in peers or len(peers) == N_PEERS_IN_BRIEF:
                 continue
             peers.add(peer)
         lines.append([line[i] for i in shown])
-    return Table("ours and the ten best peers", [whole.heads[i] for i in shown], lines)
+    return Table("ours and the best online peers", [whole.heads[i] for i in shown], lines)
 
 
 def overview(store: Store) -> Table:

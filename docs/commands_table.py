@@ -1,0 +1,83 @@
+"""Rewrites docs/commands.md: every command of `iln-stream` with its arguments and options."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from typer.main import get_command
+
+from iln_stream.api import ApiSettings
+from iln_stream.cli.app import app
+from iln_stream.page import PageSettings
+from iln_stream.service import Settings
+
+PAGE = Path(__file__).parent / "commands.md"
+BEGIN = "<!-- commands:begin -->"
+END = "<!-- commands:end -->"
+
+SETTINGS = {
+    "settings.md": frozenset(Settings.model_fields),
+    "http_api.md#settings": frozenset(ApiSettings.model_fields),
+    "page.md#settings": frozenset(PageSettings.model_fields),
+}
+"""Names of settings by the page that lists them."""
+
+FEW = 12
+"""A command with more settings as flags refers to the page of settings."""
+
+
+def sections() -> str:
+    """Return all commands in Markdown, a section each."""
+    return "\n\n".join(_commands(get_command(app), "iln-stream"))
+
+
+def _commands(group: click.Command, path: str) -> Iterator[str]:
+    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{path} {name}")
+        elif not command.hidden:
+            yield _section(command, f"{path} {name}")
+
+
+def _section(command: click.Command, path: str) -> str:
+    options = [each for each in command.params if each.param_type_name == "option"]
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    usage = " ".join((path, *map(_usage, arguments)))
+    parts = [f"## {path}", f"`{usage}`", _paragraph(command.help)]
+    for page, settings in SETTINGS.items():
+        named = [each for each in options if each.name in settings]
+        if len(named) > FEW and len(named) > 0.8 * len(settings):
+            options = [each for each in options if each.name not in settings]
+            parts.append(f"Takes the [settings]({page}) as flags.")
+            break
+    if rows := [_row(each) for each in (*arguments, *options)]:
+        parts.append("\n".join(("| option | meaning |", "|---|---|", *rows)))
+    return "\n\n".join(parts)
+
+
+def _usage(argument: click.Parameter) -> str:
+    name = (argument.name or "").upper() + ("..." if argument.nargs == -1 else "")
+    return name if argument.required else f"[{name}]"
+
+
+def _row(parameter: click.Parameter) -> str:
+    names = ", ".join(f"`{each}`" for each in (*parameter.opts, *parameter.secondary_opts))
+    if parameter.param_type_name == "argument":
+        names = f"`{_usage(parameter)}`"
+    meaning = _paragraph(getattr(parameter, "help", None)).replace("|", "\\|")
+    return f"| {names} | {meaning} |"
+
+
+def _paragraph(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def rewritten(text: str) -> str:
+    """Return the page's text with the commands between its markers brought up to date."""
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n{sections()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

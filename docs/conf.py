@@ -1,0 +1,44 @@
+"""Sphinx's configuration: `make site` builds docs/ into out/site."""
+
+import re
+
+from sphinx.application import Sphinx
+
+from iln_stream import __version__
+
+project = "iln_stream"
+author = "The iln_stream developers"
+project_copyright = author
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+exclude_patterns = ["out"]
+source_suffix = {".md": "markdown"}
+
+html_theme = "furo"
+html_title = "iln_stream"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+autodoc_typehints = "none"  # the docstrings' Parameters say it in words
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+
+
+def escape(
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Keep |alpha_i|, X_1, [1]_ and [^1] of a docstring from being read as markup."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")) and "``" not in line:
+            line = re.sub(r"\[\^?(\d+)\]_?", r"[\1]", line)
+            lines[i] = re.sub(r"\||_(?=\W|$)", r"\\\g<0>", line)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what this file adds."""
+    app.connect("autodoc-process-docstring", escape)

@@ -1,0 +1,136 @@
+"""Rewrites docs/metrics.md: every metric, its panel and its alert, read from the code."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "metrics.md"
+DASHBOARD = ROOT / "services" / "grafana" / "dashboards" / "iln_stream.json"
+RULES = ROOT / "services" / "prometheus" / "rules.yml"
+BEGIN = "<!-- metrics:begin -->"
+END = "<!-- metrics:end -->"
+
+KINDS = {
+    "Counter": "counter",
+    "CounterMetricFamily": "counter",
+    "Gauge": "gauge",
+    "GaugeMetricFamily": "gauge",
+    "Histogram": "histogram",
+}
+"""Kinds of metrics by the class that makes one."""
+
+
+class Metric(NamedTuple):
+    """One metric, as the code declares it."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+def metrics(package: Path = ROOT / "iln_stream") -> dict[str, Metric]:
+    """Return all metrics that the package's code declares, by name."""
+    found = {}
+    for file in sorted(package.rglob("*.py")):
+        of_api = "api" in file.relative_to(package).parts
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if metric := _declared(call, () if of_api else ("model", "partition")):
+                found[metric.name] = metric
+    return dict(sorted(found.items()))
+
+
+def _declared(call: ast.Call, common: tuple[str, ...]) -> Metric | None:
+    """Return the metric that a call declares, if its name is an iln_ literal."""
+    maker = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    values = [_literal(each) for each in call.args]
+    texts = [each for each in values if isinstance(each, str)]
+    names = [each for each in texts if re.fullmatch(r"iln_[a-z0-9_]+", each)]
+    if not names:
+        return None
+    name, after = names[0], texts[texts.index(names[0]) + 1 :]
+    if maker == "FlagSpec" and after:
+        return Metric(name, "gauge", common, after[0])
+    if maker == "MetricSpec" and len(after) >= 2:
+        own = (
+            *after[2:3],
+            *(_literal(each.value) for each in call.keywords if each.arg == "label"),
+        )
+        return Metric(name, after[0], (*common, *own), after[1])
+    if maker == "_metric" and after:  # of prequential/baselines.py
+        return Metric(name, "gauge", (*common, "baseline"), after[0])
+    if maker in KINDS and after:
+        kind = KINDS[maker]
+        name += "_total" if kind == "counter" and not name.endswith("_total") else ""
+        own = next((each for each in values if isinstance(each, tuple)), ())
+        own = next((_literal(k.value) for k in call.keywords if k.arg == "labels"), own)
+        return Metric(name, kind, (*common, *own), after[0])
+    return None
+
+
+def _literal(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
+
+
+def panels(metric: str) -> Iterator[str]:
+    """Yield the titles of the panels that show a metric."""
+    for panel in _all_panels(json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]):
+        if any(_names(target["expr"], metric) for target in panel.get("targets", ())):
+            yield panel["title"]
+
+
+def _all_panels(panels: list[dict]) -> Iterator[dict]:
+    for panel in panels:
+        yield panel
+        yield from _all_panels(panel.get("panels", []))
+
+
+def alerts(metric: str) -> Iterator[str]:
+    """Yield the names of the alerts whose expressions use a metric."""
+    for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]:
+        for rule in group["rules"]:
+            if "alert" in rule and _names(rule["expr"], metric):
+                yield rule["alert"]
+
+
+def _names(expression: str, metric: str) -> bool:
+    return re.search(rf"\b{metric}(_bucket|_count|_sum)?\b", expression) is not None
+
+
+def table() -> str:
+    """Return all metrics as a table."""
+    rows = ["| metric | type | labels | meaning | panel | alert |", "|---|---|---|---|---|---|"]
+    for metric in metrics().values():
+        linked = (f"[{each}](runbooks.md#{each.lower()})" for each in alerts(metric.name))
+        labels = ", ".join(f"`{each}`" for each in metric.labels)
+        cells = (
+            f"`{metric.name}`",
+            metric.kind,
+            labels,
+            metric.meaning.replace("|", "\\|"),
+            ", ".join(panels(metric.name)).replace("|", "\\|"),
+            ", ".join(linked),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def rewritten(text: str) -> str:
+    """Return the page's text with the table between its markers brought up to date."""
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
