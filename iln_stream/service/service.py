@@ -201,7 +201,7 @@ def _described(settings: Settings) -> str:
 def _cpu_baseline() -> str:
     """Return one line on where a replay would give the same bits."""
     if (name := pinned()) is not None:
-        return f"CPU baseline {name}: a replay gives the same bits on every CPU that has it"
+        return f"CPU baseline {name}: docs/guarantees.md says what it promises of replays"
     return (
         "no CPU baseline: a replay on another CPU may differ in the last bits; set "
         f"{VARIABLE}, for example to {next(iter(BASELINES))}, to have the same bits"

@@ -39,7 +39,7 @@ def inspected(folder: Path) -> str:
 def test_a_run_resumes_under_another_baseline(tmp_path: Path) -> None:
     """Whoever moves a learner is told that its bits may differ, and how they would not."""
     log = run(tmp_path, **{VARIABLE: str(OURS)})
-    assert f"CPU baseline {OURS}: a replay gives the same bits" in log
+    assert f"CPU baseline {OURS}: docs/guarantees.md says" in log
     assert str(OURS) in inspected(tmp_path)
 
     log = run(tmp_path)
