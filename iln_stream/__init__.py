@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
+from iln_stream.processor import pin
 
 if TYPE_CHECKING:
     from iln_stream import features
@@ -66,6 +67,8 @@ __all__ = [
     "load",
     "restorable",
 ]
+
+pin()  # before anything below loads numpy or numba
 
 _FOLDERS = {
     "learners": (

@@ -22,7 +22,7 @@ THIRD_PARTIES = {
     "fastapi": {"api"},
     "httpx": {"client", "page"},
     "kafka": {"streams"},
-    "llvmlite": {"compiled"},
+    "llvmlite": {"compiled", "processor"},
     "matplotlib": {"demo", "experiments"},
     "narwhals": {"learners"},
     "numba": {"compiled"},

@@ -19,6 +19,7 @@ from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.page import PageSettings
+from iln_stream.processor import check
 from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 app = typer.Typer(
@@ -82,6 +83,7 @@ def options(
     # Errors and warnings about settings are logged, too, before the settings are known.
     wanted = os.environ.get(f"{ENV_PREFIX}LOG_FORMAT")
     set_up_logging(console, form="json" if wanted == "json" else "text")
+    check()
 
 
 @app.command()

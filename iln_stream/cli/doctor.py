@@ -16,6 +16,7 @@ from iln_stream.compiled.jit import cache_folder
 from iln_stream.compiled.progress import is_marked
 from iln_stream.errors import IlnError
 from iln_stream.learners.warming import PUBLIC
+from iln_stream.processor import BASELINES, VARIABLE, pinned
 from iln_stream.service import Settings, output_stream, source_stream
 from iln_stream.service.labels import label_stream
 
@@ -40,6 +41,7 @@ def examine(settings: Settings, console: Console) -> int:
         *_packages(),
         *_extras(settings),
         _cache(),
+        _cpu_baseline(),
         _broker(settings),
         _program("java", "a local Kafka broker: `make kafka` and the tests (17 or newer)"),
         _program("mvn", "downloading that broker's jars, once"),
@@ -126,6 +128,12 @@ def _cache() -> Finding:
     if cold:
         seen += f", not for {', '.join(cold)}"
     return Finding(name, len(cold) < len(PUBLIC), f"{seen}, in {folder}", purpose)
+
+
+def _cpu_baseline() -> Finding:
+    seen = pinned() or f"not set: {VARIABLE}={'|'.join(BASELINES)}"
+    purpose = "replays that give the same bits on other CPUs"
+    return Finding("CPU baseline", pinned() is not None, seen, purpose)
 
 
 def _broker(settings: Settings) -> Finding:

@@ -66,6 +66,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         **_running(scores),
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
         "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
+        "CPU baseline": header.cpu_baseline or "unknown",
     }.items():
         table.add_row(name, str(value))
     return table

@@ -13,6 +13,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
+from iln_stream.processor import check, pinned
+
 
 class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
     """Compiles calls from Python in full, and calls from compiled functions only to be inlined.
@@ -31,13 +33,22 @@ class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
     def __init__(
         self, function: Callable[..., Any], options: Mapping[str, Any], any_layout: bool = False
     ) -> None:
-        super().__init__(function, targetoptions={**options, "no_cfunc_wrapper": True})
+        super().__init__(
+            function,
+            targetoptions={**options, "no_cfunc_wrapper": True},
+            pipeline_class=_InFull,
+        )
         self._inlined = _Inlined(
             function,
             targetoptions={**options, "no_cfunc_wrapper": True, "no_cpython_wrapper": True},
             pipeline_class=_Lowering,
         )
         self._any_layout = any_layout
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for arguments of these types, or load that; see `check` for errors."""
+        check()
+        return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how calls with arguments of these types are compiled."""
@@ -52,6 +63,32 @@ class InliningDispatcher(CPUDispatcher):  # type: ignore[misc]
         if self._any_layout and isinstance(argument, types.Array):
             return argument.copy(layout="A")
         return argument
+
+
+class _InFull(Compiler):  # type: ignore[misc]
+    """Compiles a function for calls from Python."""
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        if pinned() is not None:
+            state.library = _Exact(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+class _Exact(JITCodeLibrary):  # type: ignore[misc]
+    """Divides and takes roots in full.
+
+    Otherwise LLVM makes 1 / sqrt(x) of single precision from the CPU's estimate of it, whose bits
+    differ from one type of CPU to the next. What is inlined follows its caller.
+    """
+
+    def add_ir_module(self, module: Any) -> None:
+        for function in module.functions:
+            if not function.is_declaration:
+                # llvmlite's own `add` accepts only attributes without a value.
+                set.add(function.attributes, '"reciprocal-estimates"="none"')
+        super().add_ir_module(module)
 
 
 class _Inlined(CPUDispatcher):  # type: ignore[misc]

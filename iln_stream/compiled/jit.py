@@ -15,6 +15,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import register_jitable
 
 from iln_stream.compiled.inlining import InliningDispatcher
+from iln_stream.processor import VARIABLE
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 """Sums may be reordered and fused, so that they vectorise; infinities are preserved."""
@@ -86,8 +87,8 @@ def cache_is_writable() -> bool:
 
 @cache
 def _digest() -> str:
-    """A digest of the machine code's sources: all files in this folder."""
-    digest = hashlib.sha256()
+    """A digest of the machine code's sources: all files in this folder, and the CPU baseline."""
+    digest = hashlib.sha256(os.environ.get(VARIABLE, "").encode())
     sources = sorted(Path(__file__).parent.glob("*.py"))
     if not sources:
         raise RuntimeError("kernel sources are missing: without them stale code goes undetected")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
+from iln_stream.processor import BASELINES, VARIABLE, cpu_baseline, pinned
 from iln_stream.service.arrival_order import ArrivalOrder
 from iln_stream.service.challenger_changes import Changes, changes, not_compared, with_removed
 from iln_stream.service.challengers import described_contest
@@ -316,7 +317,7 @@ class Recovery:
         self._locked.close()
 
     def _check(self, header: Header) -> None:
-        """Refuse a snapshot of other settings; warn if library versions differ."""
+        """Refuse a snapshot of other settings; warn if library versions or the CPU differ."""
         ours = {LABELS: None, **configuration(self._settings)}
         here = f"snapshots: {self._from.path}"
         events = [partition for partition in header.positions if partition >= 0]
@@ -350,6 +351,23 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
+        if header.cpu_baseline not in (None, cpu_baseline()):
+            warnings.warn(
+                f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "
+                f"{cpu_baseline()}: learning continues, but results may differ in the last bits. "
+                f"{_remedy(header.cpu_baseline)}",
+                IlnWarning,
+                stacklevel=4,
+            )
+
+
+def _remedy(saved: str | None) -> str:
+    """Return what to do about a snapshot of another CPU baseline."""
+    if saved in BASELINES:
+        return f"Set {VARIABLE}={saved} in the environment"
+    if pinned() is None:
+        return f"Set {VARIABLE} in the environment, so that all CPUs compute the same bits"
+    return "To have all of the state from this baseline, learn the log again: `iln-stream rebuild`"
 
 
 def _topic_id(header: Header, partition: int) -> str | None:

@@ -13,6 +13,7 @@ from iln_stream.errors import IlnError
 from iln_stream.listeners import HistoryProgress, Metrics, WarmUpProgress, partition_label
 from iln_stream.live import LiveModel, live_route
 from iln_stream.prequential import Listener
+from iln_stream.processor import BASELINES, VARIABLE, pinned
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
 from iln_stream.service.http import HttpServer, read_only
@@ -148,6 +149,8 @@ class Service:
         try:
             self.serve_metrics()
             log.info(_described(self.settings))
+            if self.settings.snapshots is not None:
+                log.info(_cpu_baseline())
             with stop_on_signals(self._stop):
                 self._warming.run()
                 # Modules and compiled code stay: collections of garbage need not visit them.
@@ -193,6 +196,16 @@ def _described(settings: Settings) -> str:
     if settings.snapshots is not None:
         parts.append(f"snapshots in {settings.snapshots}")
     return "; ".join(parts)
+
+
+def _cpu_baseline() -> str:
+    """Return one line on where a replay would give the same bits."""
+    if (name := pinned()) is not None:
+        return f"CPU baseline {name}: docs/guarantees.md says what it promises of replays"
+    return (
+        "no CPU baseline: a replay on another CPU may differ in the last bits; set "
+        f"{VARIABLE}, for example to {next(iter(BASELINES))}, to have the same bits"
+    )
 
 
 def run_together(workers: Sequence[Worker]) -> None:

@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
+from iln_stream.processor import cpu_baseline
 from iln_stream.state import Block, StateDict, from_bytes, pack, read_array, unpack, write_packed
 
 MAJOR, MINOR = 2, 0
@@ -35,7 +36,11 @@ class CorruptSnapshotError(SnapshotError):
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and the libraries, on which bit-identical replay depends."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _RECORDED}}
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in _RECORDED},
+        "libc": " ".join(platform.libc_ver()).strip() or platform.system(),  # its exp and log
+    }
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,9 @@ class Header:
         Versions of Python and the libraries that wrote it.
     labels_topic_id
         The id of the topic of labels; None if unknown, or if there is none.
+    cpu_baseline
+        Of the process that wrote it; without one, "native" and the CPU. None: not recorded, as by
+        earlier releases. See `iln_stream.processor`.
 
     """
 
@@ -78,6 +86,7 @@ class Header:
     saved_at: str
     versions: Mapping[str, str] = field(default_factory=versions)
     labels_topic_id: str | None = None
+    cpu_baseline: str | None = field(default_factory=cpu_baseline)
 
     @property
     def next_offset(self) -> int:
@@ -234,7 +243,8 @@ def _header(stored: dict[str, Any]) -> Header:
     # Release 0.1.0 had one partition and stored no positions.
     positions = stored.get("positions") or {stored["partition"]: stored["next_offset"]}
     stored["positions"] = {int(partition): offset for partition, offset in positions.items()}
-    stored.setdefault("labels_topic_id", None)  # of releases without a topic of labels
+    # Of releases without a topic of labels, and without a record of the CPU.
+    stored = {"labels_topic_id": None, "cpu_baseline": None, **stored}
     return Header(**{each.name: stored[each.name] for each in fields(Header)})
 
 

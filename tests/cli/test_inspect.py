@@ -13,7 +13,7 @@ GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapsh
 
 
 def test_file(command):
-    """A snapshot's position, learner, counts and versions are shown."""
+    """A snapshot's position, learner, counts and versions are shown; an old one names no CPU."""
     done = command("inspect", str(GOLDEN))
     assert done.code == 0, done.err
     for told in (
@@ -24,6 +24,8 @@ def test_file(command):
         "numpy 2",
     ):
         assert told in done.out
+    (cpu,) = (line for line in done.out.splitlines() if "CPU baseline" in line)
+    assert "unknown" in cpu
 
 
 def test_folder(command, tmp_path):
