@@ -12,6 +12,7 @@ Where to add
 
 Modules, from the whole to its parts:
 
+- `worker_processes.py`: runs a service in each of several processes, and serves HTTP for all;
 - `service.py`: runs one worker per learner, and serves HTTP;
 - `worker.py`: one learner with its source, outputs, checkpoint and listeners;
 - `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
@@ -35,6 +36,7 @@ Modules, from the whole to its parts:
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting;
+- `serving.py`: starts the HTTP server that the settings describe;
 - `http.py`: /metrics, /ready, /health and further routes;
 - `warming.py`: compiles what a learner needs, before it needs it; `warmings.py`: what all of a
   contest need;
@@ -55,6 +57,7 @@ from iln_stream.service.rebuild import rebuild
 from iln_stream.service.service import Service
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 from iln_stream.service.warm_start import warm_start
+from iln_stream.service.worker_processes import WorkerJob, WorkerProcesses
 
 __all__ = [
     "BOUNDED",
@@ -62,6 +65,8 @@ __all__ = [
     "Service",
     "Settings",
     "SettingsError",
+    "WorkerJob",
+    "WorkerProcesses",
     "build_decoder",
     "build_learner",
     "dead_letters_address",
