@@ -48,10 +48,12 @@ def report_results(service: Service, console: Console, number: int | None = None
         name = f"partition {watched.labels[1]}: " if several else ""
         if worker.reader.horizon is not None:
             name = f"{worker.reader.horizon} ahead, {name}" if name else ""
+        if not logs_json():  # a line of the log names the worker
+            name = worker_prefix(number) + name
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
         report(
             console,
-            f"{'' if logs_json() else worker_prefix(number)}{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}"
+            f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}"
             f"{_waiting(worker)}; "
             f"{scores.summary()} ({watched.baselines.summary()})",
         )

@@ -22,8 +22,8 @@ from iln_stream.service.outputs import Outputs
 from iln_stream.service.page import Page
 from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import Reader, readers, settings_of
-from iln_stream.service.settings import Settings
 from iln_stream.service.serving import serve
+from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warm_start import warm_readers
 from iln_stream.service.warmings import Warmings

@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Self
@@ -104,13 +103,12 @@ class WorkerProcesses:
     def not_ready(self) -> list[str]:
         """Return why events can't be learned now, one reason per worker that waits or more."""
         workers = self.supervisor.workers
-        children = [worker.child for worker in workers]
-        urls = [child and child.url and f"{child.url}/ready" for child in children]
+        answers = self._scraper.ask([worker.url("/ready") for worker in workers])
         reasons: list[str] = []
-        for worker, child, answer in zip(workers, children, self._scraper.ask(urls), strict=True):
+        for worker, answer in zip(workers, answers, strict=True):
             if worker.is_over:
                 continue
-            if child is None:
+            if worker.child is None:
                 reasons.append(f"{worker.name} waits to be started again")
             elif answer is None:
                 reasons.append(f"{worker.name} does not answer yet")
@@ -157,9 +155,9 @@ def shares_of(partitions: Sequence[int], n: int) -> list[tuple[int, ...]]:
     """
     if n > len(partitions):
         raise SettingsError(
-            f"workers = {n}: there are {len(partitions)} partitions to share, and a partition is "
-            f"learned in one process: set workers to {len(partitions)} at most, or give the topic "
-            "more partitions"
+            f"workers = {n}: more than there are partitions ({len(partitions)}), and a partition "
+            f"is learned in one process: set workers to {len(partitions)} at most, or give the "
+            "topic more partitions"
         )
     return [tuple(partitions[i::n]) for i in range(n)]
 

@@ -39,10 +39,10 @@ class MergedMetrics(Collector):
             yield from self._merged().values()
 
     def _merged(self) -> dict[str, Metric]:
-        children = [worker.child for worker in self._supervisor.workers]
-        urls = [child and child.url and f"{child.url}/metrics" for child in children]
+        workers = self._supervisor.workers
+        children = [worker.child for worker in workers]
+        answers = self._scraper.ask([worker.url("/metrics") for worker in workers])
         found: dict[str, Metric] = {}
-        answers = self._scraper.ask(urls)
         for child, answer, counters in zip(children, answers, self._counters, strict=True):
             if child is None or answer is None or answer.status != 200:
                 continue

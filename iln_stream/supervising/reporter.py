@@ -1,12 +1,15 @@
 """The supervisor, seen by a process that it started."""
 
 import json
+import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 _LAST_SECONDS = 30.0
 """Time in which a process has to end once its supervisor is gone."""
@@ -48,16 +51,14 @@ class Reporter:
         self._send({"finished": True})
 
     def _send(self, message: dict[str, Any]) -> None:
-        try:
+        with suppress(BrokenPipeError):  # the supervisor is gone, and this process ends
             os.write(self._descriptor, json.dumps(message).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # the supervisor is gone, and this process ends
 
     @staticmethod
     def _end_with_supervisor() -> None:
         while os.read(0, 1024):
             pass
-        print("the supervisor is gone: saving and ending", file=sys.stderr, flush=True)  # noqa: T201
         os.kill(os.getpid(), signal.SIGTERM)
+        log.error("the supervisor is gone: saving and ending")
         threading.Event().wait(_LAST_SECONDS)
         os._exit(1)

@@ -45,6 +45,12 @@ class Worker:
         self.due: float | None = None  # when to start it, in monotonic seconds
         self.is_over = False
 
+    def url(self, path: str) -> str | None:
+        """Return where its process answers requests for a path; None: nowhere at present."""
+        child = self.child
+        base = None if child is None else child.url
+        return None if base is None else f"{base}{path}"
+
 
 class Supervisor(Collector):
     """Runs several processes until all have finished, or one fails too often.
