@@ -13,6 +13,7 @@ Where to add
 Modules, from the whole to its parts:
 
 - `worker_processes.py`: runs a service in each of several processes, and serves HTTP for all;
+  `worker_progress.py`: logs how far they are;
 - `service.py`: runs one worker per learner, and serves HTTP;
 - `worker.py`: one learner with its source, outputs, checkpoint and listeners;
 - `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;

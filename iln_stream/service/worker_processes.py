@@ -1,27 +1,33 @@
 """Several processes that share the partitions of a run, each with a `Service`."""
 
+import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, Self
 
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
+from iln_stream.live import merged_live_route
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer
+from iln_stream.service.http import HttpServer, read_only
 from iln_stream.service.labels import label_stream
+from iln_stream.service.live import serves_live
+from iln_stream.service.page import Page
 from iln_stream.service.readers import chosen_partitions, readers
 from iln_stream.service.serving import serve
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.worker_progress import WorkerProgress
 from iln_stream.supervising import MergedMetrics, RestartPolicy, Scraper, Supervisor
 
 log = logging.getLogger(__name__)
 
-_COMMAND = (sys.executable, "-m", "iln_stream.cli.worker_process")
+# -P: modules in the current folder come last, as with the command `iln-stream`.
+_COMMAND = (sys.executable, "-P", "-m", "iln_stream.cli.worker_process")
 
 
 class WorkerJob(NamedTuple):
@@ -91,8 +97,11 @@ class WorkerProcesses:
         self.supervisor = Supervisor(_COMMAND, jobs, names, policy)
         self._scraper = Scraper(len(jobs))
         self._registry = CollectorRegistry()
-        self._registry.register(self.supervisor)
-        self._registry.register(MergedMetrics(self.supervisor, self._scraper))
+        self._metrics = MergedMetrics(self.supervisor, self._scraper)
+        self._registry.register(self._metrics)
+        self._progress: WorkerProgress | None = None
+        if console is not None and console.is_terminal and settings.metrics_port is not None:
+            self._progress = WorkerProgress(self._metrics.collect, shares)
         self._http: HttpServer | None = None
 
     @property
@@ -129,11 +138,34 @@ class WorkerProcesses:
         with ExitStack() as opened:
             opened.callback(self._scraper.close)
             if settings.metrics_port is not None:
-                self._http = serve(settings, self._registry, self.not_ready, {})
-                opened.callback(self._http.close)
-                log.info("metrics at %s", self.metrics_url)
+                opened.enter_context(self._served())
+            if self._progress is not None:
+                opened.enter_context(self._progress)
             with stop_on_signals(self.supervisor.stop):
                 self.supervisor.run()
+
+    @contextmanager
+    def _served(self) -> Iterator[None]:
+        """Serve /metrics, /ready, /health and /live, and the page."""
+        settings, n = self._settings, len(self.supervisor.workers)
+        routes = {}
+        if serves_live(settings):
+            routes["/live"] = read_only(merged_live_route(self._ask_live, n, self.not_ready))
+        self._http = serve(settings, self._registry, self.not_ready, routes)
+        with ExitStack() as opened:
+            opened.callback(self._http.close)
+            log.info("metrics at %s", self.metrics_url)
+            if settings.page_port is not None:
+                opened.callback(Page(settings, self._http.url).close)
+            yield
+
+    def _ask_live(self, queries: Sequence[str]) -> list[dict[str, Any] | None]:
+        workers = self.supervisor.workers
+        urls = [w.url(f"/live?{query}") for w, query in zip(workers, queries, strict=True)]
+        return [
+            json.loads(answer.text) if answer is not None and answer.status == 200 else None
+            for answer in self._scraper.ask(urls)
+        ]
 
 
 def shares_of(partitions: Sequence[int], n: int) -> list[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 
-from prometheus_client.core import Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
@@ -28,27 +28,43 @@ class MergedMetrics(Collector):
     """
 
     def __init__(self, supervisor: Supervisor, scraper: Scraper) -> None:
-        self._supervisor = supervisor
+        self._workers = supervisor.workers
         self._scraper = scraper
-        self._counters = [SteadyCounters() for _ in supervisor.workers]
+        self._counters = [SteadyCounters() for _ in self._workers]
         self._one_at_a_time = threading.Lock()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of all workers."""
+        """Yield the metrics of all workers, and whether they answer."""
         with self._one_at_a_time:
-            yield from self._merged().values()
+            yield from self._collected().values()
 
-    def _merged(self) -> dict[str, Metric]:
-        workers = self._supervisor.workers
-        children = [worker.child for worker in workers]
-        answers = self._scraper.ask([worker.url("/metrics") for worker in workers])
-        found: dict[str, Metric] = {}
-        for child, answer, counters in zip(children, answers, self._counters, strict=True):
-            if child is None or answer is None or answer.status != 200:
+    def _collected(self) -> dict[str, Metric]:
+        up = GaugeMetricFamily(
+            "iln_worker_up",
+            "1 if the process of this worker runs and answers, else 0; none once it has finished.",
+            labels=["worker"],
+        )
+        restarts = CounterMetricFamily(
+            "iln_worker_restarts_total",
+            "How often the process of this worker was started again, as it had failed.",
+            labels=["worker"],
+        )
+        found: dict[str, Metric] = {each.name: each for each in (up, restarts)}
+        children = [worker.child for worker in self._workers]
+        answers = self._scraper.ask([worker.url("/metrics") for worker in self._workers])
+        for worker, child, answer in zip(self._workers, children, answers, strict=True):
+            label = [str(worker.number)]
+            restarts.add_metric(label, worker.restarts.n)
+            if worker.is_over:
+                continue
+            answers_well = child is not None and answer is not None and answer.status == 200
+            up.add_metric(label, float(answers_well))
+            if child is None or answer is None or not answers_well:
                 continue
             families = text_string_to_metric_families(answer.text)
+            counters = self._counters[worker.number]
             for family in counters.steady(child.pid, families, child.counters_of_process):
-                found.setdefault(family.name, family)
-                if found[family.name] is not family:
-                    found[family.name].samples.extend(family.samples)
+                known = found.setdefault(family.name, family)
+                if known is not family:
+                    known.samples.extend(family.samples)
         return found

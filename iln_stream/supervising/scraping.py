@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-_SECONDS = 4.0
-"""Time for an answer: below the interval at which Prometheus scrapes."""
+_SECONDS = 2.0
+"""Time for an answer: well below the interval at which Prometheus scrapes."""
 
 
 class Answer(NamedTuple):

@@ -2,13 +2,10 @@
 
 import logging
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
-
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from iln_stream.errors import IlnError, UnrecoverableError
 from iln_stream.supervising.child import Child
@@ -52,7 +49,7 @@ class Worker:
         return None if base is None else f"{base}{path}"
 
 
-class Supervisor(Collector):
+class Supervisor:
     """Runs several processes until all have finished, or one fails too often.
 
     A process that ends before its work is finished is started again, as `policy` allows; not if it
@@ -123,22 +120,6 @@ class Supervisor(Collector):
             if worker.child is not None:
                 worker.child.stop()
         self._ended.put(None)
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the supervisor."""
-        up = GaugeMetricFamily(
-            "iln_worker_up", "1 while the process of this worker runs, else 0.", labels=["worker"]
-        )
-        restarts = CounterMetricFamily(
-            "iln_worker_restarts_total",
-            "How often the process of this worker was started again, as it had failed.",
-            labels=["worker"],
-        )
-        for worker in self.workers:
-            up.add_metric([str(worker.number)], float(worker.child is not None))
-            restarts.add_metric([str(worker.number)], worker.restarts.n)
-        yield up
-        yield restarts
 
     def _start_due(self) -> None:
         for worker in self.workers:

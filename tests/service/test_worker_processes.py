@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -338,7 +339,7 @@ def test_a_worker_that_always_fails(
 ) -> None:
     """After as many restarts as allowed all workers are stopped, and the run fails with the message
     of the worker that failed."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     settings = in_process(
         tmp_path / "log.db", listeners="service.test_worker_processes:FailsAtOffset10"
     )
