@@ -31,6 +31,9 @@ from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
 
+_SECONDS_TO_SIGNAL = 0.5
+"""Longest time from a signal to its handler."""
+
 
 class Service:
     """Runs `iln-stream run` in one process.
@@ -204,7 +207,10 @@ def run_together(workers: Sequence[Worker]) -> None:
         return
     with ThreadPoolExecutor(len(workers), thread_name_prefix="worker") as threads:
         running = [threads.submit(each.run) for each in workers]
-        wait(running, return_when=FIRST_EXCEPTION)
+        # Not forever: the system may hand a signal to another thread, which does not wake this one.
+        while wait(running, _SECONDS_TO_SIGNAL, return_when=FIRST_EXCEPTION).not_done:
+            if any(each.done() and each.exception() for each in running):
+                break
         if any(each.done() and each.exception() for each in running):
             for worker in workers:
                 worker.loop.stop()

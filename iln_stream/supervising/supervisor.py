@@ -3,6 +3,7 @@
 import logging
 import signal
 from collections.abc import Sequence
+from math import inf
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -12,6 +13,10 @@ from iln_stream.supervising.child import Child
 from iln_stream.supervising.restarts import RestartPolicy, Restarts
 
 log = logging.getLogger(__name__)
+
+_SECONDS_TO_SIGNAL = 0.5
+"""Longest time from a signal to its handler: the system may hand the signal to another thread,
+which does not wake the one that waits."""
 
 _STOPPED = (0, -signal.SIGTERM)
 """Exit codes after SIGTERM: of a process that saved its state, and of one that had none yet."""
@@ -101,15 +106,16 @@ class Supervisor:
         now = monotonic()
         for worker in self.workers:
             worker.due = now
-        while True:
-            self._start_due()
-            if all(worker.is_over for worker in self.workers):
-                break
-            ended = self._next_end()
-            if ended is not None:
-                (worker,) = (each for each in self.workers if each.child is ended)
-                worker.child = None
-                self._judge(worker, ended)
+        try:
+            while not all(worker.is_over for worker in self.workers):
+                self._start_due()
+                if (ended := self._next_end()) is not None:
+                    (worker,) = (each for each in self.workers if each.child is ended)
+                    worker.child = None
+                    self._judge(worker, ended)
+        except BaseException:  # such as a process that can't be started
+            self.stop()
+            raise
         if self._failure is not None:
             raise self._failure
 
@@ -136,9 +142,10 @@ class Supervisor:
 
     def _next_end(self) -> Child | None:
         """Wait for a process to end; None: one is to be started, or all are to be stopped."""
-        due = min((each.due for each in self.workers if each.due is not None), default=None)
+        due = min((each.due for each in self.workers if each.due is not None), default=inf)
         try:
-            return self._ended.get(timeout=None if due is None else max(due - monotonic(), 0.0))
+            seconds = min(due - monotonic(), _SECONDS_TO_SIGNAL)
+            return self._ended.get(timeout=max(seconds, 0.0))
         except Empty:
             return None
 
