@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -217,20 +218,20 @@ def counted(command: Command) -> dict[tuple[str, ...], float]:
 
 
 def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None:
-    """Workers whose supervisor was killed save their state and end, so that the next run can have
-    their partitions."""
+    """Workers whose supervisor was killed save their state and end; the next run gets their
+    partitions, although it begins while they still hold them."""
     with run(embedded, tmp_path, 2) as command:
         wait_until(command, lambda: learned(command) > 0)
         workers = pids(command)
-        assert all(map(lives, workers.values()))
+        os.kill(workers[1], signal.SIGSTOP)  # it holds its partitions a little longer
         command.kill()
-        deadline = monotonic() + _DEADLINE_SECONDS
-        while any(map(lives, workers.values())):
-            assert monotonic() < deadline, command.said
-            sleep(0.05)
+        send(embedded, 1)
+        with run(embedded, tmp_path, 2, "--stop-at-end") as following:
+            following.wait_until_it_says("another process learns with")
+            os.kill(workers[1], signal.SIGCONT)
+            assert following.wait() == 0, following.said
+    assert not any(map(lives, workers.values()))
     assert command.said.count("the supervisor is gone") == 2
-    send(embedded, 1)
-    run_to_the_end(embedded, tmp_path, 2)
     assert_as_one_process(embedded, tmp_path)
 
 
@@ -263,12 +264,20 @@ def test_a_signal_during_the_start(embedded: EmbeddedLog, tmp_path: Path) -> Non
 
 def test_one_page_of_metrics(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """/metrics has the series of all partitions, as one process would have them, and how the
-    workers are; /ready names those that are not ready."""
+    workers are; /live has all models; /ready names the workers that are not ready."""
     with run(embedded, tmp_path, 2) as command:
         wait_until(command, lambda: learned(command) == PARTITIONS * N * 49 / 50)
         found = families(command)
         status, _ = command.answer("/ready")
         assert status == 200
+        live = json.loads(command.answer("/live?after=0")[1])
+        assert [model["partition"] for model in live["models"]] == ["0", "1", "2", "3"]
+        assert live["state"] == "idle"
+        after = ",".join(
+            str(model["n"] - partition) for partition, model in enumerate(live["models"])
+        )
+        newer = json.loads(command.answer(f"/live?after={after}")[1])
+        assert [len(model["steps"]) for model in newer["models"]] == [0, 1, 2, 3]
         assert command.answer("/health") == (200, "alive\n")
         os.kill(pids(command)[0], signal.SIGSTOP)
         os.kill(pids(command)[1], signal.SIGKILL)
