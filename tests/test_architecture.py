@@ -31,7 +31,7 @@ THIRD_PARTIES = {
         *("prequential", "publishing", "related", "snapshots", "state"),
     },
     "onnx": {"frozen"},
-    "prometheus_client": {"api", "listeners", "service", "demo"},
+    "prometheus_client": {"api", "listeners", "service", "demo", "supervising"},
     "pyarrow": {"streams"},
     "pydantic": {"api", "cli", "events", "page", "service", "settings"},
     "pydantic_core": {"mapping"},

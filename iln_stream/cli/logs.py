@@ -22,7 +22,9 @@ _HTTP_CLIENTS = ("httpx", "httpx2")
 """Loggers of the schema registry's client; which of them depends on its release."""
 
 
-def set_up_logging(console: Console, level: Level = "info", form: Form = "text") -> None:
+def set_up_logging(
+    console: Console, level: Level = "info", form: Form = "text", worker: int | None = None
+) -> None:
     """Send the log and warnings to the console; replaces the setup of an earlier call.
 
     Parameters
@@ -34,19 +36,25 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
         are not shown, and of the Kafka client's log only authentication and authorization errors.
     form
         `text`, or `json`: one object per line, also at a terminal.
+    worker
+        Number of this process among several that write to the console: in each line; None: it is
+        the only one.
 
     """
     handler: logging.Handler
+    prefix = worker_prefix(worker)
     if form == "json":
         handler = logging.StreamHandler(console.file)
-        handler.setFormatter(JsonFormatter())
+        handler.setFormatter(JsonFormatter(worker))
     elif console.is_terminal:
         handler = RichHandler(console=console, show_path=False)
-        handler.setFormatter(logging.Formatter("%(message)s", "%X"))
+        handler.setFormatter(logging.Formatter(f"{prefix}%(message)s", "%X"))
     else:
         handler = logging.StreamHandler(console.file)
         handler.setFormatter(
-            logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
+            logging.Formatter(
+                f"%(asctime)s %(levelname)s {prefix}%(message)s", "%Y-%m-%dT%H:%M:%S%z"
+            )
         )
     handler.set_name(_NAME)
     if level != "debug":
@@ -67,6 +75,19 @@ def set_up_logging(console: Console, level: Level = "info", form: Form = "text")
     logging.captureWarnings(True)
 
 
+def worker_prefix(worker: int | None) -> str:
+    """Return what a worker's lines begin with.
+
+    Examples
+    --------
+    >>> from iln_stream.cli.logs import worker_prefix
+    >>> worker_prefix(1), worker_prefix(None)
+    ('[worker 1] ', '')
+
+    """
+    return "" if worker is None else f"[worker {worker}] "
+
+
 def logs_json() -> bool:
     """Whether the log is JSON, so that nothing else should be printed beside it."""
     return any(isinstance(each.formatter, JsonFormatter) for each in logging.getLogger().handlers)
@@ -84,7 +105,17 @@ class JsonFormatter(logging.Formatter):
     """Formats a record as one JSON object: time, level, logger, message, and any exception.
 
     The time is RFC 3339, in UTC.
+
+    Parameters
+    ----------
+    worker
+        Number of the process, as one more field; None: no such field.
+
     """
+
+    def __init__(self, worker: int | None = None) -> None:
+        super().__init__()
+        self._of_process = {} if worker is None else {"worker": worker}
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -93,6 +124,7 @@ class JsonFormatter(logging.Formatter):
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
+            **self._of_process,
             "message": record.getMessage(),
         }
         if record.exc_info:

@@ -10,10 +10,10 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from iln_stream.cli.logs import logs_json, report
+from iln_stream.cli.logs import logs_json, report, worker_prefix
 from iln_stream.errors import IlnError, UnrecoverableError
 from iln_stream.prequential import LateLabels, NothingLearnedError
-from iln_stream.service import Service, Settings
+from iln_stream.service import Service, Settings, WorkerProcesses
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -26,19 +26,30 @@ def run_service(settings: Settings, console: Console) -> None:
     stopped.
     """
     try:
+        if settings.workers > 1:
+            WorkerProcesses(settings, None if logs_json() else console).run()
+            return
         service = Service(settings, None if logs_json() else console)
         service.run()
     except UnrecoverableError as error:
         if isinstance(error, NothingLearnedError):
-            _inspect(settings, console)
+            propose_settings(settings, console)
         if settings.when_refused == "wait":
             wait_to_be_stopped(error)
         raise
+    report_results(service, console)
+
+
+def report_results(service: Service, console: Console, number: int | None = None) -> None:
+    """Report what each learner has learned; `number` is that of this worker process, if any."""
     for worker in service.workers:
         scores, watched = worker.watched.scores, worker.watched
-        name = f"partition {watched.labels[1]}: " if len(service.workers) > 1 else ""
+        several = len(service.workers) > 1 or number is not None
+        name = f"partition {watched.labels[1]}: " if several else ""
         if worker.reader.horizon is not None:
             name = f"{worker.reader.horizon} ahead, {name}" if name else ""
+        if not logs_json():  # a line of the log names the worker
+            name = worker_prefix(number) + name
         repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
         report(
             console,
@@ -56,7 +67,7 @@ def _waiting(worker: Worker) -> str:
     return ", waiting: {:,} events and {:,} labels".format(*late.waiting)
 
 
-def _inspect(settings: Settings, console: Console) -> None:
+def propose_settings(settings: Settings, console: Console) -> None:
     """Print what the source has, and the settings that would learn it, if it can be read again."""
     from iln_stream.cli.inspect_source import inspect_source
 

@@ -93,5 +93,6 @@ class EnvelopeDecoder:
                 "counter",
                 "Inputs of events that are numbers as text, and so are taken as categories.",
                 lambda: self.n_numbers_as_text,
+                of_process=True,
             ),
         )

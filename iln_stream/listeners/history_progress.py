@@ -57,5 +57,6 @@ class HistoryProgress(Listener):
                 "counter",
                 "Events of files of history that this run has predicted and learned.",
                 lambda: self.n_events,
+                of_process=True,
             ),
         )

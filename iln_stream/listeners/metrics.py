@@ -101,6 +101,12 @@ class Metrics(Collector):
             if same == labels
         ]
 
+    @property
+    def counters_of_process(self) -> list[str]:
+        """Names of the counters that began at 0 with this process."""
+        specs = [spec for labelled in list(self._specs.values()) for _, spec in labelled]
+        return sorted({spec.name for spec in specs if spec.of_process})
+
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its current values; a metric without a value has no sample."""
         for labelled in list(self._specs.values()):

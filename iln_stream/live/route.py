@@ -1,8 +1,10 @@
 """The WSGI application of /live."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from time import time
+from typing import Any
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -31,27 +33,44 @@ def live_route(
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         present = models()
         try:
-            after = _after(environ.get("QUERY_STRING", ""), len(present))
+            after = after_of(environ.get("QUERY_STRING", ""), len(present))
         except ValueError:
-            message = "after: give the serial number of the last step that you have, or 0; of "
-            error = {"error": f"{message}several models one number each, separated by commas"}
-            start("400 Bad Request", [*_HEADERS])
-            return [json.dumps(error).encode()]
+            return refuse_after(start)
         found = {
             "release": __version__,
             "started_at": started_at,
             "at": time(),
-            "state": _state(present, not_ready()),
+            "state": state_of({model.doing for model in present}, not_ready()),
             "models": [model.data(n) for model, n in zip(present, after, strict=True)],
         }
-        start("200 OK", [*_HEADERS])
-        return [json.dumps(found, allow_nan=False, separators=(",", ":")).encode()]
+        return answer_json(start, found)
 
     return answer
 
 
-def _after(query: str, n_models: int) -> list[int]:
-    """Return the serial number after which to answer, of each model."""
+def answer_json(start: StartResponse, found: Mapping[str, Any]) -> Iterable[bytes]:
+    """Answer with an object."""
+    start("200 OK", [*_HEADERS])
+    return [json.dumps(found, allow_nan=False, separators=(",", ":")).encode()]
+
+
+def refuse_after(start: StartResponse) -> Iterable[bytes]:
+    """Answer that `after` can't be read."""
+    message = "after: give the serial number of the last step that you have, or 0; of "
+    error = {"error": f"{message}several models one number each, separated by commas"}
+    start("400 Bad Request", [*_HEADERS])
+    return [json.dumps(error).encode()]
+
+
+def after_of(query: str, n_models: int) -> list[int]:
+    """Return the serial number after which to answer, of each model.
+
+    Raises
+    ------
+    ValueError
+        When the query has something else.
+
+    """
     (text,) = parse_qs(query, keep_blank_values=True).get("after", ["0"])
     numbers = [int(number) for number in text.split(",")]
     if len(numbers) == 1:
@@ -59,8 +78,8 @@ def _after(query: str, n_models: int) -> list[int]:
     return (numbers + [0] * n_models)[:n_models]
 
 
-def _state(models: Sequence[LiveModel], reasons: Sequence[str]) -> str:
+def state_of(states: AbstractSet[str], reasons: Sequence[str]) -> str:
+    """Return what all models together do, if those are their states."""
     if reasons:
         return f"waiting: {'; '.join(reasons)}"
-    states = {model.doing for model in models} or {"idle"}
-    return next(each for each in ("learning", "idle", "ended") if each in states)
+    return next(each for each in ("learning", "idle", "ended") if each in (states or {"idle"}))

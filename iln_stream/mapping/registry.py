@@ -123,6 +123,7 @@ def retries_metric(read: Callable[[], float]) -> MetricSpec:
         "counter",
         "Requests that the schema registry did not answer and that were sent again.",
         read,
+        of_process=True,
     )
 
 

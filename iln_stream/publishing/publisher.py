@@ -341,6 +341,7 @@ class Publisher(Listener):
                 "Versions that could not be published: the disk did not take them, or the "
                 "learner's state was not finite.",
                 lambda: writer.n_failed,
+                of_process=True,
             ),
         )
 

@@ -44,6 +44,9 @@ class MetricSpec(NamedTuple):
         sample. Called from another thread than the learner's.
     label
         Name of the label whose values are the keys of the mapping.
+    of_process
+        Whether a counter begins at 0 with each process; otherwise it is saved with the learner and
+        resumes where its snapshot was.
 
     """
 
@@ -52,6 +55,7 @@ class MetricSpec(NamedTuple):
     help: str
     read: Callable[[], float | Mapping[Any, float] | None]
     label: str | None = None
+    of_process: bool = False
 
 
 @runtime_checkable

@@ -13,6 +13,8 @@ Where to add
 
 Modules, from the whole to its parts:
 
+- `worker_processes.py`: runs a service in each of several processes, and serves HTTP for all;
+  `worker_progress.py`: logs how far they are;
 - `service.py`: runs one worker per learner, and serves HTTP;
 - `worker.py`: one learner with its source, outputs, checkpoint and listeners;
 - `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
@@ -36,6 +38,7 @@ Modules, from the whole to its parts:
 - `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting; `setting_groups.py`: settings by subject;
+- `serving.py`: starts the HTTP server that the settings describe;
 - `http.py`: /metrics, /ready, /health and further routes;
 - `warming.py`: compiles what a learner needs, before it needs it; `warmings.py`: what all of a
   contest need;
@@ -57,6 +60,7 @@ from iln_stream.service.service import Service
 from iln_stream.service.setting_groups import GROUP_OF, SETTING_GROUPS
 from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 from iln_stream.service.warm_start import warm_start
+from iln_stream.service.worker_processes import WorkerJob, WorkerProcesses
 
 __all__ = [
     "BOUNDED",
@@ -66,6 +70,8 @@ __all__ = [
     "Service",
     "Settings",
     "SettingsError",
+    "WorkerJob",
+    "WorkerProcesses",
     "build_decoder",
     "build_learner",
     "dead_letters_address",

@@ -3,7 +3,12 @@
 import warnings
 
 from iln_stream.errors import IlnWarning
-from iln_stream.service.addresses import check_addresses, output_stream, source_stream
+from iln_stream.service.addresses import (
+    check_addresses,
+    dead_letters_address,
+    output_stream,
+    source_stream,
+)
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
@@ -57,6 +62,8 @@ def check_settings(settings: Settings) -> None:
         )
     if settings.warm_start:
         _check_warm_start(settings, source)
+    if settings.workers > 1:
+        _check_workers(settings, source)
     if source.needs_start and settings.snapshots is None and settings.start is None:
         raise SettingsError(
             f"start: choose where to begin in {source.address}: earliest, latest or a time"
@@ -71,6 +78,31 @@ def _check_horizon(settings: Settings) -> None:
             raise SettingsError(
                 f"{name}: with horizon the labels are later values of the stream, and none come in "
                 "records of their own; unset one of them"
+            )
+
+
+def _check_workers(settings: Settings, source: Scheme) -> None:
+    """Refuse several processes where only one can learn, resume or write."""
+    if not source.is_log:
+        raise SettingsError(
+            f"workers: {source.address} has no partitions to share: unset workers, or read a log "
+            "such as kafka:TOPIC or sqlite:PATH"
+        )
+    if settings.learner_per != "partition":
+        raise SettingsError(
+            "workers: one learner of all partitions learns in one order, which only one process "
+            "can keep: set learner_per = partition, or unset workers"
+        )
+    if settings.snapshots is None:
+        raise SettingsError(
+            "workers: set snapshots, the folder from which a worker resumes when it is restarted"
+        )
+    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
+    for name, address in outputs.items():
+        if address is not None and not output_stream(settings, address).is_shared:
+            raise SettingsError(
+                f"{name} = {address!r}: several processes can't write to one file without mixing "
+                "their lines: write to kafka:TOPIC or sqlite:PATH#TOPIC, or unset workers"
             )
 
 

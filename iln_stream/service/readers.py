@@ -103,10 +103,7 @@ def settings_of(settings: Settings, reader: Reader) -> Settings:
 def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
     if not stream.is_log:
         return [Reader("0", (0,), settings.seed)]
-    if settings.partitions == "all":
-        chosen = tuple(stream.partitions())
-    else:
-        chosen = tuple(sorted({int(number) for number in settings.partitions.split(",")}))
+    chosen = chosen_partitions(settings, stream)
     if isinstance(settings.start, int) and len(chosen) > 1:
         raise SettingsError(
             f"start = {settings.start}: an offset needs a single partition, and {len(chosen)} are "
@@ -123,6 +120,13 @@ def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
         return [Reader(str(p), (p,), seed_of(settings.seed, p), of_labels) for p in chosen]
     name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
     return [Reader(name, chosen, settings.seed, of_labels)]
+
+
+def chosen_partitions(settings: Settings, stream: Scheme) -> tuple[int, ...]:
+    """Return the partitions of a log that the settings choose, ascending."""
+    if settings.partitions == "all":
+        return tuple(stream.partitions())
+    return tuple(sorted({int(number) for number in settings.partitions.split(",")}))
 
 
 def _check_same_number(stream: Scheme, labels: Scheme) -> None:

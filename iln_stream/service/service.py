@@ -2,14 +2,13 @@
 
 import gc
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.errors import IlnError
 from iln_stream.listeners import HistoryProgress, Metrics, WarmUpProgress, partition_label
 from iln_stream.live import LiveModel, live_route
 from iln_stream.prequential import Listener
@@ -24,6 +23,7 @@ from iln_stream.service.outputs import Outputs
 from iln_stream.service.page import Page
 from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import Reader, readers, settings_of
+from iln_stream.service.serving import serve
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warm_start import warm_readers
@@ -31,6 +31,9 @@ from iln_stream.service.warmings import Warmings
 from iln_stream.service.worker import Worker
 
 log = logging.getLogger(__name__)
+
+_SECONDS_TO_SIGNAL = 0.5
+"""Longest time from a signal to its handler."""
 
 
 class Service:
@@ -45,6 +48,8 @@ class Service:
     listeners
         Your own listeners, called after ours. With several learners, each listener is called from
         several threads.
+    serves
+        Called with the URL of the HTTP server once it listens; None: the URL is logged.
 
     """
 
@@ -53,11 +58,14 @@ class Service:
         settings: Settings,
         console: Console | None = None,
         listeners: Sequence[Listener] = (),
+        serves: Callable[[str], None] | None = None,
     ) -> None:
         check_settings(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
         self.workers: list[Worker] = []
+        self.was_stopped = False
+        self._serves = serves
         self._http: HttpServer | None = None
         self._page: Page | None = None
         self._history: HistoryProgress | WarmUpProgress | None = None  # while it is learned
@@ -69,7 +77,7 @@ class Service:
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
         parts = readers(settings, stream)
-        metrics = Metrics(self.registry, settings.window)
+        self.metrics = metrics = Metrics(self.registry, settings.window)
 
         def watch(reader: Reader) -> HistoryProgress:
             own = settings_of(settings, reader)
@@ -129,18 +137,14 @@ class Service:
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
-        try:
-            self._http = HttpServer(
-                settings.metrics_host, settings.metrics_port, self.registry, self.not_ready,
-                {"/live": read_only(live_route(self._live, self.not_ready))}
-                if serves_live(settings) else {},
-            )  # fmt: skip
-        except OSError as error:
-            raise IlnError(
-                f"metrics_host = {settings.metrics_host}, metrics_port = {settings.metrics_port}: "
-                f"{error.strerror}; choose another port, or 0 for a free one"
-            ) from error
-        log.info("metrics at %s", self.metrics_url)
+        routes = {}
+        if serves_live(settings):
+            routes["/live"] = read_only(live_route(self._live, self.not_ready))
+        self._http = serve(settings, self.registry, self.not_ready, routes)
+        if self._serves is None:
+            log.info("metrics at %s", self.metrics_url)
+        else:
+            self._serves(self._http.url)
         if settings.page_port is not None:
             self._page = Page(settings, self._http.url)
 
@@ -180,6 +184,7 @@ class Service:
         return [each.live for each in self.workers if each.live is not None]
 
     def _stop(self) -> None:
+        self.was_stopped = True
         self._warming.stop()
         for worker in self.workers:
             worker.loop.stop()
@@ -215,7 +220,10 @@ def run_together(workers: Sequence[Worker]) -> None:
         return
     with ThreadPoolExecutor(len(workers), thread_name_prefix="worker") as threads:
         running = [threads.submit(each.run) for each in workers]
-        wait(running, return_when=FIRST_EXCEPTION)
+        # Not forever: the system may hand a signal to another thread, which does not wake this one.
+        while wait(running, _SECONDS_TO_SIGNAL, return_when=FIRST_EXCEPTION).not_done:
+            if any(each.done() and each.exception() for each in running):
+                break
         if any(each.done() and each.exception() for each in running):
             for worker in workers:
                 worker.loop.stop()

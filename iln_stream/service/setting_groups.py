@@ -3,7 +3,7 @@
 SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     "Source": (
         *("source", "topic", "partitions", "learner_per", "start", "stop_at_end", "limit"),
-        "accept_loss",
+        *("accept_loss", "workers"),
     ),
     "Kafka": ("bootstrap", "kafka_client", "kafka_options", "kafka_secrets", "broker_wait"),
     "Format of records": (
@@ -14,7 +14,7 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
         *("target", "features", "ignore", "id_field", "time_field", "weight_field"),
         *("time_features", "types", "null_values"),
     ),
-    "Forecasts": ("horizon", "lags", "rolling_means"),
+    "Forecasts": ("horizon", "forecast", "lags", "rolling_means"),
     "Late labels": (
         *("pending_events", "pending_bytes", "pending_seconds", "pending_expired"),
         *("pending_label", "early_labels", "labels", "labels_settings", "recent_ids"),

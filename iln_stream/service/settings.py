@@ -63,6 +63,12 @@ class Settings(CommandSettings):
         description="`topic`: one learner for all partitions, which learns in order of arrival "
         "(snapshots record that order); `partition`: one learner per partition.",
     )
+    workers: int = Field(
+        default=1,
+        ge=1,
+        description="Number of processes that share the partitions, with `learner_per = partition` "
+        "and `snapshots`. One that fails is restarted. It may change from run to run.",
+    )
     start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
         default=None,
         description="Where a run from a log begins: `earliest`, `latest`, the first record at or "

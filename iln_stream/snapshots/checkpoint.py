@@ -187,6 +187,7 @@ class Checkpoint:
                 "counter",
                 "Snapshots that were not written, as the learner's state was not finite.",
                 lambda: self._n_refused,
+                of_process=True,
             ),
             MetricSpec(
                 "iln_snapshot_size_bytes",

@@ -60,6 +60,9 @@ class Scheme:
     publishes_once = False
     """Whether transactions cost so little that predictions use them unless the user says no."""
 
+    is_shared = True
+    """Whether several processes may write to it at the same time."""
+
     needs_broker = False
     """Whether it needs the brokers in `bootstrap`."""
 

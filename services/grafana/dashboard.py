@@ -525,6 +525,27 @@ STREAM = (
     ),
 )
 
+WORKER = "worker {{worker}}"
+
+WORKERS = (
+    Graph(
+        "Workers",
+        "1 for each worker process that runs and answers, 0 while it does not. Empty without the "
+        "setting workers.\n\nHealthy: 1. A moment of 0: it was restarted. 0 for long: see the "
+        "runbook of IlnWorkerDown.",
+        Short,
+        (Query("iln_worker_up", WORKER),),
+    ),
+    Graph(
+        "Restarts of workers",
+        "How often each worker process was started again, as it had failed. Empty without the "
+        "setting workers.\n\nHealthy: flat. Rising: the log has the reason of each; after 5 "
+        "restarts of one within 10 minutes the run ends.",
+        Short,
+        (Query("iln_worker_restarts_total", WORKER),),
+    ),
+)
+
 CONTENDER = f"{LEARNER} {{{{contender}}}}"
 
 CONTEST = (
@@ -791,6 +812,7 @@ ROWS = (
     ("Which contender predicts?", CONTEST),
     ("Is Algorithm 1 healthy?", ALGORITHM_1),
     ("Does the learner keep up?", STREAM),
+    ("Do all worker processes run?", WORKERS),
     ("Do labels arrive in time?", LABELS),
     ("What would a crash cost?", SNAPSHOTS),
     ("Are published versions fresh?", PUBLISHING),

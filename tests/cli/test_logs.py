@@ -48,6 +48,17 @@ def test_lines_for_a_collector(log):
     assert re.fullmatch(rf"{moment} INFO long x{{300}}\n", screen.getvalue())
 
 
+def test_lines_of_workers(log):
+    """Of several processes that write to one console, each line names its own."""
+    screen = log(terminal=False, worker=1)
+    logging.getLogger("iln").info("hello")
+    assert screen.getvalue().endswith(" INFO [worker 1] hello\n")
+    screen = log(terminal=False, worker=1, form="json")
+    logging.getLogger("iln").info("hello")
+    line = json.loads(screen.getvalue())
+    assert (line["worker"], line["message"]) == (1, "hello")
+
+
 def test_lines_for_a_person(log):
     """At a terminal a line shows the time of day, the level and the message."""
     screen = log(terminal=True)

@@ -158,7 +158,8 @@ def panel_queries() -> list[Any]:
         pytest.param(target["expr"], id=f"{panel['title']}:{target['refId']}")
         for panel in DASHBOARD["panels"]
         for target in panel.get("targets", [])
-        if "iln_api_" not in target["expr"]  # these are in test_live_api.py
+        # Others are in test_live_api.py and test_live_workers.py.
+        if not re.search("iln_(api|worker)_", target["expr"])
     ]
 
 

@@ -17,6 +17,8 @@ from iln_stream.streams.sink import Sink
 class FileScheme(Scheme):
     """A path: reads `.jsonl`, `.csv` and `.parquet` files; appends JSON lines to any file."""
 
+    is_shared = False
+
     @property
     def address(self) -> str:
         """The path."""
@@ -99,6 +101,8 @@ def _parquet(path: Path) -> ModuleType:
 
 class StandardScheme(Scheme):
     """`-`: JSON lines from standard input or to standard output."""
+
+    is_shared = False
 
     @property
     def address(self) -> str:

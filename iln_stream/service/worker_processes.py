@@ -1,0 +1,209 @@
+"""Several processes that share the partitions of a run, each with a `Service`."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, Self
+
+from prometheus_client.registry import CollectorRegistry
+from rich.console import Console
+
+from iln_stream.live import merged_live_route
+from iln_stream.service.addresses import source_stream
+from iln_stream.service.checks import check_settings
+from iln_stream.service.http import HttpServer, read_only
+from iln_stream.service.labels import label_stream
+from iln_stream.service.live import serves_live
+from iln_stream.service.page import Page
+from iln_stream.service.readers import chosen_partitions, readers
+from iln_stream.service.serving import serve
+from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.worker_progress import WorkerProgress
+from iln_stream.supervising import MergedMetrics, RestartPolicy, Scraper, Supervisor
+
+log = logging.getLogger(__name__)
+
+# -P: modules in the current folder come last, as with the command `iln-stream`.
+_COMMAND = (sys.executable, "-P", "-m", "iln_stream.cli.worker_process")
+
+
+class WorkerJob(NamedTuple):
+    """What a worker process does.
+
+    Parameters
+    ----------
+    number
+        Number of the process, from 0.
+    values
+        Values of its settings.
+    given
+        Names of the settings that were given.
+
+    """
+
+    number: int
+    values: Mapping[str, Any]
+    given: frozenset[str]
+
+    @classmethod
+    def of(cls, number: int, settings: Settings) -> Self:
+        """Return the job of a process with these settings."""
+        values = {name: getattr(settings, name) for name in type(settings).model_fields}
+        return cls(number, values, frozenset(settings.model_fields_set))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings: those of the supervisor, whatever a file or a variable says by now."""
+        return Settings.model_construct(set(self.given), **self.values)
+
+
+class WorkerProcesses:
+    """Runs `iln-stream run --workers N`: a supervisor of N processes.
+
+    Each process learns a fixed share of the partitions as a run with `--partitions` would, in the
+    same folders: a learner does not depend on which process has it.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    console
+        If it is a terminal, progress is logged; None: it is not.
+    policy
+        How often a process that fails is restarted.
+
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        console: Console | None = None,
+        policy: RestartPolicy | None = None,
+    ) -> None:
+        check_settings(settings)
+        self._settings = settings
+        stream = source_stream(settings)
+        for each in (stream, label_stream(settings)):
+            if each is not None:
+                each.wait()
+                each.prepare()
+        readers(settings, stream)  # refuses what no process could read
+        shares = shares_of(chosen_partitions(settings, stream), settings.workers)
+        jobs = [WorkerJob.of(i, _settings_of(settings, each)) for i, each in enumerate(shares)]
+        names = [f"worker {i} (partitions {','.join(map(str, s))})" for i, s in enumerate(shares)]
+        self.supervisor = Supervisor(_COMMAND, jobs, names, policy)
+        self._scraper = Scraper(len(jobs))
+        self._registry = CollectorRegistry()
+        self._metrics = MergedMetrics(self.supervisor, self._scraper)
+        self._registry.register(self._metrics)
+        self._progress: WorkerProgress | None = None
+        if console is not None and console.is_terminal and settings.metrics_port is not None:
+            self._progress = WorkerProgress(self._metrics.collect, shares)
+        self._http: HttpServer | None = None
+
+    @property
+    def metrics_url(self) -> str | None:
+        """URL of /metrics while the processes run."""
+        return None if self._http is None else f"{self._http.url}/metrics"
+
+    def not_ready(self) -> list[str]:
+        """Return why events can't be learned now, one reason per worker that waits or more."""
+        workers = self.supervisor.workers
+        answers = self._scraper.ask([worker.url("/ready") for worker in workers])
+        reasons: list[str] = []
+        for worker, answer in zip(workers, answers, strict=True):
+            if worker.is_over:
+                continue
+            if worker.child is None:
+                reasons.append(f"{worker.name} waits to be started again")
+            elif answer is None:
+                reasons.append(f"{worker.name} does not answer yet")
+            elif answer.status != 200:
+                reasons += [f"{worker.name}: {each}" for each in answer.text.splitlines()]
+        return reasons
+
+    def run(self) -> None:
+        """Learn until the source ends, or until SIGINT or SIGTERM arrives.
+
+        Raises
+        ------
+        IlnError
+            When a process fails for good, with its message.
+
+        """
+        settings = self._settings
+        with ExitStack() as opened:
+            opened.callback(self._scraper.close)
+            if settings.metrics_port is not None:
+                opened.enter_context(self._served())
+            if self._progress is not None:
+                opened.enter_context(self._progress)
+            with stop_on_signals(self.supervisor.stop):
+                self.supervisor.run()
+
+    @contextmanager
+    def _served(self) -> Iterator[None]:
+        """Serve /metrics, /ready, /health and /live, and the page."""
+        settings, n = self._settings, len(self.supervisor.workers)
+        routes = {}
+        if serves_live(settings):
+            routes["/live"] = read_only(merged_live_route(self._ask_live, n, self.not_ready))
+        self._http = serve(settings, self._registry, self.not_ready, routes)
+        with ExitStack() as opened:
+            opened.callback(self._http.close)
+            log.info("metrics at %s", self.metrics_url)
+            if settings.page_port is not None:
+                opened.callback(Page(settings, self._http.url).close)
+            yield
+
+    def _ask_live(self, queries: Sequence[str]) -> list[dict[str, Any] | None]:
+        workers = self.supervisor.workers
+        urls = [w.url(f"/live?{query}") for w, query in zip(workers, queries, strict=True)]
+        return [
+            json.loads(answer.text) if answer is not None and answer.status == 200 else None
+            for answer in self._scraper.ask(urls)
+        ]
+
+
+def shares_of(partitions: Sequence[int], n: int) -> list[tuple[int, ...]]:
+    """Return the partitions of each of n processes.
+
+    Process i has the partitions with the index i modulo n, so that shares differ by one at most.
+
+    Raises
+    ------
+    SettingsError
+        When there are fewer partitions than processes.
+
+    Examples
+    --------
+    >>> from iln_stream.service.worker_processes import shares_of
+    >>> shares_of(range(5), 2)
+    [(0, 2, 4), (1, 3)]
+
+    """
+    if n > len(partitions):
+        raise SettingsError(
+            f"workers = {n}: more than there are partitions ({len(partitions)}), and a partition "
+            f"is learned in one process: set workers to {len(partitions)} at most, or give the "
+            "topic more partitions"
+        )
+    return [tuple(partitions[i::n]) for i in range(n)]
+
+
+def _settings_of(settings: Settings, partitions: Sequence[int]) -> Settings:
+    """Return the settings of one process, whose metrics only the supervisor reads."""
+    serves = settings.metrics_port is not None
+    return settings.model_copy(
+        update={
+            "partitions": ",".join(map(str, partitions)),
+            "workers": 1,
+            "metrics_host": "127.0.0.1",
+            "metrics_port": 0 if serves else None,
+            "page_port": None,
+            "when_refused": "exit",
+        }
+    )

@@ -1,0 +1,403 @@
+"""`run --workers N`: real processes that learn from real logs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
+from chaos.stream import event
+from prometheus_client.core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from support.embedded_log import values
+from support.kafka_topics import read_topic
+from support.running_command import Command
+from support.saved_state import saved
+
+from iln_stream.errors import IlnError
+from iln_stream.prequential import Listener, Step
+from iln_stream.service import Settings, SettingsError, WorkerProcesses
+from iln_stream.service.worker_processes import shares_of
+from iln_stream.supervising import RestartPolicy
+
+PARTITIONS = 4
+N = 250
+"""Events of each partition, in one batch."""
+
+_DEADLINE_SECONDS = 60.0
+
+
+@pytest.fixture(params=["embedded", "kafka"])
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestedLog]:
+    """An empty log with four partitions, of each kind."""
+    made: TestedLog
+    if request.param == "embedded":
+        made = EmbeddedLog(tmp_path / "log.db", PARTITIONS)
+    else:
+        made = KafkaLog(request.getfixturevalue("broker").bootstrap, "workers", PARTITIONS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> EmbeddedLog:
+    """An embedded log with four partitions and a batch of events in each."""
+    made = EmbeddedLog(tmp_path / "log.db", PARTITIONS)
+    send(made, 0)
+    return made
+
+
+def send(log: TestedLog, batch: int) -> None:
+    """Append a batch of events to each partition."""
+    for partition in range(PARTITIONS):
+        first = 100_000 * partition + batch * N
+        log.send(map(event, range(first, first + N)), partition)
+
+
+def run(log: TestedLog, folder: Path, workers: int, *more: str, out: str = "p") -> Command:
+    """Start a run with a learner per partition, and snapshots in a folder of the given one."""
+    arguments = log.arguments(folder / f"state-{out}", out, "--learner-per", "partition", *more)
+    return Command(folder, *arguments, "--workers", str(workers))
+
+
+def run_to_the_end(
+    log: TestedLog, folder: Path, workers: int, *more: str, out: str = "p"
+) -> Command:
+    """Run until all that the log holds is learned."""
+    with run(log, folder, workers, "--stop-at-end", *more, out=out) as command:
+        assert command.wait() == 0, command.said
+    return command
+
+
+def published(log: TestedLog, folder: Path, out: str, partition: int) -> list[bytes]:
+    """The predictions of a partition, without those that repeat one."""
+    if isinstance(log, EmbeddedLog):
+        found = values(folder / "log.db", out, partition)
+    else:
+        assert isinstance(log, KafkaLog)
+        records = read_topic(log._bootstrap, f"{log.name}-{out}", partition)
+        found = [record.value for record in records]
+    return list(dict.fromkeys(found))
+
+
+def assert_as_one_process(log: TestedLog, folder: Path, out: str = "p") -> None:
+    """Each learner and its predictions are those of one process that was not interrupted."""
+    run_to_the_end(log, folder, 1, out="whole")
+    for partition in range(PARTITIONS):
+        ours = saved(folder / f"state-{out}", log.name, partition)
+        whole = saved(folder / "state-whole", log.name, partition)
+        assert ours.header.positions == whole.header.positions
+        assert ours.learner == whole.learner
+        assert ours.state["counts"] == whole.state["counts"]
+        predictions = published(log, folder, "whole", partition)
+        assert predictions
+        assert published(log, folder, out, partition) == predictions
+
+
+def families(command: Command) -> dict[str, Metric]:
+    """The metrics by family; none while nothing is served."""
+    address = re.search(r"http://\S+/metrics", command.said)
+    if address is None:
+        return {}
+    with urllib.request.urlopen(address[0], timeout=10) as response:
+        parsed = list(text_string_to_metric_families(response.read().decode()))
+    assert len({each.name for each in parsed}) == len(parsed)
+    return {each.name: each for each in parsed}
+
+
+def series(command: Command, name: str) -> dict[tuple[str, ...], float]:
+    """The samples of a name by their labels' values."""
+    return {
+        tuple(sample.labels.values()): sample.value
+        for family in families(command).values()
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+def learned(command: Command) -> float:
+    """Number of predicted events of all partitions."""
+    return sum(series(command, "iln_events_total").values())
+
+
+def wait_until(command: Command, condition: Callable[[], Any]) -> None:
+    """Wait until a condition holds; fail if the command ends or takes too long."""
+    deadline = monotonic() + _DEADLINE_SECONDS
+    while not condition():
+        assert command.runs, command.said
+        assert monotonic() < deadline, command.said
+        sleep(0.05)
+
+
+def pids(command: Command) -> dict[int, int]:
+    """The newest process of each worker, as the log names it."""
+    found = re.findall(r"worker (\d+) \(partitions \S+\): process (\d+)", command.said)
+    return {int(worker): int(pid) for worker, pid in found}
+
+
+def lives(pid: int) -> bool:
+    """Whether a process that is no child of this one lives."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+# Learning
+
+
+def test_another_number_of_workers(log: TestedLog, tmp_path: Path) -> None:
+    """A run that was killed with one process is resumed by two, and then by three, to the bits of
+    one process that was not interrupted: a learner does not depend on the process that has it."""
+    send(log, 0)
+    with run(log, tmp_path, 1, "--snapshot-events", "100") as command:
+        wait_until(command, lambda: learned(command) > PARTITIONS * N / 2)
+        command.kill()
+    send(log, 1)
+    two = run_to_the_end(log, tmp_path, 2)
+    assert "[worker 0] resuming from the newest snapshot" in two.said
+    send(log, 2)
+    run_to_the_end(log, tmp_path, 3)
+    assert_as_one_process(log, tmp_path)
+
+
+def test_a_worker_is_killed(log: TestedLog, tmp_path: Path) -> None:
+    """A worker that is killed is restarted and ends with the bits of a run without kills; no
+    counter goes back, and the other worker is not disturbed."""
+    send(log, 0)
+    shown: list[dict[str, float]] = []
+    with run(log, tmp_path, 2, "--snapshot-events", "100") as command:
+        wait_until(command, lambda: learned(command) > PARTITIONS * N / 3)
+        before = pids(command)
+        os.kill(before[1], signal.SIGKILL)
+        send(log, 1)
+
+        def all_learned() -> bool:
+            shown.append(counters(command))
+            expected = PARTITIONS * 2 * N * 49 / 50  # one event in 50 is malformed
+            return learned(command) == expected and all(counted(command).values())
+
+        wait_until(command, all_learned)
+        assert series(command, "iln_worker_restarts_total") == {("0",): 0.0, ("1",): 1.0}
+        assert command.terminate() == 0, command.said
+    after = pids(command)
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+    assert "worker 1 (partitions 1,3): ended by SIGKILL; starting it again in 1 s" in command.said
+    last: dict[str, float] = {}
+    for each in shown:
+        for name, value in each.items():
+            assert value >= last.get(name, 0.0), name
+        last |= each
+    assert_as_one_process(log, tmp_path)
+
+
+def counters(command: Command) -> dict[str, float]:
+    """All samples of counters and histograms."""
+    return {
+        f"{sample.name} {sorted(sample.labels.items())}": sample.value
+        for family in families(command).values()
+        if family.type in ("counter", "histogram")
+        for sample in family.samples
+    }
+
+
+def counted(command: Command) -> dict[tuple[str, ...], float]:
+    """Number of timed events of each partition."""
+    return series(command, "iln_step_duration_seconds_count")
+
+
+def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """Workers whose supervisor was killed save their state and end; the next run gets their
+    partitions, although it begins while they still hold them."""
+    with run(embedded, tmp_path, 2) as command:
+        wait_until(command, lambda: learned(command) > 0)
+        workers = pids(command)
+        os.kill(workers[1], signal.SIGSTOP)  # it holds its partitions a little longer
+        command.kill()
+        send(embedded, 1)
+        with run(embedded, tmp_path, 2, "--stop-at-end") as following:
+            following.wait_until_it_says("another process learns with")
+            os.kill(workers[1], signal.SIGCONT)
+            assert following.wait() == 0, following.said
+    assert not any(map(lives, workers.values()))
+    assert command.said.count("the supervisor is gone") == 2
+    assert_as_one_process(embedded, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_everything(
+    embedded: EmbeddedLog, tmp_path: Path, number: signal.Signals
+) -> None:
+    """SIGTERM and SIGINT reach each worker, which finishes its event and saves its state."""
+    with run(embedded, tmp_path, 2) as command:
+        wait_until(command, lambda: learned(command) == PARTITIONS * N * 49 / 50)
+        command.signal(number)
+        assert command.wait() == 0, command.said
+    assert not any(map(lives, pids(command).values()))
+    for partition in range(PARTITIONS):
+        found = saved(tmp_path / "state-p", embedded.name, partition)
+        assert found.header.positions == {partition: N}
+    assert "[worker 1] partition 3: 245 events, 5 dead letters" in command.said
+
+
+def test_a_signal_during_the_start(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """Workers that have not begun yet are stopped, too."""
+    with run(embedded, tmp_path, 2) as command:
+        wait_until(command, lambda: len(pids(command)) == 2)
+        assert command.terminate() == 0, command.said
+    assert not any(map(lives, pids(command).values()))
+
+
+# One address
+
+
+def test_one_page_of_metrics(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """/metrics has the series of all partitions, as one process would have them, and how the
+    workers are; /live has all models; /ready names the workers that are not ready."""
+    with run(embedded, tmp_path, 2) as command:
+        wait_until(command, lambda: learned(command) == PARTITIONS * N * 49 / 50)
+        found = families(command)
+        status, _ = command.answer("/ready")
+        assert status == 200
+        live = json.loads(command.answer("/live?after=0")[1])
+        assert [model["partition"] for model in live["models"]] == ["0", "1", "2", "3"]
+        after = ",".join(
+            str(model["n"] - partition) for partition, model in enumerate(live["models"])
+        )
+        newer = json.loads(command.answer(f"/live?after={after}")[1])
+        assert [len(model["steps"]) for model in newer["models"]] == [0, 1, 2, 3]
+        assert command.answer("/health") == (200, "alive\n")
+        os.kill(pids(command)[0], signal.SIGSTOP)
+        os.kill(pids(command)[1], signal.SIGKILL)
+        wait_until(command, lambda: "starting it again" in command.said)
+        status, text = command.answer("/ready")
+        assert status == 503
+        assert "worker 0 (partitions 0,2) does not answer yet" in text
+        assert "worker 1 (partitions 1,3) " in text
+        assert set(series(command, "iln_worker_up")) == {("0",), ("1",)}
+        os.kill(pids(command)[0], signal.SIGCONT)
+        wait_until(command, lambda: command.answer("/ready")[0] == 200)
+        command.terminate()
+    with run(embedded, tmp_path, 1, out="single") as command:
+        wait_until(command, lambda: learned(command) == PARTITIONS * N * 49 / 50)
+        single = families(command)
+        command.terminate()
+    assert found.keys() - single.keys() == {"iln_worker_up", "iln_worker_restarts"}
+    assert single.keys() <= found.keys()
+    for name, family in single.items():
+        ours = found[name]
+        assert (ours.type, ours.documentation) == (family.type, family.documentation)
+        assert labels(ours) == labels(family)
+    assert [s.value for s in found["iln_worker_up"].samples] == [1.0, 1.0]
+
+
+def labels(family: Metric) -> set[tuple[str, str, str | None]]:
+    """Name, partition and bucket of each sample."""
+    return {(s.name, s.labels["partition"], s.labels.get("le")) for s in family.samples}
+
+
+# Failures
+
+
+def test_what_a_restart_can_not_fix(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """A worker that refuses its snapshots is not restarted: the run ends with its message."""
+    run_to_the_end(embedded, tmp_path, 2)
+    with run(embedded, tmp_path, 2, "--seed", "7") as command:
+        assert command.wait() == 2
+    assert "was saved with other settings: seed was 1 and is 7" in command.said.replace("\n", " ")
+    assert "starting it again" not in command.said
+    assert not any(map(lives, pids(command).values()))
+
+
+class FailsAtOffset10(Listener):
+    """Fails in whichever process learns partition 1."""
+
+    def on_step(self, step: Step) -> None:
+        if (step.partition, step.offset) == (1, 10):
+            raise IlnError("offset 10 is not for me")
+
+
+def in_process(path: Path, **more: Any) -> Settings:
+    """Settings of a run from an embedded log."""
+    given = {
+        "source": f"sqlite:{path}",
+        "snapshots": str(path.parent / "state"),
+        "learner_per": "partition",
+        "workers": 2,
+        "learner": "shrinking-gradient",
+        "learner_options": {"budget": 50, "draws": 16},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})
+
+
+def test_a_worker_that_always_fails(
+    embedded: EmbeddedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After as many restarts as allowed all workers are stopped, and the run fails with the message
+    of the worker that failed."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    settings = in_process(
+        tmp_path / "log.db", listeners="service.test_worker_processes:FailsAtOffset10"
+    )
+    processes = WorkerProcesses(settings, policy=RestartPolicy(limit=1, within=600, first=0.1))
+    with pytest.raises(
+        IlnError,
+        match=r"worker 1 \(partitions 1,3\) failed after 1 restarts within 10 minutes: .*not for",
+    ):
+        processes.run()
+    assert [worker.restarts.n for worker in processes.supervisor.workers] == [0, 1]
+    assert all(worker.child is None for worker in processes.supervisor.workers)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"learner_per": "topic"}, "workers: one learner of all partitions .*: set learner_per"),
+        ({"snapshots": None}, "workers: set snapshots"),
+        ({"source": "events.jsonl", "snapshots": None}, "workers: events.jsonl has no partitions"),
+        ({"predictions": "p.jsonl"}, "predictions = 'p.jsonl': several processes can't write"),
+        ({"predictions": "-"}, "predictions = '-': several processes can't write"),
+        ({"dead_letters": "d.jsonl"}, "dead_letters = 'd.jsonl': several processes"),
+        ({"workers": 5}, r"workers = 5: more than there are partitions \(4\)"),
+        ({"workers": 2, "partitions": "3"}, r"workers = 2: more than there are partitions \(1\)"),
+    ],
+)
+def test_what_can_not_be_shared(
+    embedded: EmbeddedLog, tmp_path: Path, more: dict[str, Any], message: str
+) -> None:
+    """What only one process can learn, resume or write is refused, with the remedy."""
+    with pytest.raises(SettingsError, match=message):
+        WorkerProcesses(in_process(tmp_path / "log.db", **more))
+
+
+def test_chosen_partitions_are_shared() -> None:
+    """Each chosen partition has exactly one worker, and no worker has two more than another."""
+    assert shares_of((1, 3, 5, 6, 9), 3) == [(1, 6), (3, 9), (5,)]
+
+
+def test_settings_reach_the_workers_as_they_are(tmp_path: Path) -> None:
+    """Values that text would change arrive unchanged, and so does what was given explicitly."""
+    from iln_stream.service import WorkerJob
+
+    given = in_process(
+        tmp_path / "log.db",
+        pending_label='"0"',
+        start="2026-01-31T12:00:00Z",
+        null_values=("", "x"),
+    )
+    settings = WorkerJob.of(1, given).settings
+    assert settings == given
+    assert settings.pending_label == "0"
+    assert settings.model_fields_set == given.model_fields_set
