@@ -15,7 +15,7 @@ from iln_stream.live import LiveModel, live_route
 from iln_stream.prequential import Listener
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer, read_only
+from iln_stream.service.http import HttpServer, for_this_host, read_only
 from iln_stream.service.labels import label_stream
 from iln_stream.service.live import serves_live
 from iln_stream.service.model_version import model_name
@@ -128,10 +128,11 @@ class Service:
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
+        live = read_only(live_route(self._live, self.not_ready))
         try:
             self._http = HttpServer(
                 settings.metrics_host, settings.metrics_port, self.registry, self.not_ready,
-                {"/live": read_only(live_route(self._live, self.not_ready))}
+                {"/live": for_this_host(live, settings.metrics_host)}
                 if serves_live(settings) else {},
             )  # fmt: skip
         except OSError as error:
