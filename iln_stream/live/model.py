@@ -15,6 +15,7 @@ from iln_stream.state import StateDict
 MOST_STEPS = 256
 MOST_LETTERS = 50
 MOST_COMMANDS = 20
+MOST_PROMOTIONS = 20
 
 
 class _Command(Protocol):
@@ -85,6 +86,8 @@ class LiveModel(Listener):
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
+        self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
+        self._champion: str | None = None
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
@@ -99,6 +102,9 @@ class LiveModel(Listener):
         # Called for each event: no other thread runs between these two lines, see `_rows`.
         self.n = n = self.n + 1
         self._append(step)
+        champion = step.details.contender
+        if champion is not self._champion and champion is not None:
+            self._predicted_by(champion)
         if n == self._due:
             self._sample(n)
 
@@ -129,7 +135,8 @@ class LiveModel(Listener):
         """Return all as JSON values; of steps and points of curves those after a serial number."""
         assert self.about is not None
         model, partition = self._watched.labels
-        contenders = rows_of_standings(self.standings()) if self.standings else []
+        standings = self.standings() if self.standings else ()
+        contenders = rows_of_standings(standings, self.versions)
         champion = next((each["name"] for each in contenders if each["status"] == "champion"), "")
         return {
             "model": model,
@@ -153,16 +160,19 @@ class LiveModel(Listener):
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
             "commands": list(self._commands),
+            "promotions": list(self._promotions),
         }
 
     def state(self) -> StateDict:
-        """Return what a resumed run shows: curves, steps, dead letters and commands."""
+        """Return what a resumed run shows: curves, steps, dead letters, commands, promotions."""
         return {
             "n": self.n,
             "curves": self._curves.state(),
             "steps": self._rows(),
             "dead_letters": list(self._letters),
             "commands": list(self._commands),
+            "promotions": list(self._promotions),
+            "champion": self._champion,
         }
 
     def restore(self, state: StateDict) -> None:
@@ -173,6 +183,8 @@ class LiveModel(Listener):
         self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
+        self._promotions.extend(state.get("promotions", ()))  # earlier states have none
+        self._champion = state.get("champion")
 
     def _rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the steps with a serial number above `after`."""
@@ -186,6 +198,13 @@ class LiveModel(Listener):
             for serial, step in enumerate(steps, first)
             if serial > after
         ]
+
+    def _predicted_by(self, champion: str) -> None:
+        """Note a promotion if the champion is another one than before."""
+        if self._champion is not None and champion != self._champion:
+            events = self._watched.scores.n_events
+            self._promotions.append({"serial": self.n, "events": events, "contender": champion})
+        self._champion = champion
 
     def _sample(self, n: int) -> None:
         if self._curved is None:

@@ -63,8 +63,9 @@ function baselineRows(model, measure) {
   }));
 }
 
-function described({ learner, n_failures: failures, last_failure: reason }) {
-  return failures ? `${learner}, ${count(failures)} failed: ${reason}` : learner;
+function described({ learner, version, n_failures: failures, last_failure: reason }) {
+  const failed = failures ? `, ${count(failures)} failed: ${reason}` : "";
+  return `${learner}${failed}${version ? ` · ${version.slice(0, 8)}` : ""}`;
 }
 
 function makeRow() {
