@@ -188,9 +188,11 @@ def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
     page = show(page_of(first.metrics_url))
     shows(page, "iln_events_total", 700)
     says(page, "Up to date")
+    page.locator("#figures").filter(has_text="a second lately").wait_for()
     before = content(page)
     first.command.kill()
     says(page, "The learner can't be reached since")
+    page.wait_for_function("!document.getElementById('figures').innerText.includes('a second')")
     assert content(page) == before
     second = run(*flags, page=False, port=port)
     second.learned(700)

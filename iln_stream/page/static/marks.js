@@ -25,7 +25,7 @@ export class Marks {
       setAttributes(node, { class: `event ${m.look}`, x1: m.at, x2: m.at, y1: top, y2: bottom });
     });
     repeat(this.names, placed(marks, left, right), () => drawn("text"), (node, m) => {
-      setAttributes(node, { class: "event-name", x: m.from, y: top + 8 });
+      setAttributes(node, { class: "event-name", x: m.x, y: top + 8, "text-anchor": m.anchor });
       setText(node, m.short);
     });
   }
@@ -38,15 +38,17 @@ export function marksAt(marks, x, index, stride) {
 }
 
 // Names that have room, right of their line or left of it; the newest first.
-function placed(marks, left, right) {
+function placed(marks, low, high) {
   const found = [];
   for (const m of marks.toReversed()) {
     const short = m.name.length > LONGEST ? `${m.name.slice(0, LONGEST - 1)}…` : m.name;
     const width = LETTER * short.length;
-    const fits = (from) => from >= left && from + width <= right
+    const fits = ({ from }) => from >= low && from + width <= high
       && found.every((other) => from > other.to + 6 || from + width < other.from - 6);
-    const from = [m.at + 4, m.at - 4 - width].find(fits);
-    if (from !== undefined) found.push({ short, from, to: from + width });
+    const right = { x: m.at + 4, from: m.at + 4, anchor: "start" };
+    const left = { x: m.at - 4, from: m.at - 4 - width, anchor: "end" };
+    const place = [right, left].find(fits);
+    if (place) found.push({ ...place, short, to: place.from + width });
   }
   return found;
 }
