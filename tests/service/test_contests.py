@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,11 @@ from support.embedded_log import append, values
 from support.saved_state import saved
 
 from iln_stream.contest import ContestRegressor
-from iln_stream.errors import RefusedError
+from iln_stream.errors import RefusedError, SnapshotError
 from iln_stream.listeners import WarmUpProgress
 from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
-from iln_stream.snapshots import learner_of
+from iln_stream.snapshots import learner_of, load
 
 LINEAR = {"learner": "support.contenders:linear"}
 MEAN = {"learner": "support.contenders:mean"}
@@ -209,9 +211,13 @@ def test_what_may_not_change(path: Path) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"challengers": {"mean": MEAN}}, "linear is the champion.*iln-stream promote pool"),
         ({"challengers": {}}, "linear is the champion"),
-        ({"challengers": {"linear": MEAN, "mean": MEAN}}, "challengers was"),
-        ({"promotion": "evidence"}, "promotion was None and is 'evidence'"),
-        ({"mixture": True}, "mixture was None"),
+        (
+            {"challengers": {"linear": {**MEAN, "seed": 3}, "mean": MEAN}},
+            "settings: of challenger linear learner was 'support.contenders:linear' and is "
+            r"'support.contenders:mean', seed was None and is 3 \(give .* such as linear-2: ",
+        ),
+        ({"promotion": "evidence"}, "promotion was 'never' and is 'evidence'"),
+        ({"mixture": True}, "mixture was False and is True"),
     ]
     for more, names in refused:
         with pytest.raises(RefusedError, match=names):
@@ -221,12 +227,38 @@ def test_what_may_not_change(path: Path) -> None:
     Service(settings(path, challengers={"mean": MEAN})).run()
 
 
+def test_the_code_of_a_challenger_is_gone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A challenger whose module is gone is named, with the remedies; one that is removed from the
+    settings needs its code no longer, nor does it need pickles to be allowed."""
+    module = path.parent / "passing.py"
+    module.write_text("from support.contenders import Constant\nclass Passing(Constant): pass\n")
+    monkeypatch.syspath_prepend(path.parent)
+    fill(path, 0, 20)
+    passing = {"passing": {"learner": "passing:Passing"}}
+    own = settings(path, challengers=passing)
+    Service(own).run()
+    before = contest(path).contenders["pool"].predict_one({"a": 0.5, "b": 0.5})
+    module.unlink()
+    monkeypatch.delitem(sys.modules, "passing")
+    importlib.invalidate_caches()
+    with pytest.raises(SettingsError, match="challengers: passing: learner = 'passing:Passing'"):
+        Service(own)
+    with pytest.raises(SnapshotError, match=r"contender passing: .*'passing'.*PYTHONPATH.*remove"):
+        load(path.parent / "state" / "log-events-0", allow_pickle=True)
+    Service(settings(path, challengers={}, snapshot_pickle=False)).run()
+    assert list(contest(path).contenders) == ["pool"]
+    assert contest(path).contenders["pool"].predict_one({"a": 0.5, "b": 0.5}) == before
+
+
 @pytest.mark.parametrize(
     ("more", "names"),
     [
         ({"challengers": {"linear": {}}}, "challengers: linear: learner: Field required"),
         ({"challengers": {"linear": {**LINEAR, "on_failure": "retry"}}}, "linear: on_failure"),
         ({"challengers": {"linear": "pool"}}, "challengers: linear"),
+        # Keys that were written below a table of the TOML file.
+        ({"challengers": {"linear": {**LINEAR, "mixture": True}}}, "mixture is a .* above the"),
+        ({"challengers": {"linear": LINEAR, "promotion": "never"}}, "promotion is a .* above the"),
         ({"challengers": {"a/b": LINEAR}}, "'a/b' is no name"),
         ({"challengers": {"pool": LINEAR}}, "'pool' is the name of the learner"),
         ({"challengers": {"mixture": LINEAR}}, "'mixture' is the name of the mixture"),

@@ -64,8 +64,7 @@ function baselineRows(model, measure) {
 }
 
 function described({ learner, version, n_failures: failures, last_failure: reason }) {
-  const failed = failures ? `, ${count(failures)} failed: ${reason}` : "";
-  return `${learner}${failed}${version ? ` · ${version.slice(0, 8)}` : ""}`;
+  return [failures ? `${count(failures)} failed: ${reason}` : "", version?.slice(0, 8), learner].filter(Boolean).join(" · ");
 }
 
 function makeRow() {
