@@ -25,6 +25,7 @@ class ModelState(Protocol):
     @property
     def n_failures(self) -> int:
         """Number of versions that could not be loaded."""
+        ...
 
     @property
     def version(self) -> int:
