@@ -70,6 +70,8 @@ class LiveModel(Listener):
         Returns the standings of a contest.
     versions : mapping
         Version of each contender.
+    champion : str or None
+        Name of the contender that predicts now.
 
     """
 
@@ -87,7 +89,7 @@ class LiveModel(Listener):
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
         self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
-        self._champion: str | None = None
+        self.champion: str | None = None
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
@@ -103,7 +105,7 @@ class LiveModel(Listener):
         self.n = n = self.n + 1
         self._append(step)
         champion = step.details.contender
-        if champion is not self._champion and champion is not None:
+        if champion is not self.champion and champion is not None:
             self._predicted_by(champion)
         if n == self._due:
             self._sample(n)
@@ -134,6 +136,10 @@ class LiveModel(Listener):
     def data(self, after: int) -> dict[str, Any]:
         """Return all as JSON values; of steps and points of curves those after a serial number."""
         assert self.about is not None
+        # A client asks next for what comes after the last of these steps: so the points of curves
+        # end there, too, although more of both may come meanwhile.
+        steps = self._rows(after)
+        last = steps[-1]["serial"] if steps else after
         model, partition = self._watched.labels
         standings = self.standings() if self.standings else ()
         contenders = rows_of_standings(standings, self.versions)
@@ -155,8 +161,8 @@ class LiveModel(Listener):
                 }
                 for each in self._watched.histograms
             },
-            "curves": self._curves.data(after),
-            "steps": self._rows(after),
+            "curves": self._curves.data(after, last),
+            "steps": steps,
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
             "commands": list(self._commands),
@@ -172,7 +178,7 @@ class LiveModel(Listener):
             "dead_letters": list(self._letters),
             "commands": list(self._commands),
             "promotions": list(self._promotions),
-            "champion": self._champion,
+            "champion": self.champion,
         }
 
     def restore(self, state: StateDict) -> None:
@@ -184,7 +190,7 @@ class LiveModel(Listener):
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
         self._promotions.extend(state.get("promotions", ()))  # earlier states have none
-        self._champion = state.get("champion")
+        self.champion = state.get("champion")
 
     def _rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the steps with a serial number above `after`."""
@@ -201,10 +207,10 @@ class LiveModel(Listener):
 
     def _predicted_by(self, champion: str) -> None:
         """Note a promotion if the champion is another one than before."""
-        if self._champion is not None and champion != self._champion:
+        if self.champion is not None and champion != self.champion:
             events = self._watched.scores.n_events
             self._promotions.append({"serial": self.n, "events": events, "contender": champion})
-        self._champion = champion
+        self.champion = champion
 
     def _sample(self, n: int) -> None:
         if self._curved is None:

@@ -61,6 +61,28 @@ def test_serial_numbers():
     ]
 
 
+def test_no_point_of_a_curve_is_lost():
+    """A client that asks for what is new gets each point once, although steps come while the answer
+    is made."""
+
+    class Busy(LiveModel):
+        def _rows(self, after=0):
+            run(watched, self, self.n, self.n + 11)
+            found = super()._rows(after)
+            run(watched, self, self.n, self.n + 9)
+            return found
+
+    watched, _ = made()
+    live = Busy(watched)
+    live.about = About("regression", "file.jsonl", "linear", "v1")
+    after, serials = 0, []
+    for _ in range(40):
+        data = live.data(after)
+        serials += data["curves"]["serials"]
+        after = data["steps"][-1]["serial"]
+    assert serials == list(range(8, after + 1, 8))
+
+
 def test_metrics_are_those_of_a_scrape():
     """The metrics are current, also between two batches of counts."""
     watched, live = made()

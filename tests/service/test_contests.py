@@ -116,6 +116,7 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
         promotion="evidence",
         challengers={"linear": LINEAR, "other": {"learner": "pool"}},
         mixture=True,
+        metrics_port=0,  # so that /live is saved, too
     )
     for number in range(4):
         fill(path, 300 * number, 300)
@@ -125,6 +126,7 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
     pieces = saved(path.parent / "state", "log-events")
     assert contest(path).n_promotions["evidence"] > 0
     assert contest(path).n_promotions["command"] == 1
+    assert {"mean", "other"} == {each["contender"] for each in pieces.state["live"]["promotions"]}
     whole = own.model_copy(
         update={"snapshots": str(path.parent / "whole"), "predictions": f"sqlite:{path}#whole"}
     )
@@ -346,3 +348,21 @@ def test_live_names_the_champion_and_its_version(path: Path) -> None:
     ]  # fmt: skip
     assert [each["contender"] for each in shown["commands"]] == ["linear"]
     assert shown["steps"][-1]["contender"] == last["contender"] == "linear"
+    assert shown["promotions"] == [{"serial": 21, "events": 21, "contender": "linear"}]
+    assert {each["name"]: each["version"] for each in shown["contenders"]} == {
+        each["contender"]: each["model"]["version"] for each in predictions(path)
+    } | {"mean": shown["contenders"][2]["version"]}
+
+
+def test_a_promotion_before_any_event_of_the_contest(path: Path) -> None:
+    """A challenger that came in this run and is promoted at once has its mark in /live."""
+    fill(path, 0, 20)
+    Service(settings(path, metrics_port=0, challengers={})).run()
+    own = settings(path, metrics_port=0)
+    promote(own, "linear")
+    fill(path, 20, 20)
+    service = Service(own)
+    service.run()
+    live = service.workers[0].live
+    assert live is not None
+    assert [each["serial"] for each in live.data(0)["promotions"]] == [21]
