@@ -18,20 +18,28 @@ from support.page_runs import Run
 
 from iln_stream.demo.demand import demand
 from iln_stream.demo.live import CHALLENGERS
+from iln_stream.events import promotion
 
 IMAGES = Path(__file__).parent / "images"
 DESKTOP = {"width": 1440, "height": 1500}
 PHONE = {"width": 390, "height": 844}
 RATE = 12.0
 SECONDS = 45.0
+PROMOTIONS = {3600: "fast", 5200: "infinite-layer"}
+"""By the hour after which they come."""
 
 
 def city() -> Iterator[list[bytes]]:
-    """Yield the records of each hour of the demo's endless stream, and now and then a wrong one."""
+    """Yield the records of each hour of the demo's endless stream, and now and then a wrong one.
+
+    A challenger is promoted, and the first champion comes back.
+    """
     for n, event in enumerate(demand(1)):
         records = [json.dumps(event).encode()]
         if n % 3000 == 2500:
             records.append(b'{"x": {"temperature": 21.5, "sky": "clear"}, "y": "n/a"}')
+        if n in PROMOTIONS:
+            records.append(promotion(PROMOTIONS[n]))
         yield records
 
 

@@ -14,7 +14,7 @@ import iln_stream
 PACKAGE = Path(iln_stream.__file__).parent
 DOCUMENT = Path(__file__).parents[1] / "docs" / "architecture.md"
 
-FOR_ALL = {"errors", "imports", "signatures"}
+FOR_ALL = {"errors", "hosts", "imports", "signatures"}
 """Modules of ours that every folder may import."""
 
 THIRD_PARTIES = {

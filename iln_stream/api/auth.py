@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from iln_stream.api.http_error import HttpError
 from iln_stream.api.scope import header
+from iln_stream.hosts import names_one_of
 from iln_stream.settings import SettingsError
 
 log = logging.getLogger(__name__)
@@ -98,13 +99,12 @@ class KnownHost:
     """
 
     def __init__(self, hosts: Iterable[str]) -> None:
-        self._hosts = frozenset(host.lower().encode() for host in hosts)
+        self._hosts = frozenset(hosts)
 
     def __call__(self, scope: Scope) -> None:
         """Raise an HttpError if the header Host names another host."""
         host = header(scope, b"host") or b""
-        name = host.rpartition(b"]")[0] + b"]" if host[:1] == b"[" else host.partition(b":")[0]
-        if name.lower() not in self._hosts:
+        if not names_one_of(host.decode("latin-1"), self._hosts):
             raise HttpError(
                 421, "host", "Host: not a name of this host; set token_file to allow other names"
             )

@@ -189,6 +189,9 @@ class ReadyAnswer(BaseModel):
 
     ready: bool
     reasons: list[str] = Field(description="Why not; empty if ready.")
+    degraded: list[str] = Field(
+        description="Models that predict with a former version, as the newest can't be loaded."
+    )
 
 
 class LiveAnswer(BaseModel):

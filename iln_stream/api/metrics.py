@@ -22,7 +22,10 @@ GROUPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 class ModelState(Protocol):
     """A followed model, as its metrics read it."""
 
-    n_failures: int
+    @property
+    def n_failures(self) -> int:
+        """Number of versions that could not be loaded."""
+        ...
 
     @property
     def version(self) -> int:

@@ -36,7 +36,7 @@ class FollowedModel:
         self.predictor: Predictor | None = None
         self.problem: str | None = "is being loaded"
         self._failure: str | None = None
-        self.n_failures = 0
+        self._n_unusable = 0
 
     @property
     def version(self) -> int:
@@ -65,12 +65,17 @@ class FollowedModel:
                 predictor.warm()
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
+            self._n_unusable += 1
             self._failure = f"{self._follower.path}: it can't be used: {error!r}"
         problem = self._follower.problem or self._failure
         if problem != self.problem and problem is not None:
-            self.n_failures += 1
             log.warning("model %s", problem)
         self.problem = problem
+
+    @property
+    def n_failures(self) -> int:
+        """Number of versions that could not be loaded; one warning is for all alike."""
+        return self._follower.n_unreadable + self._n_unusable
 
 
 class Models:
@@ -205,6 +210,15 @@ class Models:
         if not models:
             return [self._none()]
         return [f"model {name}: {m.problem}" for name, m in models if m.predictor is None]
+
+    def degraded(self) -> list[str]:
+        """Return which models predict with a former version, as the newest can't be loaded."""
+        return [
+            f"model {name} predicts with version {m.version}, published {m.age:,.0f} s ago: "
+            f"{m.problem}"
+            for name, m in self
+            if m.predictor is not None and m.problem is not None
+        ]
 
     def _none(self) -> str:
         return f"no model is published in {self._folder} yet"

@@ -128,7 +128,8 @@ class Routes(NamedTuple):
         reasons = self.models.problems()
         if self.appending is not None and self.appending.problem is not None:
             reasons.append(self.appending.problem)
-        return as_json({"ready": not reasons, "reasons": reasons}, 503 if reasons else 200)
+        found = {"ready": not reasons, "reasons": reasons, "degraded": self.models.degraded()}
+        return as_json(found, 503 if reasons else 200)
 
     async def _append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
         """Append records, and return their places once they are durable."""

@@ -14,12 +14,13 @@ from iln_stream.api.appending import Appending
 from iln_stream.api.auth import KnownHost, Tokens
 from iln_stream.api.gate import Check
 from iln_stream.api.graceful import GracefulServer
-from iln_stream.api.listening import is_loopback, listen, names_of
+from iln_stream.api.listening import listen
 from iln_stream.api.metrics import ApiMetrics
 from iln_stream.api.models import Models
 from iln_stream.api.protocol import LimitedProtocol
 from iln_stream.api.settings import ApiSettings
 from iln_stream.api.tls import tls_context
+from iln_stream.hosts import is_loopback, names_of
 from iln_stream.publishing import Follower
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme, StreamOptions, stream_at

@@ -15,6 +15,12 @@ def promote_contender(settings: Settings, contender: str, console: Console) -> N
         When the settings name challengers, but not this one.
 
     """
+    if "source" not in settings.model_fields_set:
+        report(
+            console,
+            f"promoting in {settings.source_address}, the default: name the log of another run "
+            "with --source, or its settings with --config",
+        )
     for place in promote(settings, contender):
         report(
             console,

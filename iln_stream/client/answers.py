@@ -116,11 +116,15 @@ class Readiness(NamedTuple):
         Whether a model is loaded and the log is open.
     reasons
         Why not; empty if ready.
+    degraded
+        Models that predict with a former version, as the server can't load the newest; empty for a
+        server of an older release.
 
     """
 
     ready: bool
     reasons: Sequence[str]
+    degraded: Sequence[str] = ()
 
 
 def read_predictions(answer: Any) -> list[Prediction]:
@@ -158,7 +162,8 @@ def read_model(answer: Any) -> Model:
 def read_readiness(answer: Any) -> Readiness:
     """Read the answer of GET /ready."""
     reasons = [_one_of(reason, str) for reason in answer["reasons"]]
-    return Readiness(_one_of(answer["ready"], bool), reasons)
+    degraded = [_one_of(reason, str) for reason in answer.get("degraded", ())]
+    return Readiness(_one_of(answer["ready"], bool), reasons, degraded)
 
 
 def read_version(answer: Any) -> ModelVersion:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from iln_stream.contest.roster import Roster
-from iln_stream.errors import StateError
+from iln_stream.errors import IlnError, StateError
 from iln_stream.learners import model_of, state_of
 from iln_stream.state import StateDict
 
@@ -134,7 +134,7 @@ class SavedRoster(Roster):
         try:
             learners = [each for each in state["contenders"] if each["learner"] is not None]
             return cls(
-                {each["name"]: load(each["learner"]) for each in learners},
+                {each["name"]: _loaded(each, load) for each in learners},
                 **state["parameters"],
                 on_failure={each["name"]: each["on_failure"] for each in learners},
             )
@@ -159,3 +159,10 @@ class SavedRoster(Roster):
     def __getstate__(self) -> dict[str, Any]:
         """What a copy gets: all but the lock and the last prediction."""
         return {**super().__getstate__(), "_look": None}
+
+
+def _loaded(each: StateDict, load: Callable[[StateDict], Any]) -> Any:
+    try:
+        return load(each["learner"])
+    except IlnError as error:
+        raise type(error)(f"contender {each['name']}: {error}") from error

@@ -52,7 +52,7 @@ def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> An
     """Return `Kind.event` of Shrinking-Gradient; `drawn`: m is an argument of the learner."""
 
     def make(family: Features[Any], size: int, step: float, seed: int) -> Event:
-        draws = {"draws": size} if drawn else {}
+        draws: dict[str, Any] = {"draws": size} if drawn else {}
         model = ShrinkingGradient(family, estimator(size), step=step, seed=seed, **draws)
 
         def event(x: Array, y: float) -> float:

@@ -117,14 +117,20 @@ class Curves:
             self._points = [point for point in points if point[0] % self.stride == 0]
         self.due = serial - serial % self.stride + self.stride
 
-    def data(self, after: int) -> dict[str, Any]:
+    def data(self, after: int, last: int | None = None) -> dict[str, Any]:
         """Return the points after a serial number as JSON values; null: the metric had no value.
+
+        `last` is the greatest serial number to return; None: all.
 
         Whoever has the points up to `after` keeps those whose serial number is a multiple of
         `stride`, and appends these.
         """
         stride, columns = self.stride, list(self._columns)
-        points = [point for point in list(self._points) if point[0] > after]
+        points = [
+            point
+            for point in list(self._points)
+            if point[0] > after and (last is None or point[0] <= last)
+        ]
         series: dict[str, Any] = {}
         for index, (name, label) in enumerate(columns):
             values = [number(v[index]) if index < len(v) else None for _, _, v in points]

@@ -15,6 +15,7 @@ from iln_stream.state import StateDict
 MOST_STEPS = 256
 MOST_LETTERS = 50
 MOST_COMMANDS = 20
+MOST_PROMOTIONS = 20
 
 
 class _Command(Protocol):
@@ -69,6 +70,8 @@ class LiveModel(Listener):
         Returns the standings of a contest.
     versions : mapping
         Version of each contender.
+    champion : str or None
+        Name of the contender that predicts now.
 
     """
 
@@ -85,6 +88,8 @@ class LiveModel(Listener):
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
+        self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
+        self.champion: str | None = None
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
@@ -99,6 +104,9 @@ class LiveModel(Listener):
         # Called for each event: no other thread runs between these two lines, see `_rows`.
         self.n = n = self.n + 1
         self._append(step)
+        champion = step.details.contender
+        if champion is not self.champion and champion is not None:
+            self._predicted_by(champion)
         if n == self._due:
             self._sample(n)
 
@@ -128,8 +136,13 @@ class LiveModel(Listener):
     def data(self, after: int) -> dict[str, Any]:
         """Return all as JSON values; of steps and points of curves those after a serial number."""
         assert self.about is not None
+        # A client asks next for what comes after the last of these steps: so the points of curves
+        # end there, too, although more of both may come meanwhile.
+        steps = self._rows(after)
+        last = steps[-1]["serial"] if steps else after
         model, partition = self._watched.labels
-        contenders = rows_of_standings(self.standings()) if self.standings else []
+        standings = self.standings() if self.standings else ()
+        contenders = rows_of_standings(standings, self.versions)
         champion = next((each["name"] for each in contenders if each["status"] == "champion"), "")
         return {
             "model": model,
@@ -148,21 +161,24 @@ class LiveModel(Listener):
                 }
                 for each in self._watched.histograms
             },
-            "curves": self._curves.data(after),
-            "steps": self._rows(after),
+            "curves": self._curves.data(after, last),
+            "steps": steps,
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
             "commands": list(self._commands),
+            "promotions": list(self._promotions),
         }
 
     def state(self) -> StateDict:
-        """Return what a resumed run shows: curves, steps, dead letters and commands."""
+        """Return what a resumed run shows: curves, steps, dead letters, commands, promotions."""
         return {
             "n": self.n,
             "curves": self._curves.state(),
             "steps": self._rows(),
             "dead_letters": list(self._letters),
             "commands": list(self._commands),
+            "promotions": list(self._promotions),
+            "champion": self.champion,
         }
 
     def restore(self, state: StateDict) -> None:
@@ -173,6 +189,8 @@ class LiveModel(Listener):
         self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
+        self._promotions.extend(state.get("promotions", ()))  # earlier states have none
+        self.champion = state.get("champion")
 
     def _rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the steps with a serial number above `after`."""
@@ -186,6 +204,13 @@ class LiveModel(Listener):
             for serial, step in enumerate(steps, first)
             if serial > after
         ]
+
+    def _predicted_by(self, champion: str) -> None:
+        """Note a promotion if the champion is another one than before."""
+        if self.champion is not None and champion != self.champion:
+            events = self._watched.scores.n_events
+            self._promotions.append({"serial": self.n, "events": events, "contender": champion})
+        self.champion = champion
 
     def _sample(self, n: int) -> None:
         if self._curved is None:

@@ -89,6 +89,11 @@ def row_of_letter(serial: int, letter: DeadLetter) -> dict[str, Any]:
     }
 
 
-def rows_of_standings(standings: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the contenders of a contest as JSON values."""
-    return [plain(standing._asdict()) for standing in standings]
+def rows_of_standings(
+    standings: Iterable[Any], versions: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the contenders of a contest as JSON values, each with the version of its model."""
+    return [
+        plain({**standing._asdict(), "version": versions.get(standing.name)})
+        for standing in standings
+    ]

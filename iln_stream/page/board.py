@@ -12,7 +12,7 @@ from iln_stream.page.parts import Curves, Part, Tail, Whole
 _STEPS = 256
 _MOMENTS = 600
 
-_WHOLE = ("contenders", "metrics", "dead_letters", "checkpoints", "commands")
+_WHOLE = ("contenders", "metrics", "dead_letters", "checkpoints", "commands", "promotions")
 _HEAD = ("model", "partition", "task", "source", "learner", "version")
 
 

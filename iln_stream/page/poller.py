@@ -13,6 +13,9 @@ from iln_stream.page.board import Board
 log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 5.0
+_LONGEST = 200
+"""Characters of a learner's answer in a warning."""
+
 _UNWATCHED = 10.0
 """Factor of the time between two requests while no browser shows the page."""
 
@@ -37,6 +40,7 @@ class Poller:
         self._board = board
         self._seconds = seconds
         self._came = asyncio.Event()
+        self._warned_of = ""
 
     async def run(self) -> None:
         """Ask until cancelled."""
@@ -67,7 +71,11 @@ class Poller:
             board.update(live, time.time())
             return
         except httpx.HTTPStatusError as error:
-            problem = f"{error.request.url} answers {error.response.status_code}"
+            said = f"{error.response.status_code}: {error.response.text.strip()[:_LONGEST]}"
+            problem = f"{self._learner}/live answers {said}"
+            if problem != self._warned_of:  # it runs, and has to be set up differently
+                self._warned_of = problem
+                log.warning("%s (`live` of its settings must be on)", problem)
         except httpx.HTTPError as error:
             problem = f"{type(error).__name__}: {error}"
         except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -10,8 +10,9 @@ from functools import partial
 import uvicorn
 
 from iln_stream.api.graceful import GracefulServer
-from iln_stream.api.listening import is_loopback, listen, names_of
+from iln_stream.api.listening import listen
 from iln_stream.api.protocol import LimitedProtocol
+from iln_stream.hosts import is_loopback, names_of
 from iln_stream.page.app import create_app
 from iln_stream.page.board import Board
 from iln_stream.page.poller import Poller

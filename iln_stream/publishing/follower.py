@@ -77,12 +77,15 @@ class Follower:
         The newest version that could be read; None before the first.
     problem : str or None
         Why the last `refresh` found no version that can be read, and what to do; None: it did.
+    n_unreadable : int
+        Number of versions that were there and could not be read.
 
     """
 
     def __init__(self, path: Path | str, allow_pickle: bool = False) -> None:
         self.path = Path(path)
         self.current: Published | None = None
+        self.n_unreadable = 0
         self.problem: str | None = f"{self.path} was not read yet: call refresh"
         self._allow_pickle = allow_pickle
         self._file = VersionFile(self.path)
@@ -111,6 +114,7 @@ class Follower:
                 known = isinstance(error, PublishingError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
                 self._seen = there
+                self.n_unreadable += 1
                 self.problem = f"{self.path}: {why}"
                 return False
             self.problem = None

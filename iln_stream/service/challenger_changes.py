@@ -2,21 +2,30 @@
 
 import logging
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
-from iln_stream.contest import Contest
+from iln_stream.contest import Contest, ContestClassifier
+from iln_stream.contest.contest import contest_in
 from iln_stream.errors import RefusedError
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
 from iln_stream.service.challengers import (
     OF_CONTEST,
+    Challenger,
     contest_of,
+    default_of,
     described_contest,
     main_contender,
 )
 from iln_stream.service.settings import Settings
+from iln_stream.snapshots import is_pickle
+from iln_stream.state import StateDict
 
 log = logging.getLogger(__name__)
 
 CHALLENGERS = "challengers"
+
+_FIELDS = Challenger.model_fields
 
 
 class Changes(NamedTuple):
@@ -58,6 +67,56 @@ def not_compared(
         first[CHALLENGERS] = {name: before[name] for name in sorted(common)}
         second[CHALLENGERS] = {name: now[name] for name in sorted(common)}
     return first, second
+
+
+def described_change(saved: Mapping[str, Any], ours: Mapping[str, Any], name: str) -> str:
+    """Return how an entry of a configuration has changed; of challengers, what can be done."""
+    before, now = saved.get(name), ours.get(name)
+    if name in OF_CONTEST[1:]:
+        before, now = (default_of(name) if each is None else each for each in (before, now))
+    if name != CHALLENGERS or before is None or now is None:
+        return f"{name} was {before!r} and is {now!r}"
+    return "; ".join(_described(each, before, now) for each in now if now[each] != before[each])
+
+
+def _described(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    old, new = before[name], now[name]
+    fields = [each for each in {**old, **new} if old.get(each) != new.get(each)]
+    default = {
+        each: field.get_default(call_default_factory=True) for each, field in _FIELDS.items()
+    }
+    told = (
+        f"{each} was {old.get(each, default[each])!r} and is {new.get(each, default[each])!r}"
+        for each in fields
+    )
+    numbers = count(2)
+    free = next(each for n in numbers if (each := f"{name}-{n}") not in {**before, **now})
+    return (
+        f"of challenger {name} {', '.join(told)} (give the changed one another name, such as "
+        f"{free}: it then learns the log's history)"
+    )
+
+
+def without_code(state: StateDict, removed: tuple[str, ...]) -> StateDict:
+    """Return a saved contest in which challengers that were removed need no code of theirs.
+
+    In place of their pickles it has a learner of ours, which has learned nothing, and which
+    `with_removed` drops.
+    """
+    contest = contest_in(state)
+    if contest is None or not removed:
+        return state
+    is_classifier = issubclass(contest, ContestClassifier)
+    other = state_of(InfiniteLayerClassifier() if is_classifier else InfiniteLayerRegressor("fast"))
+    return {
+        **state,
+        "contenders": [
+            {**each, "learner": other}
+            if each["name"] in removed and is_pickle(each["learner"])
+            else each
+            for each in state["contenders"]
+        ],
+    }
 
 
 def with_removed(learner: Any, settings: Settings, removed: tuple[str, ...], here: str) -> Any:

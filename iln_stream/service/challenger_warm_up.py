@@ -1,7 +1,7 @@
 """Lets a new challenger learn the log's history, up to where the other contenders are."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -19,6 +19,7 @@ from iln_stream.service.challengers import (
     settings_of_challenger,
 )
 from iln_stream.service.decoding import build_decoder
+from iln_stream.service.history import History, is_unchanged
 from iln_stream.service.inputs import one_source, open_one
 from iln_stream.service.labels import build_label_log
 from iln_stream.service.learners import build_challenger, task_of
@@ -29,7 +30,7 @@ from iln_stream.service.signals import stop_on_signals
 from iln_stream.service.warming import Warming
 from iln_stream.service.weights import build_weights
 from iln_stream.snapshots import Positions, learner_state
-from iln_stream.streams import Log, Scheme
+from iln_stream.streams import Log, Resume, Scheme, Start
 
 log = logging.getLogger(__name__)
 
@@ -71,12 +72,14 @@ def warm_up(
     contest: Contest[Any],
     names: Sequence[str],
     positions: Positions,
+    history: Mapping[str, Any] | None = None,
     watch: Callable[[WarmUpProgress], None] = lambda _: None,
 ) -> None:
     """Let new challengers learn the log, one after the other, and take part from then on.
 
     Each begins at the first record that the log still holds, and learns alone, as a run with its
-    settings would; predictions and dead letters are not written again.
+    settings would; predictions and dead letters are not written again. If the others learned files
+    of history first, it does, too, and begins where they went on in the log.
 
     Parameters
     ----------
@@ -88,6 +91,8 @@ def warm_up(
         Names of the new challengers.
     positions
         Those of the snapshot, at which the challengers stop.
+    history
+        Describes the files that the other contenders learned before the log; None: none.
     watch
         Called with the progress before the first one begins.
 
@@ -100,6 +105,14 @@ def warm_up(
     """
     progress = WarmUpProgress(len(names))
     watch(progress)
+    if history is not None and not is_unchanged(settings, history):
+        files = ", ".join(each["name"] for each in history["files"])
+        log.warning(
+            f"the new challengers ({', '.join(names)}) learn the log alone: the other contenders "
+            f"learned {files} before it, and warm_start does not name these files, unchanged and "
+            "with the same fields. Stop the run and restore them, or go on without"
+        )
+        history = None
     found = challengers_of(settings)
     warmed = {}
     for name in names:
@@ -108,7 +121,7 @@ def warm_up(
         learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
         Warming.of(learner).run()
         progress.begin(name)
-        _learn(settings, stream, reader, learner, name, found[name], positions, progress)
+        _learn(settings, stream, reader, learner, name, found[name], positions, history, progress)
         warmed[name] = learner
     for name, learner in warmed.items():
         contest.add(name, learner, found[name].on_failure)
@@ -122,6 +135,7 @@ def _learn(
     name: str,
     challenger: Challenger,
     positions: Positions,
+    history: Mapping[str, Any] | None,
     progress: WarmUpProgress,
 ) -> None:
     own = settings_of_challenger(settings, challenger)
@@ -129,7 +143,7 @@ def _learn(
         inputs: list[Log] = []
         for partition in reader.all_partitions:
             stop_at = positions.get(partition, 0)
-            inputs.append(open_one(own, stream, partition, "earliest", stop_at))
+            inputs.append(open_one(own, stream, partition, _start(history, partition), stop_at))
             opened.callback(inputs[-1].close)
         source = one_source(own, stream, inputs)
         task = task_of(learner)
@@ -137,6 +151,9 @@ def _learn(
         decoder = build_decoder(own, stream, task, labelled=own.labels is None)
         state = LoopState(own, task, watched, decoder)
         failures = _Failures(name, challenger.on_failure)
+        if history is not None:
+            listeners = [progress, failures]
+            History(own).teach(learner, task, state, decoder, None, None, listeners, may_fail=True)
         loop = PrequentialLoop(
             source, learner, [_Progress(name), progress, watched, failures],
             _ANY_NUMBER, state.recent_ids, task=task, late=state.late, decoder=decoder,
@@ -157,9 +174,17 @@ def _learn(
                 "run begins that anew"
             )
     scores = watched.scores
-    log.info(
-        f"challenger {name} has learned {scores.n_labelled} events of the log, of "
-        f"{scores.n_events}: {scores.summary()}"
-    )
+    scored = f": {scores.summary()}" if scores.n_labelled else ""
+    log.info(f"challenger {name} has learned {scores.n_labelled:,} events of the log{scored}")
     if failures.n:
-        log.warning(f"challenger {name} failed on {failures.n} of them, first at {failures.first}")
+        log.warning(
+            f"challenger {name} failed on {failures.n:,} events of its history, first at "
+            f"{failures.first}"
+        )
+
+
+def _start(history: Mapping[str, Any] | None, partition: int) -> Start:
+    """Return where to begin in a partition: after files of history where the others went on."""
+    if history is None or str(partition) not in history["start"]:
+        return "earliest"
+    return Resume(history["start"][str(partition)], None, accept_loss=True)

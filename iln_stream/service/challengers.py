@@ -66,8 +66,21 @@ def challengers_of(settings: Settings) -> dict[str, Challenger]:
             found[name] = Challenger.model_validate(fields)
         except ValidationError as error:
             told = reason(error_details(error, name), name)
+            misplaced = [each for each in _keys(name, fields) if each in Settings.model_fields]
+            if misplaced:
+                told += (
+                    f"; {misplaced[0]} is a setting of the run: in a TOML file, write it above the "
+                    "first table, such as [challengers.NAME]"
+                )
             raise SettingsError(f"challengers: {name}: {told}") from None
     return found
+
+
+def _keys(name: str, fields: Any) -> list[str]:
+    """Return the names that do not belong to a challenger; its own if it is none."""
+    if not isinstance(fields, Mapping):
+        return [name]
+    return [each for each in fields if each not in Challenger.model_fields]
 
 
 def main_contender(settings: Settings) -> str:

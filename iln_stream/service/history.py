@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,6 +72,8 @@ class History:
         live_decoder: MappedDecoder | None,
         console: Console | None = None,
         progress: HistoryProgress | None = None,
+        listeners: Sequence[Listener] = (),
+        may_fail: bool = False,
     ) -> dict[str, Any]:
         """Let a learner learn the files, in the order given; return their description.
 
@@ -93,11 +95,16 @@ class History:
             Draws progress if it is a terminal.
         progress
             Counts the events.
+        listeners
+            Further listeners of each step.
+        may_fail
+            Whether the learner may fail on all events.
 
         Raises
         ------
         IlnError
-            When a file has no record that can be learned, or a signal stopped it.
+            When a file has no record that can be learned, unless it may fail, or a signal stopped
+            it.
 
         """
         self._check_order(task)
@@ -119,6 +126,7 @@ class History:
                 if progress is not None:
                     progress.begin(name)
                     shown.append(progress)
+                shown += listeners
                 with closing(file.stream.source()) as source:
                     if not files:
                         watched = counts.watch(learner, source, "history", task)
@@ -127,7 +135,7 @@ class History:
                         source, learner, [order, *shown, watched],
                         recent_ids=live.recent_ids, late=live.late, task=task,
                         decoder=decoder or EnvelopeDecoder(task.event_type, task.label_type),
-                        weights=build_weights(file.settings, learner), never_learned=True,
+                        weights=build_weights(file.settings, learner), never_learned=not may_fail,
                     )  # fmt: skip
                     self._run(loop)
                 if decoder is not None:
@@ -145,7 +153,7 @@ class History:
             live.late.begin_counts()
         _continue(live_decoder, values)
         totals = _counted(watched)
-        if not totals["n_labelled"]:
+        if not totals["n_labelled"] and not may_fail:
             raise SettingsError(
                 "warm_start: no record has a label, so that nothing was learned: set target to "
                 "the field of the label"
@@ -234,6 +242,18 @@ def settings_of_files(settings: Settings) -> Settings:
     usual = {name: fields[name].get_default(call_default_factory=True) for name in of_log}
     settings = settings.model_copy(update=usual)
     return with_others(settings, "warm_start_fields", OF_FILES, _MAY_BE_ABSENT)
+
+
+def is_unchanged(settings: Settings, history: Mapping[str, Any]) -> bool:
+    """Return whether the settings name the files of a history, and these are still the same."""
+    files = [Path(name) for name in settings.warm_start]
+    known = [(each["name"], each["sha256"]) for each in history["files"]]
+    return (
+        [file.name for file in files] == [name for name, _ in known]
+        and all(file.is_file() for file in files)
+        and [(file.name, _digest(file)) for file in files] == known
+        and described(settings_of_files(settings)) == history["fields"]
+    )
 
 
 def _counted(watched: Any) -> dict[str, int]:

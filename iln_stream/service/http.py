@@ -11,6 +11,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from prometheus_client import make_wsgi_app
 from prometheus_client.registry import CollectorRegistry
 
+from iln_stream.hosts import is_loopback, names_of, names_one_of
+
 
 class HttpServer:
     """Serves /metrics, /ready, /health and further routes until it is closed.
@@ -109,6 +111,23 @@ def read_only(application: WSGIApplication) -> WSGIApplication:
                 return iter([b""])  # an iterator, to which wsgiref adds no Content-Length
         allow = ("Allow", "GET, HEAD")
         return _text(start, "405 Method Not Allowed", "use GET or HEAD", allow)
+
+    return answer
+
+
+def for_this_host(application: WSGIApplication, host: str) -> WSGIApplication:
+    """Return an application that answers 421 to requests that name another host than `host`.
+
+    Only if no other machine can reach `host`: else other names of this machine are right, too.
+    """
+    if not is_loopback(host):
+        return application
+    hosts = names_of(host)
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if names_one_of(environ.get("HTTP_HOST", ""), hosts):
+            return application(environ, start)
+        return _text(start, "421 Misdirected Request", f"Host: use one of {', '.join(hosts)}")
 
     return answer
 

@@ -30,5 +30,7 @@ def connect_live(
     live.about = About(task.name, settings.source_address, settings.learner, version)
     live.versions = versions
     live.standings = getattr(learner, "standings", None)
+    if live.champion is None:  # else it is that of the last step, also if a promotion came since
+        live.champion = getattr(learner, "champion", None)
     if checkpoint is not None:
         live.checkpoints = checkpoint.recent

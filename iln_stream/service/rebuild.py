@@ -134,6 +134,8 @@ def _rebuild_one(
         decoder = build_decoder(settings, stream, task, labelled=settings.labels is None)
         labels = build_label_log(settings, task)
         live = LiveModel(watched) if serves_live(settings) else None
+        if live is not None:
+            live.champion = getattr(learner, "champion", None)
         state = LoopState(settings, task, watched, decoder, live)
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}

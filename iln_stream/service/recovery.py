@@ -10,7 +10,14 @@ from typing import Any
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.processor import BASELINES, VARIABLE, cpu_baseline, pinned
 from iln_stream.service.arrival_order import ArrivalOrder
-from iln_stream.service.challenger_changes import Changes, changes, not_compared, with_removed
+from iln_stream.service.challenger_changes import (
+    Changes,
+    changes,
+    described_change,
+    not_compared,
+    with_removed,
+    without_code,
+)
 from iln_stream.service.challengers import described_contest
 from iln_stream.service.decoding import described
 from iln_stream.service.inputs import place
@@ -231,7 +238,8 @@ class Recovery:
         settings = self._settings
         if self._snapshot is None:
             return build_learner(settings, self._reader.seed)
-        learner = learner_of(self._snapshot.state["learner"], settings.snapshot_pickle)
+        state = without_code(self._snapshot.state["learner"], self.changes.removed)
+        learner = learner_of(state, settings.snapshot_pickle)
         here = f"snapshots: {self._from.path}"
         return with_removed(learner, settings, self.changes.removed, here)
 
@@ -330,9 +338,7 @@ class Recovery:
         saved = {k: v for k, v in header.configuration.items() if k != HISTORY}
         saved, ours = not_compared(saved, ours)
         if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
-            changes = "; ".join(
-                f"{name} was {saved.get(name)!r} and is {ours.get(name)!r}" for name in differing
-            )
+            changes = "; ".join(described_change(saved, ours, name) for name in differing)
             raise RefusedError(
                 f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
                 "again with `iln-stream rebuild`"

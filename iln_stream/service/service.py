@@ -15,7 +15,7 @@ from iln_stream.prequential import Listener
 from iln_stream.processor import BASELINES, VARIABLE, pinned
 from iln_stream.service.addresses import dead_letters_address, source_stream
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer, read_only
+from iln_stream.service.http import HttpServer, for_this_host, read_only
 from iln_stream.service.labels import label_stream
 from iln_stream.service.live import serves_live
 from iln_stream.service.model_version import model_name
@@ -139,7 +139,8 @@ class Service:
             return
         routes = {}
         if serves_live(settings):
-            routes["/live"] = read_only(live_route(self._live, self.not_ready))
+            live = read_only(live_route(self._live, self.not_ready))
+            routes["/live"] = for_this_host(live, settings.metrics_host)
         self._http = serve(settings, self.registry, self.not_ready, routes)
         if self._serves is None:
             log.info("metrics at %s", self.metrics_url)

@@ -251,7 +251,7 @@ def _restored_or_new(
         return build_learner(settings, reader.seed)
     learner, header = recovery.learner(), recovery.header
     if header is not None and (added := recovery.changes.added):
-        warm_up(settings, stream, reader, learner, added, header.positions, watch)
+        warm_up(settings, stream, reader, learner, added, header.positions, recovery.history, watch)
     return learner
 
 

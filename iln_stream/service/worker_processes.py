@@ -13,7 +13,7 @@ from rich.console import Console
 from iln_stream.live import merged_live_route
 from iln_stream.service.addresses import source_stream
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer, read_only
+from iln_stream.service.http import HttpServer, for_this_host, read_only
 from iln_stream.service.labels import label_stream
 from iln_stream.service.live import serves_live
 from iln_stream.service.page import Page
@@ -150,7 +150,8 @@ class WorkerProcesses:
         settings, n = self._settings, len(self.supervisor.workers)
         routes = {}
         if serves_live(settings):
-            routes["/live"] = read_only(merged_live_route(self._ask_live, n, self.not_ready))
+            live = read_only(merged_live_route(self._ask_live, n, self.not_ready))
+            routes["/live"] = for_this_host(live, settings.metrics_host)
         self._http = serve(settings, self._registry, self.not_ready, routes)
         with ExitStack() as opened:
             opened.callback(self._http.close)

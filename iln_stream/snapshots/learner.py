@@ -90,11 +90,16 @@ def learner_of(state: StateDict, allow_pickle: bool) -> Any:
         ) from error
 
 
+def is_pickle(state: StateDict | None) -> bool:
+    """Return whether a learner was saved as a pickle, which needs the learner's code."""
+    return state is not None and _PICKLE in state
+
+
 def _unpickled(data: bytes) -> Any:
     try:
         return pickle.loads(data)  # noqa: S301
     except (ImportError, AttributeError) as error:
         raise SnapshotError(
             f"the snapshot's pickle needs code that is not found: {error}; name its folder in "
-            "PYTHONPATH"
+            "PYTHONPATH, or, if it is a challenger's, remove the challenger from the settings"
         ) from error

@@ -109,8 +109,9 @@ class Scheme:
         """Return what seems to separate the cells of a CSV file; None: unknown, or no such file."""
         return None
 
-    def wait(self) -> None:
-        """Wait until the stream can be opened."""
+    def wait(self) -> bool:
+        """Wait until the stream can be opened; return whether it seems to be."""
+        return True
 
     def log_in(self) -> None:
         """Connect and disconnect; raise an error that says why that fails."""

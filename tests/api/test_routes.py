@@ -6,7 +6,7 @@ import time
 
 import pytest
 from river import linear_model, preprocessing
-from support.running_api import example, publish
+from support.running_api import eventually, example, publish
 
 from iln_stream import InfiniteLayerClassifier
 from iln_stream.errors import IlnWarning
@@ -89,6 +89,31 @@ def test_a_pickle_is_refused_unless_allowed(start, tmp_path):
     reasons = wait_for_reason(api, "holds a pickle")
     assert "model log-events-0: " in reasons
     assert api.post("/predict", {"x": {}}).status_code == 503
+
+
+def test_a_former_version_goes_on(start, tmp_path):
+    """When a learner of River is published after one of ours, as when it becomes champion, /ready
+    says that the former version predicts and why; it is well again with the next of ours."""
+    publish(tmp_path)
+    api = start().ready()
+    version = api.http.get("/model").json()["version"]
+    for _ in range(2):  # each version that can't be loaded is counted, so that the alert lasts
+        failures = api.metrics()["iln_api_model_failures_total", "log-events-0"]
+        publish(tmp_path, linear_model.LinearRegression(), n=1, allow_pickle=True)
+        eventually(
+            lambda failures=failures: (
+                api.metrics()["iln_api_model_failures_total", "log-events-0"] > failures
+            )
+        )
+    found = api.http.get("/ready")
+    assert found.status_code == 200
+    (degraded,) = found.json()["degraded"]
+    assert degraded.startswith(f"model log-events-0 predicts with version {version}, published ")
+    assert "allow_pickle" in degraded
+    assert api.post("/predict", {"x": {}}).json()["model"]["version"] == version
+    publish(tmp_path)
+    eventually(lambda: api.http.get("/ready").json()["degraded"] == [])
+    assert api.post("/predict", {"x": {}}).json()["model"]["version"] > version
 
 
 def test_an_event_that_the_model_fails_on(start, tmp_path):
@@ -233,7 +258,7 @@ def test_the_model(learner_and_api):
 def test_probes(api):
     """Both probes answer; /ready gives no reasons when ready."""
     assert api.http.get("/live").json() == {"live": True}
-    assert api.http.get("/ready").json() == {"ready": True, "reasons": []}
+    assert api.http.get("/ready").json() == {"ready": True, "reasons": [], "degraded": []}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 
 from support.embedded_log import append, values
+from support.kafka_broker import free_port
 
 
 def test_the_command_is_in_the_log(command, tmp_path):
@@ -22,3 +23,14 @@ def test_refusals(command, tmp_path):
     done = command("promote", "linear", f"--source=sqlite:{tmp_path / 'log.db'}")
     assert done.code == 2
     assert not (tmp_path / "log.db").exists()
+
+
+def test_the_default_address_is_named(command):
+    """Who names no log reads which one is meant and how to name another, and without a broker there
+    waits for it no longer than the settings say."""
+    address = f"127.0.0.1:{free_port()}"
+    done = command("promote", "linear", f"--bootstrap={address}", "--broker-wait=0")
+    assert done.code == 2
+    assert "promoting in kafka:iln-events, the default: name the log of another run" in done.err
+    assert f"no Kafka broker answers at {address}" in done.err
+    assert "--source" in done.err.split("answers at")[1]

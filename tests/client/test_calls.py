@@ -88,9 +88,11 @@ def test_answers():
     }  # fmt: skip
     _, model = driven(calls().model(None), lambda _: reply(described))
     assert model == Model(version, "L", "regression", {0: 5, 11: 7}, 1.5, ["a"])
-    not_ready = reply({"ready": False, "reasons": ["no model"]}, 503)
+    not_ready = reply({"ready": False, "reasons": ["no model"], "degraded": ["old"]}, 503)
     steps, readiness = driven(calls().ready(), lambda _: not_ready)
-    assert (len(steps), readiness) == (1, Readiness(False, ["no model"]))
+    assert (len(steps), readiness) == (1, Readiness(False, ["no model"], ["old"]))
+    _, readiness = driven(calls().ready(), lambda _: reply({"ready": True, "reasons": []}))
+    assert readiness == Readiness(True, [], [])  # a server of an older release
 
 
 @pytest.mark.parametrize(

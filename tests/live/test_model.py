@@ -11,8 +11,8 @@ from support.list_source import ListSource
 from iln_stream.events import DeadLetter
 from iln_stream.listeners import ModelMetrics
 from iln_stream.live import About, LiveModel
-from iln_stream.live.model import MOST_COMMANDS, MOST_LETTERS, MOST_STEPS
-from iln_stream.prequential import Regression, Step
+from iln_stream.live.model import MOST_COMMANDS, MOST_LETTERS, MOST_PROMOTIONS, MOST_STEPS
+from iln_stream.prequential import Details, Regression, Step
 from iln_stream.state import pack
 
 
@@ -33,9 +33,13 @@ def made():
 
 
 def run(watched, live, begin, end):
-    """Report the steps of these numbers to both, with some letters and commands between."""
+    """Report the steps of these numbers to both, with some letters and commands between.
+
+    Another contender predicts from every hundredth step on; each fourth is of a late label.
+    """
     for n in range(begin, end):
-        step = Step(0, n, str(n), None, {}, 1.0, 1.0 / (n + 1), 0.5, ended=1e9 * n)
+        details = Details((), None, f"c{n // 100 % 3}") if n % 4 else Details()
+        step = Step(0, n, str(n), None, {}, 1.0, 1.0 / (n + 1), 0.5, ended=1e9 * n, details=details)
         for listener in (watched, live):
             listener.on_step(step)
         if n % 5 == 0:
@@ -57,6 +61,28 @@ def test_serial_numbers():
     ]
 
 
+def test_no_point_of_a_curve_is_lost():
+    """A client that asks for what is new gets each point once, although steps come while the answer
+    is made."""
+
+    class Busy(LiveModel):
+        def _rows(self, after=0):
+            run(watched, self, self.n, self.n + 11)
+            found = super()._rows(after)
+            run(watched, self, self.n, self.n + 9)
+            return found
+
+    watched, _ = made()
+    live = Busy(watched)
+    live.about = About("regression", "file.jsonl", "linear", "v1")
+    after, serials = 0, []
+    for _ in range(40):
+        data = live.data(after)
+        serials += data["curves"]["serials"]
+        after = data["steps"][-1]["serial"]
+    assert serials == list(range(8, after + 1, 8))
+
+
 def test_metrics_are_those_of_a_scrape():
     """The metrics are current, also between two batches of counts."""
     watched, live = made()
@@ -72,8 +98,9 @@ def test_bounded():
     watched, live = made()
     run(watched, live, 0, 3000)
     data = live.data(0)
-    counts = [len(data[name]) for name in ("steps", "dead_letters", "commands")]
-    assert counts == [MOST_STEPS, MOST_LETTERS, MOST_COMMANDS]
+    names = ("steps", "dead_letters", "commands", "promotions")
+    counts = [len(data[name]) for name in names]
+    assert counts == [MOST_STEPS, MOST_LETTERS, MOST_COMMANDS, MOST_PROMOTIONS]
     assert len(json.dumps(data)) < 300_000
 
 
@@ -93,6 +120,18 @@ def test_continues_from_a_state(at):
         del ours[changing], theirs[changing]
     assert ours == theirs
     assert pack(resumed[1].state())[1] == pack(whole[1].state())[1]
+
+
+def test_promotions():
+    """A promotion is noted at the first step that the new champion predicted; neither the first
+    champion nor a late label, which no contender predicts, is a promotion."""
+    watched, live = made()
+    run(watched, live, 0, 350)
+    assert live.data(0)["promotions"] == [
+        {"serial": 102, "events": 102, "contender": "c1"},  # number 100 is of a late label
+        {"serial": 202, "events": 202, "contender": "c2"},
+        {"serial": 302, "events": 302, "contender": "c0"},
+    ]
 
 
 def test_state_of_the_loop():
@@ -118,9 +157,11 @@ def test_standings():
 
     _, live = made()
     live.standings = lambda: (Standing("linear", "champion", float("-inf")),)
-    assert live.data(0)["contenders"] == [{"name": "linear", "status": "champion", "lower": None}]
+    row = {"name": "linear", "status": "champion", "lower": None, "version": None}
+    assert live.data(0)["contenders"] == [row]
     assert live.data(0)["version"] == "v1"
     live.versions = {"linear": "v2"}
+    assert live.data(0)["contenders"] == [{**row, "version": "v2"}]
     assert live.data(0)["version"] == "v2"
 
 

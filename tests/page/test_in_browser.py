@@ -169,7 +169,9 @@ def content(page):
         """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
             .filter(node => !["rate", "lag", "checkpoints"].includes(node.id))
             .map(node => node.innerText + [...node.querySelectorAll(".plot path")]
-                .map(path => path.getAttribute("d")).join(""))"""
+                .map(path => path.getAttribute("d")).join("")
+                + [...node.querySelectorAll(".plot line.event")]
+                .map(line => line.getAttribute("x1")).join(" "))"""
     )
 
 
@@ -186,15 +188,42 @@ def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
     page = show(page_of(first.metrics_url))
     shows(page, "iln_events_total", 700)
     says(page, "Up to date")
+    page.locator("#figures").filter(has_text="a second lately").wait_for()
     before = content(page)
     first.command.kill()
     says(page, "The learner can't be reached since")
+    page.wait_for_function("!document.getElementById('figures').innerText.includes('a second')")
     assert content(page) == before
     second = run(*flags, page=False, port=port)
     second.learned(700)
     says(page, "Up to date")
     shows(page, "iln_events_total", 700)
     assert content(page) == before
+
+
+def shows_a_promotion(page, card, words):
+    """Check the line of a promotion, its name, its text, what the keyboard reads, and the table."""
+    plot = page.locator(f"#{card} .plot:visible")
+    plot.scroll_into_view_if_needed()
+    page.wait_for_function(
+        "card => document.querySelectorAll(`#${card} .plot line.event`).length === 1", arg=card
+    )
+    assert page.locator(f"#{card} .plot .event-name").all_text_contents() == [words.split()[0]]
+    described = page.locator(f"#{plot.get_attribute('aria-describedby')}")
+    assert described.text_content() == words
+    short = words.split(" at ")[0]
+    plot.focus()
+    read = []
+    for _ in range(300):
+        plot.press("ArrowLeft")
+        read.append(plot.get_attribute("aria-valuetext"))
+    (found,) = {each for each in read if short in each}
+    assert 501 <= int(found.split(",")[0].split()[1]) < 510
+    if page.locator(f"#{card} details[open]").count() == 0:
+        page.locator(f"#{card} summary:visible").click()
+    page.locator(f"#{card} details[open] tbody td").first.wait_for()
+    notes = page.locator(f"#{card} details[open] tbody td:last-child").all_inner_texts()
+    assert [note for note in notes if note] == [short]
 
 
 def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
@@ -240,6 +269,13 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
     champion = page.locator("#standings tr").filter(has_text="champion")
     assert champion.inner_text().startswith("linear")
     assert "linear" in page.locator("#standings .promotions").inner_text()
+    version = json.loads(httpx.get(f"{first.metrics_url}/live", trust_env=False).text)["models"][0]
+    versions = {each["name"]: each["version"] for each in version["contenders"]}
+    assert len(set(versions.values())) == len(versions) == 4
+    assert versions["linear"][:8] in champion.inner_text()
+    assert versions["linear"][:8] in page.locator("#model-facts").inner_text()
+    shows_a_promotion(page, "windowed-0", "linear becomes champion at event 501")
+    shows_a_promotion(page, "predictions", "linear becomes champion at step 501")
     says(page, "Up to date")
     before = content(page)
     first.command.kill()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.embedded_log import append, values
+from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.contest import Contest
@@ -38,8 +39,10 @@ def settings(path: Path, **more: Any) -> Settings:
     return Settings(**{**given, **more})
 
 
-def contest(path: Path, reader: int | str = 0, stream: str = "log-events") -> Contest[Any]:
-    found = learner_of(saved(path.parent / "state", stream, reader).state["learner"], True)
+def contest(
+    path: Path, reader: int | str = 0, stream: str = "log-events", folder: str = "state"
+) -> Contest[Any]:
+    found = learner_of(saved(path.parent / folder, stream, reader).state["learner"], True)
     assert isinstance(found, Contest)
     return found
 
@@ -106,13 +109,15 @@ def test_what_the_log_still_holds(path: Path) -> None:
 @pytest.mark.parametrize(("policy", "learned"), [("skip", True), ("stop", False)])
 def test_failures(path: Path, policy: str, learned: bool, caplog: pytest.LogCaptureFixture) -> None:
     """A challenger that fails on the history goes on and is warned of, or ends the run."""
+    caplog.set_level("INFO", "iln_stream")
     append(path, [event(number, x={"a": number / 20}) for number in range(20)])
     Service(settings(path)).run()
     failing = {"learner": "support.contenders:Failing", "on_failure": policy}
     own = settings(path, challengers={"failing": failing})
     if learned:
         Service(own).close()
-        assert "challenger failing failed on 1 of them, first at offset 19" in caplog.text
+        assert "challenger failing has learned 19 events of the log: " in caplog.text
+        assert "failing failed on 1 events of its history, first at offset 19" in caplog.text
         assert values(path, "events-dead-letters") == []
         assert "failing" in contest(path).contenders
     else:
@@ -122,11 +127,104 @@ def test_failures(path: Path, policy: str, learned: bool, caplog: pytest.LogCapt
 
 
 def test_a_run_after_history(path: Path) -> None:
-    """A challenger that comes after files of history learns the log, not the files."""
+    """A challenger learns the files that the others learned, and the log from where they went on:
+    then it is bit for bit as if it had taken part from the beginning."""
+    history = path.parent / "history.jsonl"
+    history.write_bytes(b"".join(event(n, y=100.0 + n).value + b"\n" for n in range(5)))
+    append(path, [event(number) for number in range(10)])
+    own = settings(path, warm_start=str(history), start=3)
+    linear = {"linear": {"learner": "support.contenders:linear"}}
+    Service(own.model_copy(update={"challengers": linear})).run()
+    late = own.model_copy(update={"snapshots": str(path.parent / "late")})
+    Service(late).run()
+    Service(late.model_copy(update={"challengers": {**linear, "mean": MEAN}})).close()
+    found = contest(path, folder="late").contenders
+    labels = [100.0 + n for n in range(5)] + [n % 5 for n in range(3, 10)]
+    assert found["mean"].predict_one({}) == pytest.approx(sum(labels) / len(labels))
+    x = {"a": 0.3}
+    assert found["linear"].predict_one(x) == contest(path).contenders["linear"].predict_one(x)
+
+
+@pytest.mark.parametrize("change", ["gone", "changed", "not named"])
+def test_a_run_after_history_that_is_gone(
+    path: Path, change: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the files as they were, a challenger learns the log alone, and that is warned of."""
     history = path.parent / "history.jsonl"
     history.write_text('{"x": {}, "y": 1000}\n')
     append(path, [event(number) for number in range(10)])
     own = settings(path, warm_start=str(history), start="earliest")
     Service(own).run()
+    if change == "changed":
+        history.write_text('{"x": {}, "y": 2000}\n')
+    elif change == "gone":
+        history.unlink()
+    else:
+        own = own.model_copy(update={"warm_start": ()})
     Service(own.model_copy(update={"challengers": {"mean": MEAN}})).close()
     assert mean_of(path) == pytest.approx(2.0)
+    assert "the new challengers (mean) learn the log alone" in caplog.text
+
+
+def test_failures_on_files_of_history(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A challenger that can learn none of the files goes on with the log."""
+    history = path.parent / "history.jsonl"
+    history.write_text('{"x": {"a": 1}, "y": 1}\n' * 5)
+    append(path, [event(number) for number in range(10)])
+    own = settings(path, warm_start=str(history), start="earliest")
+    Service(own).run()
+    failing = {"failing": {"learner": "support.contenders:Failing"}}
+    Service(own.model_copy(update={"challengers": failing})).close()
+    assert "failing failed on 5 events of its history, first at offset 0" in caplog.text
+    assert "failing" in contest(path).contenders
+
+
+HELD = """
+import time
+from pathlib import Path
+from river import linear_model
+
+class Held(linear_model.LinearRegression):
+    n = 0
+
+    def learn_one(self, x, y, w=1.0):
+        self.n += 1
+        if self.n == 150 and not Path("go").exists():
+            Path("reached").touch()
+            time.sleep(600)
+        super().learn_one(x, y, w)
+"""
+
+
+def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is killed while a challenger learns the log's history begins the warm-up anew, and
+    its state equals, to the last bit, that of a run that was not interrupted."""
+    folder = path.parent
+    (folder / "held.py").write_text(HELD)
+    monkeypatch.syspath_prepend(folder)
+    append(path, [event(number) for number in range(300)])
+    alone = (
+        *("run", "--source=sqlite:log.db", "--stop-at-end", "--learner=pool", "--metrics-port=0"),
+        *('--learner-options={"size": 16}', "--snapshot-pickle", "--snapshot-events=100"),
+    )
+    added = (*alone, '--challengers={"held": {"learner": "held:Held"}}')
+    for state in ("killed", "whole"):
+        with Command(folder, *alone, f"--snapshots={state}") as run:
+            assert run.wait() == 0, run.said
+    before = saved(folder / "killed", "log-events")
+    append(path, [event(number) for number in range(300, 420)])
+    with Command(folder, *added, "--snapshots=killed") as run:
+        run.wait_until_it_says("challenger held learns the log")
+        while not (folder / "reached").exists():
+            assert run.runs, run.said
+        run.kill()
+    assert saved(folder / "killed", "log-events").bits == before.bits
+    (folder / "go").touch()
+    for state in ("killed", "whole"):
+        with Command(folder, *added, f"--snapshots={state}") as run:
+            assert run.wait() == 0, run.said
+            assert "challenger held has learned 300 events of the log" in run.said
+    killed, whole = (saved(folder / state, "log-events") for state in ("killed", "whole"))
+    assert killed.header.positions == whole.header.positions == {0: 420}
+    assert killed.n_events == whole.n_events == 420
+    assert killed.bits == whole.bits

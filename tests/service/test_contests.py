@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,11 @@ from support.embedded_log import append, values
 from support.saved_state import saved
 
 from iln_stream.contest import ContestRegressor
-from iln_stream.errors import RefusedError
+from iln_stream.errors import RefusedError, SnapshotError
 from iln_stream.listeners import WarmUpProgress
 from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
-from iln_stream.snapshots import learner_of
+from iln_stream.snapshots import learner_of, load
 
 LINEAR = {"learner": "support.contenders:linear"}
 MEAN = {"learner": "support.contenders:mean"}
@@ -114,6 +116,7 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
         promotion="evidence",
         challengers={"linear": LINEAR, "other": {"learner": "pool"}},
         mixture=True,
+        metrics_port=0,  # so that /live is saved, too
     )
     for number in range(4):
         fill(path, 300 * number, 300)
@@ -123,6 +126,7 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
     pieces = saved(path.parent / "state", "log-events")
     assert contest(path).n_promotions["evidence"] > 0
     assert contest(path).n_promotions["command"] == 1
+    assert {"mean", "other"} == {each["contender"] for each in pieces.state["live"]["promotions"]}
     whole = own.model_copy(
         update={"snapshots": str(path.parent / "whole"), "predictions": f"sqlite:{path}#whole"}
     )
@@ -209,9 +213,13 @@ def test_what_may_not_change(path: Path) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"challengers": {"mean": MEAN}}, "linear is the champion.*iln-stream promote pool"),
         ({"challengers": {}}, "linear is the champion"),
-        ({"challengers": {"linear": MEAN, "mean": MEAN}}, "challengers was"),
-        ({"promotion": "evidence"}, "promotion was None and is 'evidence'"),
-        ({"mixture": True}, "mixture was None"),
+        (
+            {"challengers": {"linear": {**MEAN, "seed": 3}, "mean": MEAN}},
+            "settings: of challenger linear learner was 'support.contenders:linear' and is "
+            r"'support.contenders:mean', seed was None and is 3 \(give .* such as linear-2: ",
+        ),
+        ({"promotion": "evidence"}, "promotion was 'never' and is 'evidence'"),
+        ({"mixture": True}, "mixture was False and is True"),
     ]
     for more, names in refused:
         with pytest.raises(RefusedError, match=names):
@@ -221,12 +229,38 @@ def test_what_may_not_change(path: Path) -> None:
     Service(settings(path, challengers={"mean": MEAN})).run()
 
 
+def test_the_code_of_a_challenger_is_gone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A challenger whose module is gone is named, with the remedies; one that is removed from the
+    settings needs its code no longer, nor does it need pickles to be allowed."""
+    module = path.parent / "passing.py"
+    module.write_text("from support.contenders import Constant\nclass Passing(Constant): pass\n")
+    monkeypatch.syspath_prepend(path.parent)
+    fill(path, 0, 20)
+    passing = {"passing": {"learner": "passing:Passing"}}
+    own = settings(path, challengers=passing)
+    Service(own).run()
+    before = contest(path).contenders["pool"].predict_one({"a": 0.5, "b": 0.5})
+    module.unlink()
+    monkeypatch.delitem(sys.modules, "passing")
+    importlib.invalidate_caches()
+    with pytest.raises(SettingsError, match="challengers: passing: learner = 'passing:Passing'"):
+        Service(own)
+    with pytest.raises(SnapshotError, match=r"contender passing: .*'passing'.*PYTHONPATH.*remove"):
+        load(path.parent / "state" / "log-events-0", allow_pickle=True)
+    Service(settings(path, challengers={}, snapshot_pickle=False)).run()
+    assert list(contest(path).contenders) == ["pool"]
+    assert contest(path).contenders["pool"].predict_one({"a": 0.5, "b": 0.5}) == before
+
+
 @pytest.mark.parametrize(
     ("more", "names"),
     [
         ({"challengers": {"linear": {}}}, "challengers: linear: learner: Field required"),
         ({"challengers": {"linear": {**LINEAR, "on_failure": "retry"}}}, "linear: on_failure"),
         ({"challengers": {"linear": "pool"}}, "challengers: linear"),
+        # Keys that were written below a table of the TOML file.
+        ({"challengers": {"linear": {**LINEAR, "mixture": True}}}, "mixture is a .* above the"),
+        ({"challengers": {"linear": LINEAR, "promotion": "never"}}, "promotion is a .* above the"),
         ({"challengers": {"a/b": LINEAR}}, "'a/b' is no name"),
         ({"challengers": {"pool": LINEAR}}, "'pool' is the name of the learner"),
         ({"challengers": {"mixture": LINEAR}}, "'mixture' is the name of the mixture"),
@@ -314,3 +348,21 @@ def test_live_names_the_champion_and_its_version(path: Path) -> None:
     ]  # fmt: skip
     assert [each["contender"] for each in shown["commands"]] == ["linear"]
     assert shown["steps"][-1]["contender"] == last["contender"] == "linear"
+    assert shown["promotions"] == [{"serial": 21, "events": 21, "contender": "linear"}]
+    assert {each["name"]: each["version"] for each in shown["contenders"]} == {
+        each["contender"]: each["model"]["version"] for each in predictions(path)
+    } | {"mean": shown["contenders"][2]["version"]}
+
+
+def test_a_promotion_before_any_event_of_the_contest(path: Path) -> None:
+    """A challenger that came in this run and is promoted at once has its mark in /live."""
+    fill(path, 0, 20)
+    Service(settings(path, metrics_port=0, challengers={})).run()
+    own = settings(path, metrics_port=0)
+    promote(own, "linear")
+    fill(path, 20, 20)
+    service = Service(own)
+    service.run()
+    live = service.workers[0].live
+    assert live is not None
+    assert [each["serial"] for each in live.data(0)["promotions"]] == [21]

@@ -223,6 +223,36 @@ def test_a_rebuild_saves_the_same(tmp_path):
     assert pack(after)[1] == pack(before)[1]
 
 
+def status(url: str, host: str) -> int:
+    """Return the status of an answer to a request that names a host."""
+    try:
+        request = urllib.request.Request(url, headers={"Host": host})
+        return int(DIRECT.open(request, timeout=30).status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize(
+    ("metrics_host", "expected"), [("127.0.0.1", 421), ("::1", 421), ("0.0.0.0", 200)]
+)
+def test_other_hosts(tmp_path, metrics_host, expected):
+    """On loopback a request must name this machine, so that no web page reads ids and labels under
+    a name of its own; where other machines may ask, names of this one are not known."""
+    path = tmp_path / "log.db"
+    fill(path, 0, 20)
+    running = Service(settings(path, metrics_host=metrics_host))
+    running.serve_metrics()
+    url = running.metrics_url.replace("/metrics", "/live").replace("0.0.0.0", "127.0.0.1")
+    try:
+        hosts = ("evil.example", "evil.example:9108", "127.0.0.1.evil.example")
+        assert {status(url, host) for host in hosts} == {expected}
+        hosts = ("127.0.0.1", "LocalHost:9108", "[::1]:9108")
+        assert {status(url, host) for host in hosts} == {200}
+        assert status(url.replace("/live", "/metrics"), "prometheus.example") == 200
+    finally:
+        running.close()
+
+
 @pytest.mark.parametrize("more", [{"live": False}, {"metrics_port": None}])
 def test_off(tmp_path, more):
     """Without /live there is no route, and snapshots have no state of it."""

@@ -25,6 +25,7 @@ def live(n: int, **other: Any) -> dict[str, Any]:
                 "dead_letters": [],
                 "checkpoints": [],
                 "commands": [],
+                "promotions": [],
             }
         ],
         **other,

@@ -6,6 +6,7 @@ import { number, tick } from "./format.js";
 import * as paths from "./paths.js";
 import { linear, logarithmic, rangeOf } from "./scale.js";
 import { DataTable } from "./datatable.js";
+import { Marks, marksAt } from "./marks.js";
 
 const TOP = 8;
 const BOTTOM = 20;
@@ -24,25 +25,34 @@ export class Chart {
     this.grid = drawn("g");
     this.ticks = drawn("g");
     this.cursor = drawn("line", { class: "cursor", visibility: "hidden" });
-    const svg = drawn("svg", { "aria-hidden": "true" }, this.grid, this.ticks, this.inner, this.cursor);
+    this.marks = new Marks();
+    const svg = drawn("svg", { "aria-hidden": "true" }, this.grid, this.ticks, this.marks.lines, this.inner, this.marks.names, this.cursor);
     this.plot = element("div", {
-      class: "plot", role: "slider", tabindex: 0, "aria-label": `${options.title}: chart, read it with the arrow keys`,
-      "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0, "aria-valuetext": "no data yet",
+      class: "plot", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0, "aria-valuetext": "no data yet", "aria-describedby": this.marks.text.id,
     }, svg);
     if (options.height) this.plot.style.setProperty("--height", `${options.height}px`);
-    this.table = new DataTable(options.title);
-    this.node = element("figure", {}, this.legend, this.plot, this.table.node);
-    this.data = { x: [], series: [] };
+    this.table = new DataTable();
+    this.name(options.title);
+    this.node = element("figure", {}, this.legend, this.plot, this.marks.text, this.table.node);
+    this.data = { x: [], series: [], marks: [] };
     this.listen();
   }
 
+  name(title) {
+    setAttributes(this.plot, { "aria-label": `${title}: chart, read it with the arrow keys` });
+    this.table.name(title);
+  }
+
   // data: x, ascending numbers; series: name, look (classes), kind (line, dots or band), y, and y0
-  // of a band; now: the value that the legend shows, by default the last.
-  update(data) {
-    this.data = data;
+  // of a band; now: the value that the legend shows, by default the last; marks: x and text of
+  // what happened, name and look of its line.
+  update({ marks = [], ...data }) {
+    const { x } = data;
+    this.data = { ...data, marks: marks.filter((m) => m.x >= x[0] && m.x <= x.at(-1)) };
+    this.marks.describe(this.data.marks, this.options);
     if (this.isVisible) this.draw();
     else this.drawCursor(); // the legend's values
-    this.table.update(data, this.options);
+    this.table.update(this.data, this.options);
   }
 
   listen() {
@@ -125,11 +135,12 @@ export class Chart {
       const d = kind === "band" ? paths.band(this.xs, place(s.y0), place(s.y)) : paths[kind](this.xs, place(s.y));
       setAttributes(node, { class: `${{ line: "mark", dots: "dots", band: "band" }[kind]} ${s.look}`, d });
     });
+    this.marks.draw(this.data.marks.map((m) => ({ ...m, at: across.at(m.x) })), { left, right: width - RIGHT, top: TOP, bottom: height - BOTTOM });
     this.drawCursor();
   }
 
   drawCursor() {
-    const { x, series } = this.data;
+    const { x, series, marks } = this.data;
     const { xName, formatX, formatY } = this.options;
     setAttributes(this.plot, { "aria-valuemax": Math.max(0, x.length - 1) });
     const chosen = this.chosen === null ? null : Math.min(this.chosen, x.length - 1);
@@ -139,7 +150,10 @@ export class Chart {
       const value = chosen === null && s.now !== undefined ? s.now : (s.shown ?? s.y)[index];
       return { s, text: (s.format ?? formatY)(value ?? NaN) };
     });
-    if (chosen !== null && index >= 0) items.unshift({ s: null, text: `${xName} ${formatX(x[index])}` });
+    if (chosen !== null && index >= 0) {
+      const here = marksAt(marks, x, index, 1).map((m) => ({ s: null, text: m.text }));
+      items.unshift({ s: null, text: `${xName} ${formatX(x[index])}` }, ...here);
+    }
     repeat(this.legend, items, legendItem, (node, { s, text }) => {
       const [swatch, name, value] = node.children;
       swatch.toggleAttribute("hidden", s === null);

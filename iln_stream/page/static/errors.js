@@ -4,14 +4,14 @@ import { Card } from "./card.js";
 import { Chart } from "./chart.js";
 import { count, percent, words } from "./format.js";
 import { curve, eventsOf, names } from "./store.js";
-import { BASELINES, championOf, colour, learnerName, measures } from "./task.js";
+import { BASELINES, championOf, colour, learnerName, measures, promotions } from "./task.js";
 
 export class Errors {
   // kind: windowed or running; nth: the first or second measure of the task.
   constructor(kind, nth) {
     this.kind = kind;
     this.nth = nth;
-    const options = { title: `${kind} ${nth}`, xName: "event", formatX: count, height: 200 };
+    const options = { title: "", xName: "event", formatX: count, height: 200 };
     this.errors = new Chart({ ...options, log: true });
     this.shares = new Chart({ ...options, formatY: percent, formatTick: percent });
     this.card = new Card(`${kind}-${nth}`, "", "", 6, this.errors.node, this.shares.node);
@@ -22,8 +22,10 @@ export class Errors {
     const measure = measures(model)[this.nth];
     if (!this.card.show(measure !== undefined)) return;
     const windowed = this.kind === "windowed";
+    const title = `${windowed ? "Windowed" : "Running"} ${measure.title}`;
+    for (const chart of [this.errors, this.shares]) chart.name(title);
     this.card.name(
-      `${windowed ? "Windowed" : "Running"} ${measure.title}`,
+      title,
       `${measure.axis} ${windowed ? "of the latest labelled events" : "since the first event"}${measure.isError ? ", on a log scale" : ""}.`,
     );
     this.errors.node.toggleAttribute("hidden", !measure.isError);
@@ -32,7 +34,7 @@ export class Errors {
       ...own(model, measure, this.kind),
       ...baselines(model, windowed ? measure.baseline : measure.runningBaseline),
     ];
-    (measure.isError ? this.errors : this.shares).update({ x: eventsOf(model), series });
+    (measure.isError ? this.errors : this.shares).update({ x: eventsOf(model), series, marks: promotions(model, "events") });
   }
 }
 

@@ -10,8 +10,9 @@ export class Figures {
     this.node = document.getElementById("figures");
   }
 
-  update(model) {
-    const figures = [...measures(model).flatMap((m) => scores(model, m)), ...counts(model)];
+  // isAtWork: whether the learner learns, or would if there were events.
+  update(model, isAtWork) {
+    const figures = [...measures(model).flatMap((m) => scores(model, m)), ...counts(model, isAtWork)];
     repeat(this.node, figures, figure, (node, f, i) => {
       const [name, body] = node.children;
       const [data, note] = body.children;
@@ -55,11 +56,11 @@ function against(model, measure, metric, baseline) {
   return { note: `${share(Math.abs(saved))} ${saved < 0 ? "above" : "below"} ${words(name)}`, look: saved < 0 ? "bad" : "" };
 }
 
-function counts(model) {
+function counts(model, isAtWork) {
   const lag = value(model, "iln_consumer_lag");
   const drift = value(model, "iln_drift");
   const found = [
-    { name: "Events", metric: "iln_events_total", format: count, note: perSecond(model) },
+    { name: "Events", metric: "iln_events_total", format: count, note: isAtWork ? perSecond(model) : "" },
     { name: "Lag", metric: "iln_consumer_lag", format: count, note: lag === undefined ? "not a log" : "records behind the log" },
     { name: "Dead letters", metric: "iln_dead_letters_total", format: count, note: "not learned" },
   ];
@@ -76,5 +77,5 @@ function meaning(drift) {
 
 function perSecond(model) {
   const now = model.flow.at(-1)?.rate;
-  return now === null || now === undefined ? "" : `${rate(now)} a second`;
+  return now === null || now === undefined ? "" : `${rate(now)} a second lately`;
 }

@@ -47,7 +47,7 @@ function draw() {
   if (!model) return;
   title.update(store, model);
   setAttributes(grid, { "data-contest": String(model.contenders.length > 0) });
-  figures.update(model);
+  figures.update(model, store.isAtWork && isConnected);
   for (const card of cards) card.update(model);
 }
 

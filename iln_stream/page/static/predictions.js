@@ -3,7 +3,7 @@
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
 import { count, label, number, percent } from "./format.js";
-import { isClassification } from "./task.js";
+import { isClassification, promotions } from "./task.js";
 
 export class Predictions {
   constructor() {
@@ -21,13 +21,14 @@ export class Predictions {
     this.classes.node.toggleAttribute("hidden", !classes);
     const steps = withoutRepeats(model.steps);
     const x = steps.map((s) => s.serial);
+    const marks = promotions(model, "serial");
     if (classes) {
       this.card.name("Predicted classes", "Probability of the predicted class, for each of the latest events.");
-      this.classes.update({ x, series: classSeries(steps) });
+      this.classes.update({ x, series: classSeries(steps), marks });
     } else {
       const hasInterval = steps.some((s) => s.interval);
       this.card.name("Predictions and labels", `The latest events: what was predicted before the label was seen${hasInterval ? ", with its interval" : ""}.`);
-      this.numbers.update({ x, series: numberSeries(steps, hasInterval) });
+      this.numbers.update({ x, series: numberSeries(steps, hasInterval), marks });
     }
   }
 }

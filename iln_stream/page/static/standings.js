@@ -63,8 +63,8 @@ function baselineRows(model, measure) {
   }));
 }
 
-function described({ learner, n_failures: failures, last_failure: reason }) {
-  return failures ? `${learner}, ${count(failures)} failed: ${reason}` : learner;
+function described({ learner, version, n_failures: failures, last_failure: reason }) {
+  return [failures ? `${count(failures)} failed: ${reason}` : "", version?.slice(0, 8), learner].filter(Boolean).join(" · ");
 }
 
 function makeRow() {

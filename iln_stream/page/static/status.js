@@ -24,7 +24,7 @@ export class Status {
     if (page.state === "gone") {
       return run?.state === "ended"
         ? ["ended", `Ended at ${clock(page.since)}`]
-        : ["gone", `The learner can't be reached since ${clock(page.since)}`];
+        : ["gone", `The learner can't be reached since ${clock(page.since)}${refusal(page.problem)}`];
     }
     if (page.state !== "reached" || run === null) return ["connecting", "Connecting"];
     if (run.state === "learning") return ["learning", "Learning"];
@@ -33,4 +33,10 @@ export class Status {
     const text = run.state.replace(/^waiting: /, "");
     return ["waiting", text.charAt(0).toUpperCase() + text.slice(1)];
   }
+}
+
+// What a learner answers that runs, but gives no data.
+function refusal(problem) {
+  const found = / answers (\d+)/.exec(problem ?? "");
+  return found ? `: it answers ${found[1]}` : "";
 }

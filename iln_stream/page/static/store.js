@@ -10,6 +10,10 @@ export class Store {
     this.models = new Map();
   }
 
+  get isAtWork() {
+    return this.page.state === "reached" && ["learning", "idle"].includes(this.run?.state);
+  }
+
   apply(message) {
     if (message.whole) this.models.clear();
     if (message.page) this.page = message.page;

@@ -47,4 +47,11 @@ export function colour(model, contender) {
   return COLOURS[Math.max(i, 0) % COLOURS.length];
 }
 
+// Where another contender became champion; number: "events" or "serial", as on the chart's x.
+export function promotions(model, number) {
+  return model.promotions.map((p) => ({
+    x: p[number], name: p.contender, text: `${p.contender} becomes champion`, look: colour(model, p.contender),
+  }));
+}
+
 export const BASELINES = ["quiet dashed", "quiet dotted"];
