@@ -36,7 +36,7 @@ def halves(seed):
 
 @pytest.mark.parametrize("name", [*ONLINE, *BATCH])
 def test_methods_learn(name):
-    """Over three streams of equal classes the mean test error is below .2, where guessing has .5.
+    """Over three streams of equal classes the mean test error is below .25, where guessing has .5.
 
     Removal, which keeps the last 200 of the events that it erred on, has a noisy last iterate, with
     a mean below .35.
@@ -45,11 +45,11 @@ def test_methods_learn(name):
     for seed in range(3):
         split = halves(seed)
         if name in ONLINE:
-            points = _learn(ONLINE[name](), split, [4000], np.random.default_rng(seed))
+            points = _learn(ONLINE[name](), split, [3000], np.random.default_rng(seed))
             errors.append(points[-1]["error"])
         else:
             errors.append(_fit(BATCH[name], split, 2000, seed)["error"])
-    assert np.mean(errors) < (0.35 if "removal" in name else 0.2)
+    assert np.mean(errors) < (0.35 if "removal" in name else 0.25)
 
 
 def test_every_point(result):
