@@ -6,6 +6,7 @@ from typing import Any
 from river import preprocessing
 
 from iln_stream import (
+    ChangeOfTarget,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     RandomFeatureRidge,
@@ -24,6 +25,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
         WinsorisedScaler() | ShrinkingGradient(seed=1, budget=100)
     ),
     "scaled-accurate": lambda: ScaledTarget(InfiniteLayerRegressor(seed=1)),
+    "change": lambda: ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "a"),
     "pickled-pipeline": lambda: preprocessing.StandardScaler() | InfiniteLayerRegressor("fast", 1),
 }
 """Each kind of learner by name; the last one has no state and is pickled."""
