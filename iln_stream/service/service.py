@@ -37,7 +37,7 @@ _SECONDS_TO_SIGNAL = 0.5
 
 
 class Service:
-    """Runs `iln-stream run` in one process.
+    """Runs `iln-stream run` in one process; `WorkerProcesses` runs one in each of several.
 
     Parameters
     ----------

@@ -53,6 +53,9 @@ class Child:
                 pass_fds=[writing],
                 start_new_session=True,  # Ctrl-C is for this process, which passes it on
             )
+        except OSError:
+            os.close(reading)
+            raise
         finally:
             os.close(writing)
         assert self._process.stdin is not None
@@ -82,7 +85,8 @@ class Child:
         """How the process ended, in words."""
         code = self.exit_code
         if code is not None and code < 0:
-            return f"ended by {signal.Signals(-code).name}"
+            names = {each.value: each.name for each in signal.Signals}
+            return f"ended by {names.get(-code, f'signal {-code}')}"
         return f"ended with exit code {code}"
 
     def stop(self) -> None:

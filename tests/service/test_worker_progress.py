@@ -1,0 +1,34 @@
+"""Progress of several workers as lines of the log."""
+
+import logging
+from time import monotonic, sleep
+
+import pytest
+from prometheus_client.core import CounterMetricFamily
+
+from iln_stream.service.worker_progress import WorkerProgress, progress_line
+
+
+def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    """A line comes from time to time, and none after the end."""
+    caplog.set_level(logging.INFO)
+    events = CounterMetricFamily("iln_events", "Of the test.", labels=["partition"])
+    events.add_metric(["1"], 1234)
+    with WorkerProgress(lambda: [events], [(0,), (1,)], seconds=0.001):
+        deadline = monotonic() + 30.0
+        while not caplog.messages:
+            assert monotonic() < deadline
+            sleep(0.001)
+    n = len(caplog.messages)
+    sleep(0.01)
+    assert len(caplog.messages) == n
+    assert set(caplog.messages) == {
+        "1,234 events; worker 0: 0, 0 to go; worker 1: 1,234, 0 to go",
+    }
+
+
+def test_before_any_worker_answers() -> None:
+    """Workers that have not begun have no events yet."""
+    assert progress_line([], [(0,), (1,)]) == (
+        "0 events; worker 0: 0, 0 to go; worker 1: 0, 0 to go"
+    )
