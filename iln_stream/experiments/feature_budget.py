@@ -52,7 +52,7 @@ def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> An
     """Return `Kind.event` of Shrinking-Gradient; `drawn`: m is an argument of the learner."""
 
     def make(family: Features[Any], size: int, step: float, seed: int) -> Event:
-        draws = {"draws": size} if drawn else {}
+        draws: dict[str, Any] = {"draws": size} if drawn else {}
         model = ShrinkingGradient(family, estimator(size), step=step, seed=seed, **draws)
 
         def event(x: Array, y: float) -> float:
@@ -117,7 +117,7 @@ KINDS = {
         _every_event,
     ),
     "pool (Fixed-Random)": Kind((16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, _once),
-    "doubly stochastic": Kind((1, 4, 16), _doubly, _all_so_far, _all_so_far),
+    "doubly stochastic": Kind((1, 4), _doubly, _all_so_far, _all_so_far),
 }
 """All but the last are estimators of `ShrinkingGradient`; the compiled ones evaluate psi as counted
 here. The last evaluates f once to predict and once to learn, in blocks of 256 units; counted is
