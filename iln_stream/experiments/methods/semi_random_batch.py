@@ -32,7 +32,7 @@ class SemiRandomRidge:
     >>> from iln_stream.experiments.methods.semi_random_batch import SemiRandomRidge
     >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     >>> y = X[:, 0] * X[:, 1]
-    >>> model = SemiRandomRidge(20).fit(X, y)
+    >>> model = SemiRandomRidge(20, power=1).fit(X, y)
     >>> bool(np.mean((model.predict(X) - y) ** 2) < 0.01 * y.var())
     True
 
