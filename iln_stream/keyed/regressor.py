@@ -13,6 +13,7 @@ from iln_stream.keyed.prior import FrozenPrior, LearningPrior, Look, checked
 from iln_stream.keyed.reports import keyed_metrics
 from iln_stream.keyed.row import DEFAULT_SLOPES, Row, new_row
 from iln_stream.keyed.store import KeysInMemory, KeyStore
+from iln_stream.keyed.stored import STORED, KeysElsewhere
 from iln_stream.learners import InfiniteLayerRegressor, RestorableLearner, restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
 from iln_stream.state import StateDict
@@ -195,6 +196,23 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         """What all keys share."""
         return self._common
 
+    def effects(self, key: str) -> dict[Any, float]:
+        """Return the effects of a key on the target: its level, "", and slopes by input.
+
+        A slope is for one standard deviation of its input. The level and slopes of a key without
+        events are the means of all keys'.
+        """
+        with self._turn:
+            row = self._keys.get(key)
+            common, names = self._common, list(self._common.names)
+            loops, scratch = key_model(), self._room()
+            loops.effects_of(
+                self._nobody if row is None else row, common.shared, len(names) + 1,
+                self.slopes + 1, scratch,
+            )  # fmt: skip
+            found = scratch[loops.SOLVED_Z, : len(names) + 1].tolist()
+        return dict(zip(["", *names], found, strict=True))
+
     def sample_of_keys(self, n: int) -> NDArray[np.float64]:
         """Return copies of the states of at most n keys that are in memory, as rows."""
         with self._turn:
@@ -220,13 +238,17 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         Raises
         ------
         StateError
-            As there, and when the keys' states are in a file and `keep_keys_in` has not given it.
+            As there. Keys whose states are in a file are not read: give them by `keep_keys_in`.
 
         """
         with self._turn:
             shared, keys, n_missing = self._read_state(state, "shared", "keys", "n_missing")
             self._common.restore_shared(shared)
-            self._keys.restore(keys)
+            if STORED.is_of(keys):
+                self._keys = KeysElsewhere(keys)
+            else:
+                self._keys = KeysInMemory(self.slopes)
+                self._keys.restore(keys)
             self.n_missing = n_missing
             self._last = None
 

@@ -2,6 +2,7 @@
 
 import math
 import struct
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +48,9 @@ def key_state_to_bytes(row: Row) -> bytes:
     (16, np.True_)
 
     """
-    slopes = slopes_of(row)
-    used = np.flatnonzero(row.view(np.uint64))
-    n = int(used[-1]) + 1 if len(used) else 0
-    return _HEAD.pack(_MAGIC, VERSION, slopes, n) + row[:n].astype("<f8", copy=False).tobytes()
+    data = row.astype("<f8", copy=False).tobytes().rstrip(b"\0")
+    n = -(-len(data) // 8)
+    return _HEAD.pack(_MAGIC, VERSION, slopes_of(len(row)), n) + data.ljust(8 * n, b"\0")
 
 
 def key_state_from_bytes(data: bytes) -> Row:
@@ -77,7 +77,8 @@ def key_state_from_bytes(data: bytes) -> Row:
     return row
 
 
-def slopes_of(row: Row) -> int:
-    """Return the number of slopes for which a row has room."""
-    rest = len(row) - key_model().ROW_HEAD
+@cache
+def slopes_of(size: int) -> int:
+    """Return the number of slopes for which a row of this size has room."""
+    rest = size - key_model().ROW_HEAD
     return (math.isqrt(9 + 8 * rest) - 3) // 2 - 1

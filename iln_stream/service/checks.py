@@ -4,6 +4,7 @@ import warnings
 
 from iln_stream.errors import IlnWarning
 from iln_stream.service.addresses import check_addresses, output_stream, source_stream
+from iln_stream.service.by_key import check_keys
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
@@ -39,6 +40,7 @@ def check_settings(settings: Settings) -> None:
     _warn_of_ignored(settings, source)
     _check_horizon(settings)
     check_labels(settings, source)
+    check_keys(settings)
     learner = build_learner(settings)
     build_details(settings, learner)
     build_weights(settings, learner)

@@ -4,7 +4,7 @@ from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions
 from iln_stream.snapshots.folder import SnapshotFolder, SnapshotId, read_snapshot
 from iln_stream.snapshots.learner import learner_of, learner_state
-from iln_stream.snapshots.loading import load, snapshot_at
+from iln_stream.snapshots.loading import learner_at, load, snapshot_at
 from iln_stream.snapshots.saver import Saver
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Snapshot",
     "SnapshotFolder",
     "SnapshotId",
+    "learner_at",
     "learner_of",
     "learner_state",
     "load",
