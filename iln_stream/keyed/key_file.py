@@ -132,9 +132,14 @@ class KeyFile:
         )
         return None if found is None else key_state_from_bytes(found[0])
 
-    def write(
-        self, states: Mapping[str, Row], generation: int, needed: int, durably: bool
-    ) -> None:
+    def keys(self) -> list[str]:
+        """Return all keys, as far as they have a state of any generation."""
+        found = self._attempt(
+            lambda: self._reader.execute("SELECT DISTINCT key FROM keys").fetchall()
+        )
+        return [key.decode("utf-8", "surrogatepass") for (key,) in found]
+
+    def write(self, states: Mapping[str, Row], generation: int, needed: int, durably: bool) -> None:
         """Store states; remove those before the latest one up to generation `needed`.
 
         Parameters

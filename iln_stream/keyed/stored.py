@@ -215,9 +215,7 @@ class StoredKeys:
 
     def state(self) -> StateDict:
         """Return the generation of a checkpoint that is taken now, and the number of keys."""
-        return STORED.write(
-            since=self._since, generation=self._generation + 1, n_keys=self._n_keys
-        )
+        return STORED.write(since=self._since, generation=self._generation + 1, n_keys=self._n_keys)
 
     def restore(self, state: StateDict) -> None:
         """Refuse: a store resumes from the state that it is made with."""

@@ -132,4 +132,3 @@ class Keys:
         """Close the file."""
         if self._stored is not None:
             self._stored.close()
-
