@@ -1,7 +1,7 @@
 """KeyedRegressor: a small model for each key, on top of one that all keys train."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,32 @@ from iln_stream.keyed.stored import STORED, KeysElsewhere
 from iln_stream.learners import InfiniteLayerRegressor, RestorableLearner, restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
 from iln_stream.state import StateDict
+
+
+EXPERTS = ("global", "level", "slopes", "drift", "last")
+"""Names of the experts of a key."""
+
+
+class KeyDescription(NamedTuple):
+    """What is known of a key.
+
+    Parameters
+    ----------
+    n_events
+        Events learned.
+    error
+        Mean absolute error of about the last 50.
+    effects
+        As of `KeyedRegressor.effects`.
+    weights
+        Weight of each expert in the prediction, by name.
+
+    """
+
+    n_events: int
+    error: float
+    effects: dict[Any, float]
+    weights: dict[str, float]
 
 
 @restorable
@@ -212,6 +238,22 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             )  # fmt: skip
             found = scratch[loops.SOLVED_Z, : len(names) + 1].tolist()
         return dict(zip(["", *names], found, strict=True))
+
+    def described(self, key: str) -> KeyDescription | None:
+        """Return what is known of a key; None: it has no events."""
+        with self._turn:
+            row = self._keys.get(key)
+            if row is None:
+                return None
+            effects = self.effects(key)
+            loops, scratch = key_model(), self._room()
+            loops.weigh(row, self._common.shared, self.slopes + 1, scratch)
+            n = loops.N_EXPERTS
+            weights = scratch[loops.MIXED, n : 2 * n].tolist()
+            error = float(row[loops.ERRORS] / max(row[loops.WEIGHTS], 1e-300))
+            n_events = int(row[loops.EVENTS])
+        named = dict(zip(EXPERTS, weights, strict=True))
+        return KeyDescription(n_events, error, effects, named)
 
     def sample_of_keys(self, n: int) -> NDArray[np.float64]:
         """Return copies of the states of at most n keys that are in memory, as rows."""

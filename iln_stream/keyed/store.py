@@ -15,7 +15,22 @@ CHUNK = 4096
 
 
 class KeyStore(Protocol):
-    """The states of keys, by key."""
+    """The states of keys, by key.
+
+    Attributes
+    ----------
+    n_live, n_evicted, n_loaded : int
+        Keys in memory; keys that left it so far; keys that came from a file.
+
+    """
+
+    @property
+    def n_live(self) -> int:
+        """Number of keys in memory."""
+        ...
+
+    n_evicted: int
+    n_loaded: int
 
     def __len__(self) -> int:
         """Return the number of keys."""
@@ -89,8 +104,14 @@ class KeysInMemory:
     def __init__(self, slopes: int) -> None:
         self._slots: dict[str, int] = {}
         self._rows = Rows(slopes)
+        self.n_evicted = self.n_loaded = 0
 
     def __len__(self) -> int:
+        return len(self._slots)
+
+    @property
+    def n_live(self) -> int:
+        """Number of keys in memory: all."""
         return len(self._slots)
 
     def get(self, key: str) -> Row | None:

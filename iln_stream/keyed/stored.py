@@ -242,10 +242,11 @@ class KeysElsewhere:
 
     """
 
-    n_evicted = n_loaded = n_live = 0
+    n_live = 0
 
     def __init__(self, state: StateDict) -> None:
         self.stored = state
+        self.n_evicted = self.n_loaded = 0
 
     def __len__(self) -> int:
         (_, _, n_keys) = STORED.read(self.stored, "since", "generation", "n_keys")
