@@ -1,4 +1,4 @@
-"""Learners for streams of entities. Each gets the key and the inputs, and returns its predictions."""
+"""Learners for streams of entities, each as a function from a stream to its predictions."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def by_key(stream: Stream) -> Predictions:
 
 def one_global(stream: Stream) -> Predictions:
     """One model without the key."""
-    return _prequential(stream, InfiniteLayerRegressor("fast", seed=1), lambda key, x: x)
+    return _prequential(stream, InfiniteLayerRegressor("fast", seed=1), lambda _, x: x)
 
 
 def one_with_category(stream: Stream) -> Predictions:
@@ -106,7 +106,7 @@ def vw(options: str) -> Callable[[Stream], Predictions]:
             np.savez(folder / "in.npz", keys=stream.keys, x=stream.x, y=stream.y)
             python = os.environ.get("VW_PYTHON", sys.executable)
             script = Path(__file__).with_name("vw_process.py")
-            subprocess.run([python, script, folder, options], check=True)  # noqa: S603
+            subprocess.run([python, script, folder, options], check=True)
             found: Predictions = np.load(folder / "out.npy")
             return found
 

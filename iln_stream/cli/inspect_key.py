@@ -28,8 +28,8 @@ def show_key(path: Path, key: str, console: Console) -> None:
     found = learner.described(key)
     if found is None:
         raise SnapshotError(
-            f"--key: {key!r} is none of the {learner.n_keys:,} keys in {path}; it would be predicted "
-            "as a new one"
+            f"--key: {key!r} is none of the {learner.n_keys:,} keys in {path}; it would be "
+            "predicted as a new one"
         )
     table = Table(title=f"{learner.key} = {key}", show_header=False, title_justify="left")
     table.add_column(style="bold")

@@ -17,7 +17,9 @@ KEYS_FILE = "keys.db"
 """Name of the file in a folder of snapshots."""
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS keys (key BLOB NOT NULL, generation INTEGER NOT NULL, state BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS keys (
+    key BLOB NOT NULL, generation INTEGER NOT NULL, state BLOB NOT NULL
+);
 CREATE UNIQUE INDEX IF NOT EXISTS states_of_key ON keys (key, generation);
 CREATE TABLE IF NOT EXISTS claim (run INTEGER NOT NULL);
 """
@@ -26,18 +28,24 @@ _AT_ONCE = 4096
 """States that one statement writes. A statement for each would compete for the interpreter's lock
 with the learning thread 4,096 times, and wait for it up to 5 ms each time."""
 
-_WHICH = (
-    "(SELECT substr(?1, json_extract(value, '$[0]'), json_extract(value, '$[1]')) AS key, "
-    "substr(?1, json_extract(value, '$[2]'), json_extract(value, '$[3]')) AS state FROM json_each(?2))"
-)
+_WHICH = """
+    SELECT
+        substr(?1, json_extract(value, '$[0]'), json_extract(value, '$[1]')) AS key,
+        substr(?1, json_extract(value, '$[2]'), json_extract(value, '$[3]')) AS state
+    FROM json_each(?2)
+"""
 """The keys and states in one blob, ?1, by their places in it, which JSON tells, ?2."""
 
-_REMOVE = (
-    "DELETE FROM keys WHERE rowid IN (SELECT old.rowid FROM "
-    f"{_WHICH} AS new CROSS JOIN keys AS old ON old.key = new.key AND (old.generation = ?3 OR "
-    "old.generation < (SELECT max(generation) FROM keys WHERE key = new.key AND generation <= ?4)))"
+_REMOVE = f"""
+DELETE FROM keys WHERE rowid IN (
+    SELECT old.rowid FROM ({_WHICH}) AS new CROSS JOIN keys AS old ON old.key = new.key AND (
+        old.generation = ?3 OR old.generation < (
+            SELECT max(generation) FROM keys WHERE key = new.key AND generation <= ?4
+        )
+    )
 )
-_INSERT = f"INSERT INTO keys SELECT key, ?3, state FROM {_WHICH}"
+"""  # noqa: S608
+_INSERT = f"INSERT INTO keys SELECT key, ?3, state FROM ({_WHICH})"  # noqa: S608
 
 
 class KeyFile:

@@ -18,7 +18,6 @@ from iln_stream.learners import InfiniteLayerRegressor, RestorableLearner, resto
 from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
 from iln_stream.state import StateDict
 
-
 EXPERTS = ("global", "level", "slopes", "drift", "last")
 """Names of the experts of a key."""
 

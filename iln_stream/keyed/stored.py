@@ -1,13 +1,14 @@
 """Keys of which the most recently used are in memory, and all in a file."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
+from iln_stream.keyed.captured import Captured
 from iln_stream.keyed.key_file import KeyFile
 from iln_stream.keyed.row import Row
 from iln_stream.keyed.store import Rows, spread_over
@@ -30,8 +31,8 @@ class StoredKeys:
     under the generation of the next one: if the run is killed before that, the next run removes it,
     and learns those events again.
 
-    A checkpoint takes `capture`, which copies the states that changed since the last one and
-    returns the function that writes them, then writes the snapshot with this object's `state`, the
+    A checkpoint takes `capture`, which notes the states that changed since the last one and
+    returns the function that copies and writes them (see `Captured`), then writes the snapshot with this object's `state`, the
     generation, and then calls `stored`.
 
     Parameters
@@ -78,6 +79,7 @@ class StoredKeys:
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._used, self._changed = bytearray(), bytearray()
+        self._captured = Captured(self._rows, self._names, bytearray(), {})
         self._hand = 0
         self._evicted: dict[str, Row] = {}  # changed, and not yet handed to the thread that writes
         self._waiting: deque[tuple[Mapping[str, Row], Future[None]]] = deque()
@@ -113,6 +115,8 @@ class StoredKeys:
             row = self._fetch(key)
             self._n_keys += row is None
             slot = self._admit(key, row)
+        if self._captured.waiting[slot]:
+            self._captured.save(slot)
         self._used[slot] = self._changed[slot] = 1
         return self._rows[slot]
 
@@ -136,8 +140,8 @@ class StoredKeys:
             slot = len(self._names)
             self._rows.make_room(slot)
             self._names.append(key)
-            self._used.append(0)
-            self._changed.append(0)
+            for flags in (self._used, self._changed, self._captured.waiting):
+                flags.append(0)
         else:
             slot = self._make_room()
             self._names[slot] = key
@@ -157,20 +161,30 @@ class StoredKeys:
         key = self._names[hand]
         del self._slots[key]
         self.n_evicted += 1
+        if self._captured.waiting[hand]:
+            self._captured.save(hand)
         if self._changed[hand]:
             self._evicted[key] = self._rows[hand].copy()
             if len(self._evicted) >= _WRITTEN_AT_ONCE:
-                self._write(self._evicted, durably=False)
-                self._evicted = {}
+                evicted, self._evicted = self._evicted, {}
+                self._write(evicted, lambda: evicted, durably=False)
         return hand
 
-    def _write(self, states: Mapping[str, Row], durably: bool) -> Future[None]:
-        """Let the thread write states of the next generation; they can be read meanwhile."""
+    def _write(
+        self, states: Mapping[str, Row], copied: Callable[[], Mapping[str, Row]], durably: bool
+    ) -> Future[None]:
+        """Let the thread write states of the next generation, once it has `copied` them.
+
+        They can be read from `states` meanwhile.
+        """
         while len(self._waiting) >= _MOST_WAITING:
             self._waiting.popleft()[1].result()
-        future = self._threads.submit(
-            self._file.write, states, self._generation + 1, self._needed, durably
-        )
+        generation, needed = self._generation + 1, self._needed
+
+        def write() -> None:
+            self._file.write(copied(), generation, needed, durably)
+
+        future = self._threads.submit(write)
         self._waiting.append((states, future))
         return future
 
@@ -180,7 +194,7 @@ class StoredKeys:
             self._waiting.popleft()[1].result()
 
     def capture(self) -> Callable[[], None]:
-        """Copy what changed since the last checkpoint, and begin the next generation.
+        """Note what changed since the last checkpoint, and begin the next generation.
 
         Returns
         -------
@@ -189,14 +203,11 @@ class StoredKeys:
 
         """
         self._forget_written()
-        slots = np.flatnonzero(np.frombuffer(self._changed, np.uint8))
-        rows = self._rows.copied(slots)
-        names = self._names
-        states = {names[slot]: row for slot, row in zip(slots.tolist(), rows, strict=True)}
-        states |= self._evicted
-        self._evicted = {}
+        self._captured.complete()  # if the checkpoint before could not be written
+        captured = Captured(self._rows, self._names, self._changed, self._evicted)
+        self._captured, self._evicted = captured, {}
         self._changed = bytearray(len(self._changed))
-        written = self._write(states, durably=True)
+        written = self._write(captured.states, captured.complete, durably=True)
         self._generation += 1
         return written.result
 
@@ -220,11 +231,6 @@ class StoredKeys:
     def restore(self, state: StateDict) -> None:
         """Refuse: a store resumes from the state that it is made with."""
         raise StateError("the keys' states are in a file: make a StoredKeys of it with this state")
-
-    def items(self) -> Iterator[tuple[str, Row]]:
-        """Yield the keys in memory with their states."""
-        for key, slot in self._slots.items():
-            yield key, self._rows[slot]
 
     def close(self) -> None:
         """Wait until what was handed over is written, and close the file."""

@@ -29,9 +29,9 @@ def with_keys(settings: Settings, learner: Any) -> Any:
         return learner
     if isinstance(learner, base.Classifier):
         raise SettingsError(
-            f"by_key: there is a model for each key only for numbers, and {settings.learner} learns "
-            "classes: leave by_key unset (the key is then a category among the inputs), or learn a "
-            "number, such as 0 or 1"
+            "by_key: there is a model for each key only for numbers, and "
+            f"{settings.learner} learns classes: leave by_key unset (the key is then a category "
+            "among the inputs), or learn a number, such as 0 or 1"
         )
     return KeyedRegressor(settings.by_key, learner)
 

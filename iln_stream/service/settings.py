@@ -318,15 +318,15 @@ class Settings(CommandSettings):
     by_key: str | None = Field(
         default=None,
         min_length=1,
-        description="A model for each key: the field whose value is the key, such as `customer`, or "
+        description="A model for each key: the field that has the key, such as `customer`, or "
         "`@key`, the record's own key. Each key has a small model of its own on top of the one in "
         "`learner`, which all keys train. Unset: one model for all.",
     )
     keys_in_memory: int = Field(
         default=1_000_000,
         ge=1,
-        description="Keys whose models are in memory, about 1 kB each; all are in a file beside the "
-        "snapshots. Needs `by_key` and `snapshots`.",
+        description="Keys whose models are in memory, about 1 kB each; all are in a file beside "
+        "the snapshots. Needs `by_key` and `snapshots`.",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,

@@ -53,9 +53,9 @@ class Checkpoint:
     positions
         Positions at which the learner begins.
     beside
-        Copies, in step 1, what is stored beside the snapshot and only the snapshot tells about, such
-        as the states of keys in a file of their own; returns the function that stores it, which is
-        called before step 3. None: there is nothing.
+        Copies, in step 1, what is stored beside the snapshot, such as the states of keys in a file
+        of their own; returns the function that stores it, which is called before step 3. None:
+        there is nothing.
 
     """
 

@@ -1,4 +1,4 @@
-"""Kills a service with a model for each key, of which few are in memory, repeatedly with SIGKILL."""
+"""Kills a service with a model for each key, few of them in memory, repeatedly with SIGKILL."""
 
 from __future__ import annotations
 
