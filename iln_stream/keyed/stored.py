@@ -31,9 +31,9 @@ class StoredKeys:
     under the generation of the next one: if the run is killed before that, the next run removes it,
     and learns those events again.
 
-    A checkpoint takes `capture`, which notes the states that changed since the last one and
-    returns the function that copies and writes them (see `Captured`), then writes the snapshot with this object's `state`, the
-    generation, and then calls `stored`.
+    A checkpoint takes `state`, which has the generation, for its snapshot; then `capture`, which
+    notes the states that changed since the last checkpoint and returns the function that copies and
+    writes them (see `Captured`); it calls that one, writes the snapshot, and calls `stored`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ def exercise_keys() -> None:
     """Let a model by key predict and learn, and read a key's effects."""
     learner = KeyedRegressor("key", _Nothing())
     for t in range(3):
-        x = {"key": "a", "b": float(t)}
+        x: dict[str, Any] = {"key": "a", "b": float(t)}
         learner.predict_one(x)
         learner.predict_interval(x)
         learner.learn_one(x, float(t))

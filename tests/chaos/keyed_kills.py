@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from pathlib import Path
 from typing import NamedTuple
 
+from support.running_command import Command
 from support.saved_state import Saved
 
-from chaos.learner_kills import Outcome, kill_learners
+from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of
 from chaos.logs import TestedLog
-from chaos.stream import KeyedRecord
+from chaos.stream import KeyedRecord, chunks
 from iln_stream.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
 
 N_KEYS = 10_000
 LIVE = 100
+
+_KEYED = (
+    *("--by-key", "customer", "--learner", "infinite-layer"),
+    *("--learner-options", '{"profile": "fast"}'),
+)
 
 
 def of_customer(number: int) -> KeyedRecord:
@@ -59,28 +66,39 @@ def kill_keyed_learners(
     seed: int,
     more: tuple[str, ...] = (),
 ) -> KeyedOutcome:
-    """Feed a model by key events of 10,000 keys and kill it `n_kills` times: see `kill_learners`.
+    """Feed a model by key events of 10,000 keys and kill it `n_kills` times; then compare.
 
-    The killed run has 100 keys in memory, the uninterrupted one all of them.
+    Each life ends while its events are learned. The killed run has 100 keys in memory, and takes a
+    checkpoint every 200 events; the uninterrupted one has all keys in memory.
     """
-    outcome = kill_learners(
-        log,
-        folder,
-        n_kills=n_kills,
-        events_per_kill=events_per_kill,
-        seed=seed,
-        more=("--keys-in-memory", str(LIVE), *more),
-        of_both=(
-            *("--by-key", "customer", "--learner", "infinite-layer"),
-            *("--learner-options", '{"profile": "fast"}'),
-        ),
-        record=of_customer,
-    )
+    draw = random.Random(seed)
+    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    few = ("--keys-in-memory", str(LIVE))
+    run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
+    n_behind = n_sent = 0
+    for _ in range(n_kills):
+        goal = n_sent + draw.uniform(0.1, 0.9) * events_per_kill
+        numbers = range(n_sent, n_sent + events_per_kill)
+        for chunk in chunks(numbers, 250):
+            last_offset = log.send(map(of_customer, chunk))[-1]
+        n_sent += events_per_kill
+        with Command(folder, *run) as learner:
+            _wait_for_events(learner, 0.95 * goal)  # some records are malformed
+            time.sleep(draw.uniform(0, 0.02))
+            learner.kill()
+        n_behind += 0 < newest_offset(folder / "killed") < last_offset
+    finish(folder, [*run, "--stop-at-end"])
+    finish(folder, log.arguments(folder / "whole", "q", *_KEYED, "--stop-at-end"))
+    outcome = outcome_of(log, folder, n_sent, n_behind)
     states = [
         _states(folder / name / f"{log.name}-0", found)
         for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))
     ]
     return KeyedOutcome(outcome, *states)
+
+
+def _wait_for_events(learner: Command, n: float) -> None:
+    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)
 
 
 def _states(folder: Path, found: Saved) -> dict[str, bytes]:

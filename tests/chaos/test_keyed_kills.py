@@ -17,7 +17,7 @@ def test_keys_survive_kills(tmp_path: Path, transactional: bool) -> None:
     more = () if transactional else ("--no-transactional",)
     found = kill_keyed_learners(log, tmp_path, n_kills=5, events_per_kill=1_500, seed=1, more=more)
     assert found.faults(exactly_once=transactional) == []
-    assert found.outcome.n_behind >= 3, "most kills came when there was nothing to lose"
+    assert found.outcome.n_behind == 5, "a kill came before anything was learned, or after all was"
     assert len(found.uninterrupted) > 10 * LIVE
 
 

@@ -75,7 +75,7 @@ def test_recent_snapshots(folder, make):
 
 
 def test_what_is_beside_is_stored_between_outputs_and_snapshot(folder, make):
-    """What a snapshot refers to is there before it, and after the outputs; if not, neither is it."""
+    """What a snapshot refers to is there before it, after the outputs; if not, neither is it."""
     calls = []
 
     def first():
