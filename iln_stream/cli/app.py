@@ -189,11 +189,19 @@ def predict(
 @app.command()
 def inspect(
     path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
+    key: Annotated[
+        str | None,
+        typer.Option(help="Show the model of this key, of a learner with `by_key`."),
+    ] = None,
 ) -> None:
     """Show the contents of a snapshot; for a folder, of the newest one of each learner."""
     from iln_stream.cli.inspect import show_snapshots
+    from iln_stream.cli.inspect_key import show_key
 
-    show_snapshots(path, Console())
+    if key is None:
+        show_snapshots(path, Console())
+    else:
+        show_key(path, key, Console())
 
 
 @app.command("inspect-source")

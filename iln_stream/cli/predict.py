@@ -7,7 +7,7 @@ from rich.console import Console
 from iln_stream.cli.logs import report
 from iln_stream.service import Settings
 from iln_stream.service import predict as predict_stream
-from iln_stream.snapshots import learner_of, snapshot_at
+from iln_stream.snapshots import learner_at
 
 
 def predict_events(path: Path, settings: Settings, console: Console) -> None:
@@ -23,8 +23,7 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     """
     defaults = {name: "-" for name in ("source", "predictions") if not _is_set(settings, name)}
     settings = settings.model_copy(update=defaults)
-    snapshot = snapshot_at(path)
-    learner = learner_of(snapshot.state["learner"], settings.snapshot_pickle)
+    learner, snapshot = learner_at(path, settings.snapshot_pickle)
     done = predict_stream(settings, learner, console, snapshot.header.configuration)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"

@@ -8,7 +8,7 @@ from rich.console import Console
 from iln_stream.compiled.jit import cache_folder, cache_is_writable
 from iln_stream.errors import IlnError
 from iln_stream.learners.warming import PUBLIC
-from iln_stream.service.warming import Warming
+from iln_stream.service.warming import KEYED, Warming
 
 
 def warm_cache(names: Sequence[str], console: Console) -> None:
@@ -20,9 +20,10 @@ def warm_cache(names: Sequence[str], console: Console) -> None:
         When a name is unknown, or the cache can't be written to.
 
     """
+    known = [*PUBLIC, KEYED]
     for name in names:
-        if name not in PUBLIC:
-            raise IlnError(f"--profile: {name!r} must be one of {', '.join(PUBLIC)}")
+        if name not in known:
+            raise IlnError(f"--profile: {name!r} must be one of {', '.join(known)}")
     if not cache_is_writable():
         raise IlnError(
             f"compiled code can't be kept in {cache_folder() or 'any folder'}: set NUMBA_CACHE_DIR "
@@ -30,7 +31,7 @@ def warm_cache(names: Sequence[str], console: Console) -> None:
         )
     begun = time.monotonic()
     _say(console, f"compiling into {cache_folder()}")
-    wanted = list(names) or list(PUBLIC)
+    wanted = list(names) or known
     for i, name in enumerate(wanted, 1):
         _warm(name, f"{name} ({i} of {len(wanted)})", console)
     _say(console, f"done in {time.monotonic() - begun:.0f} s")

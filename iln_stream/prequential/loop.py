@@ -91,6 +91,8 @@ class PrequentialLoop:
     never_learned
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
+    key_name
+        Name of the input that a record's key becomes, as a category. None: it is no input.
 
     """
 
@@ -110,6 +112,7 @@ class PrequentialLoop:
         weights: Weights | None = None,
         labels: LabelLog[Any] | None = None,
         never_learned: bool = False,
+        key_name: str | None = None,
     ) -> None:
         self.source = source
         self.learner = learner
@@ -124,6 +127,7 @@ class PrequentialLoop:
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[int, int] = {}
+        self._key_name = key_name
         self._failures_in_a_row = 0
         # Number of failed records before the first success; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
@@ -216,6 +220,8 @@ class PrequentialLoop:
         if record.partition < 0 and self._labels is not None:
             decode = self._labels.decode
         example = decode(record.payload, record.timestamp)
+        if self._key_name is not None and record.key is not None and example.x is not None:
+            example.x[f"{self._key_name}={record.key}"] = 1.0
         if example.weight is not None and not self._stepper.takes_weights:
             raise MalformedError(
                 f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "

@@ -9,6 +9,7 @@ from iln_stream.service.addresses import (
     output_stream,
     source_stream,
 )
+from iln_stream.service.by_key import check_keys
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.details import build_details
 from iln_stream.service.history import settings_of_files
@@ -44,6 +45,7 @@ def check_settings(settings: Settings) -> None:
     _warn_of_ignored(settings, source)
     _check_horizon(settings)
     check_labels(settings, source)
+    check_keys(settings)
     learner = build_learner(settings)
     build_details(settings, learner)
     build_weights(settings, learner)

@@ -82,6 +82,9 @@ def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> 
     try:
         notation = Notation(settings.decimal, settings.date_order)
         chosen = {name: getattr(settings, name) for name in FIELDS}
+        if settings.by_key is not None and not settings.by_key.startswith("@"):
+            # A key that looks like a number is a name all the same.
+            chosen["types"] = {settings.by_key: "category"} | chosen["types"]
         mapping = FieldMapping(**chosen, notation=notation, target_is_input=bool(settings.horizon))
     except ValueError as error:
         raise SettingsError(str(error)) from error

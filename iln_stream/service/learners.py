@@ -17,6 +17,7 @@ from iln_stream.learners import (
 )
 from iln_stream.paper import ReferenceShrinkingGradient
 from iln_stream.prequential import Classification, Regression, Task
+from iln_stream.service.by_key import with_keys
 from iln_stream.service.challengers import (
     challengers_of,
     check_contest,
@@ -115,10 +116,12 @@ def _named(settings: Settings, seed: int) -> Learner:
     try:
         options = _with_features(settings.learner_options)
         if settings.learner in NAMED:
-            return NAMED[settings.learner](**{"seed": seed, **options})
-        return _load_learner(settings.learner, options)
+            learner = NAMED[settings.learner](**{"seed": seed, **options})
+        else:
+            learner = _load_learner(settings.learner, options)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"learner, learner_options: {error}") from error
+    return with_keys(settings, learner)
 
 
 class PredictOnly:

@@ -56,6 +56,7 @@ def predict(
         "snapshots": None,
         "labels": None,
         "learner": type(learner).__name__,  # part of the model's name
+        "by_key": (configuration or {}).get("by_key"),
         "horizon": tuple((configuration or {}).get("horizon", ())),
     }
     settings = settings.model_copy(update=changes)

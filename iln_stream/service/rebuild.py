@@ -14,6 +14,7 @@ from iln_stream.listeners import Metrics
 from iln_stream.live import LiveModel
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service.addresses import source_stream
+from iln_stream.service.by_key import key_name
 from iln_stream.service.checks import check_settings
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details
@@ -149,7 +150,7 @@ def _rebuild_one(
             source, learner, observers, recent_ids=state.recent_ids, task=task,
             late=state.late, checkpoint=checkpoint, decoder=decoder,
             details=build_details(unexplained, learner), weights=build_weights(settings, learner),
-            labels=labels,
+            labels=labels, key_name=key_name(settings),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         checkpoint.move_to(positions)  # the last records may have been skipped

@@ -10,6 +10,7 @@ from typing import Any
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.processor import BASELINES, VARIABLE, cpu_baseline, pinned
 from iln_stream.service.arrival_order import ArrivalOrder
+from iln_stream.service.by_key import Keys
 from iln_stream.service.challenger_changes import (
     Changes,
     changes,
@@ -79,6 +80,8 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
         found["horizon"] = list(settings.horizon)
     if settings.forecast != "value":
         found["forecast"] = settings.forecast
+    if settings.by_key is not None:
+        found["by_key"] = settings.by_key
     found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
 
@@ -144,6 +147,14 @@ class Recovery:
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
             self._epoch = self._folder.claim_epoch()
+            if settings.by_key is not None and self._from is not self._folder:
+                raise RefusedError(
+                    f"by_key: {self._from.path} holds the keys of one partition, and this run "
+                    "reads several: set --partitions as before, or learn the log again with "
+                    "`iln-stream rebuild` in another folder"
+                )
+            self._keys = Keys(settings, self._folder.path, self._epoch)
+            undo.callback(self._keys.close)
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
         self.history = None if self.header is None else history_of(self.header)
@@ -237,11 +248,15 @@ class Recovery:
         """
         settings = self._settings
         if self._snapshot is None:
-            return build_learner(settings, self._reader.seed)
+            learner = build_learner(settings, self._reader.seed)
+            self._keys.give(learner, restored=False)
+            return learner
         state = without_code(self._snapshot.state["learner"], self.changes.removed)
         learner = learner_of(state, settings.snapshot_pickle)
         here = f"snapshots: {self._from.path}"
-        return with_removed(learner, settings, self.changes.removed, here)
+        learner = with_removed(learner, settings, self.changes.removed, here)
+        self._keys.give(learner, restored=True)
+        return learner
 
     def part(self, name: str) -> StateDict | None:
         """Return the saved state of another part; None: none saved."""
@@ -289,7 +304,11 @@ class Recovery:
                 labels_topic_id=None if labels is None else labels.topic_id,
             )
 
-        stored = None if self._order is None else self._order.stored
+        def stored(header: Header) -> None:
+            if self._order is not None:
+                self._order.stored(header)
+            self._keys.stored()
+
         saver = Saver(self._folder, flushes, newest=self.header, stored=stored)
         checkpoint = Checkpoint(
             saver,
@@ -298,6 +317,7 @@ class Recovery:
             settings.snapshot_events,
             settings.snapshot_seconds,
             source.positions,
+            self._keys.capture,
         )
         checkpoint.capture()  # refuse a learner that can't be saved now rather than later
         if not self._folder.places() and not self._forget:

@@ -21,7 +21,7 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Learner": (
         *("learner", "learner_options", "class_weights", "seed", "warm_start"),
-        "warm_start_fields",
+        *("warm_start_fields", "by_key", "keys_in_memory"),
     ),
     "Champion and challengers": ("challengers", "promotion", "promotion_error", "mixture"),
     "State": (

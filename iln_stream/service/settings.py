@@ -327,6 +327,19 @@ class Settings(CommandSettings):
         "`infinite-layer`, "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
     )
+    by_key: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A model for each key: the field that has the key, such as `customer`, or "
+        "`@key`, the record's own key. Each key has a small model of its own on top of the one in "
+        "`learner`, which all keys train. Unset: one model for all.",
+    )
+    keys_in_memory: int = Field(
+        default=1_000_000,
+        ge=1,
+        description="Keys whose models are in memory, about 1 kB each; all are in a file beside "
+        "the snapshots. Needs `by_key` and `snapshots`.",
+    )
     class_weights: JsonObject = Field(
         default_factory=dict,
         examples=[{"true": 10}],

@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from iln_stream import errors
-from iln_stream.learners.warming import PARTS, exercise, public_name
+from iln_stream.keyed.warming import NAME as KEYED
+from iln_stream.keyed.warming import exercise_keys
+from iln_stream.learners.warming import PARTS, PUBLIC, exercise, public_name
+
+__all__ = ["KEYED", "Warming"]
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +31,7 @@ class Warming:
     Parameters
     ----------
     name
-        What to compile: a key of `iln_stream.learners.warming.PUBLIC`; None: nothing.
+        What to compile: a key of `iln_stream.learners.warming.PUBLIC`, or `KEYED`; None: nothing.
     report
         Called with each compiled function and the seconds it took.
     announce
@@ -53,7 +57,12 @@ class Warming:
     @classmethod
     def of(cls, learner: Any) -> "Warming":
         """Return the one for a learner, which logs; that of a learner not ours does nothing."""
-        return cls(public_name(learner), _log_compiled, _log_start)
+        return cls.named(public_name(learner))
+
+    @classmethod
+    def named(cls, name: str | None) -> "Warming":
+        """Return the one of a name, which logs."""
+        return cls(name, _log_compiled, _log_start)
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
@@ -66,12 +75,12 @@ class Warming:
         writable = cache_is_writable()
         if not is_marked(self.name):
             self._announce(writable)
-            if writable and sys.executable:
+            if writable and sys.executable and self.name in PUBLIC:
                 self._compile(self.name)
         if self._stopped:
             return
         with reporting(self._count):
-            exercise(self.name)
+            exercise_keys() if self.name == KEYED else exercise(self.name)
         if writable:
             mark(self.name)
         self.is_done = True

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
+from iln_stream.keyed import KeyedRegressor
 from iln_stream.service.challengers import learners_of
-from iln_stream.service.warming import Warming
+from iln_stream.service.warming import KEYED, Warming
 
 
 class Warmings:
@@ -23,8 +24,8 @@ class Warmings:
     @classmethod
     def of(cls, learner: Any) -> Self:
         """Return those of a contest's learners, or of the only learner."""
-        by_name = {found.name: found for found in map(Warming.of, learners_of(learner))}
-        return cls(list(by_name.values()))
+        found = [each for one in learners_of(learner) for each in _of(one)]
+        return cls(list({each.name: each for each in found}.values()))
 
     @property
     def is_done(self) -> bool:
@@ -45,3 +46,10 @@ class Warmings:
         """End the processes that compile."""
         for each in self._each:
             each.stop()
+
+
+def _of(learner: Any) -> list[Warming]:
+    """Return that of a learner; of a model by key, that of its global model, and its own."""
+    if not isinstance(learner, KeyedRegressor):
+        return [Warming.of(learner)]
+    return [*_of(learner.prior), Warming.named(KEYED)]

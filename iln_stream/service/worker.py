@@ -20,6 +20,7 @@ from iln_stream.listeners import (
 from iln_stream.live import LiveModel
 from iln_stream.prequential import Horizon, Listener, NothingLearnedError, PrequentialLoop
 from iln_stream.publishing import Publisher
+from iln_stream.service.by_key import key_name
 from iln_stream.service.challenger_warm_up import warm_up
 from iln_stream.service.decoding import build_decoder
 from iln_stream.service.details import build_details, contender_names
@@ -169,6 +170,7 @@ class Worker:
                 weights=build_weights(settings, self.learner),
                 labels=labels,
                 never_learned=learner is None and self.watched.scores.n_events == 0,
+                key_name=key_name(settings),
             )
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()

@@ -4,7 +4,7 @@ from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions
 from iln_stream.snapshots.folder import SnapshotFolder, SnapshotId, read_snapshot
 from iln_stream.snapshots.learner import is_pickle, learner_of, learner_state
-from iln_stream.snapshots.loading import load, snapshot_at
+from iln_stream.snapshots.loading import learner_at, load, snapshot_at
 from iln_stream.snapshots.saver import Saver
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "SnapshotFolder",
     "SnapshotId",
     "is_pickle",
+    "learner_at",
     "learner_of",
     "learner_state",
     "load",

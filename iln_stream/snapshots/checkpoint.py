@@ -52,6 +52,10 @@ class Checkpoint:
         Seconds from one to the next, if there was a record.
     positions
         Positions at which the learner begins.
+    beside
+        Copies, in step 1, what is stored beside the snapshot, such as the states of keys in a file
+        of their own; returns the function that stores it, which is called before step 3. None:
+        there is nothing.
 
     """
 
@@ -63,12 +67,14 @@ class Checkpoint:
         every_events: int,
         every_seconds: float,
         positions: Positions,
+        beside: Callable[[], Callable[[], None]] | None = None,
     ) -> None:
         self._saver = saver
         self._header = header
         self._parts = dict(parts)
         self._every_events = every_events
         self._every_seconds = every_seconds
+        self._beside = beside
         self._positions = dict(positions)
         self._begin = dict(positions)
         self._n_since = 0
@@ -96,7 +102,7 @@ class Checkpoint:
         """Save if a record came since the last checkpoint, or `always`; wait until it is stored."""
         self._saver.finish()
         if self._n_since or self._behind or always:
-            self._saver.save(self.capture())
+            self._store(self.capture())
             self._noted(behind=False)
             self._saver.finish()
 
@@ -145,8 +151,12 @@ class Checkpoint:
             self._n_refused += 1
             self._noted(behind=True)
         else:
-            self._saver.save(snapshot)
+            self._store(snapshot)
             self._noted(behind=False)
+
+    def _store(self, snapshot: Snapshot) -> None:
+        """Store a snapshot in the background, and what is beside it."""
+        self._saver.save(snapshot, None if self._beside is None else self._beside())
 
     def _noted(self, *, behind: bool) -> None:
         """Begin to count to the next checkpoint."""

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from iln_stream.errors import SnapshotError
+from iln_stream.errors import SnapshotError, StateError
+from iln_stream.keyed import KEYS_FILE, KeyedRegressor, KeyFile, KeysElsewhere, KeysToRead
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of
@@ -51,7 +52,27 @@ def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     True
 
     """
-    return learner_of(snapshot_at(Path(path)).state["learner"], allow_pickle)
+    return learner_at(Path(path), allow_pickle)[0]
+
+
+def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot]:
+    """Return the learner of `load`, and its snapshot.
+
+    Raises
+    ------
+    SnapshotError
+        As of `load`, and when the states of its keys are not there.
+
+    """
+    snapshot, folder = _snapshot_in(path)
+    learner = learner_of(snapshot.state["learner"], allow_pickle)
+    if isinstance(learner, KeyedRegressor) and isinstance(learner.keys, KeysElsewhere):
+        try:
+            file = KeyFile(folder / KEYS_FILE)
+        except StateError as error:
+            raise SnapshotError(str(error)) from error
+        learner.keep_keys_in(KeysToRead(file, learner.keys.stored))
+    return learner, snapshot
 
 
 def snapshot_at(path: Path) -> Snapshot:
@@ -63,9 +84,14 @@ def snapshot_at(path: Path) -> Snapshot:
         As of `load`.
 
     """
+    return _snapshot_in(path)[0]
+
+
+def _snapshot_in(path: Path) -> tuple[Snapshot, Path]:
+    """Return the snapshot at a path, and its folder."""
     if path.is_file():
         try:
-            return read_snapshot(path)
+            return read_snapshot(path), path.parent
         except CorruptSnapshotError as error:
             raise CorruptSnapshotError(
                 f"{error}; name a file *.snapshot that `iln-stream run --snapshots FOLDER` wrote, "
@@ -85,7 +111,7 @@ def snapshot_at(path: Path) -> Snapshot:
         raise SnapshotError(
             f"there is no snapshot in {path}: name a snapshot, or the folder of one learner's"
         )
-    return found
+    return found, folders[0]
 
 
 def _newest(folder: SnapshotFolder) -> Snapshot | None:

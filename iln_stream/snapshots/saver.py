@@ -70,11 +70,15 @@ class Saver:
         if self._error is not None:
             raise self._error
 
-    def save(self, snapshot: Snapshot) -> None:
-        """Start to store a snapshot, which must not change from now on."""
+    def save(self, snapshot: Snapshot, first: Callable[[], None] | None = None) -> None:
+        """Start to store a snapshot, which must not change from now on.
+
+        `first`, if given, is called before it is written, after the flushes: what the snapshot
+        refers to is stored when it returns.
+        """
         self.finish()
         self._thread = threading.Thread(
-            target=self._store_or_fail, args=(snapshot,), name="snapshot", daemon=True
+            target=self._store_or_fail, args=(snapshot, first), name="snapshot", daemon=True
         )
         self._thread.start()
 
@@ -84,16 +88,18 @@ class Saver:
             self._thread.join()
         self.check()
 
-    def _store_or_fail(self, snapshot: Snapshot) -> None:
+    def _store_or_fail(self, snapshot: Snapshot, first: Callable[[], None] | None) -> None:
         try:
-            self._store(snapshot)
+            self._store(snapshot, first)
         except BaseException as error:  # whatever it is, the loop must see it
             self._error, self.failed = error, True
 
-    def _store(self, snapshot: Snapshot) -> None:
+    def _store(self, snapshot: Snapshot, first: Callable[[], None] | None) -> None:
         began = monotonic()
         for flush in self._flushes:
             flush()
+        if first is not None:
+            first()
         self.n_bytes = self._folder.write(snapshot)
         self.seconds = monotonic() - began
         self.newest = snapshot.header

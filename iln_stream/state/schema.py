@@ -69,6 +69,11 @@ class StateSchema:
             raise StateError(f"the state of {self.name} has missing or extra fields: {odd}")
         return tuple(state[name] for name in names)
 
+    def is_of(self, state: Any) -> bool:
+        """Whether this is a state of the class."""
+        found = state.get("class") if isinstance(state, dict) else None
+        return found in (self.name, bare_name(self.name))
+
     def migrated(self, state: StateDict) -> StateDict:
         """Return the state in this version.
 

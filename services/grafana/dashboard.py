@@ -603,6 +603,53 @@ CONTEST = (
     ),
 )
 
+QUANTILE = f"{LEARNER} {{{{quantile}}}}"
+
+KEYS = (
+    Graph(
+        "Keys",
+        "Keys that have a model of their own, and how many of these models are in memory. Empty "
+        "without by_key.\n\nHealthy: levels off. A straight line: each event has a new key, about "
+        "which nothing can be learned.",
+        Short,
+        (
+            Query(selected("iln_keys"), f"{LEARNER} all"),
+            Query(selected("iln_keys_in_memory"), f"{LEARNER} in memory"),
+        ),
+    ),
+    Graph(
+        "Keys that move",
+        "Models per second that leave memory for the file of keys, or come back.\n\nHealthy: few "
+        "beside events. Above a tenth of the events: raise keys_in_memory, about 1 kB a key.",
+        CountsPerSecond,
+        (
+            Query(rate("iln_keys_evicted_total"), f"{LEARNER} out"),
+            Query(rate("iln_keys_loaded_total"), f"{LEARNER} in"),
+        ),
+    ),
+    Graph(
+        "Events without a key",
+        "Learned events per second without a key, which only the global model learned.\n\nHealthy: "
+        "0. Above: by_key names a field that these records lack, or that is no input.",
+        CountsPerSecond,
+        (Query(rate("iln_key_missing_total")),),
+    ),
+    Graph(
+        "Errors of keys",
+        "Quantiles over keys of a key's mean absolute error, of about its last 50 events.\n\n"
+        "Healthy: falling, then steady. Only 0.99 rises: some keys have changed.",
+        Short,
+        (Query(selected("iln_key_error"), QUANTILE),),
+    ),
+    Graph(
+        "Events of keys",
+        "Quantiles over keys of the number of events that a key has learned.\n\nHealthy: rising. "
+        "Half of the keys below 10: most predictions are the global model's.",
+        Short,
+        (Query(selected("iln_key_events"), QUANTILE),),
+    ),
+)
+
 SNAPSHOTS = (
     Graph(
         "Age of the snapshot",
@@ -809,6 +856,7 @@ ROWS = (
     ("How good are the predictions?", PREDICTIONS + CLASSES),
     ("Quality against baselines", BASELINES + CLASS_BASELINES),
     ("What has the learner learned?", MIXTURE),
+    ("How are the keys doing?", KEYS),
     ("Which contender predicts?", CONTEST),
     ("Is Algorithm 1 healthy?", ALGORITHM_1),
     ("Does the learner keep up?", STREAM),

@@ -19,6 +19,7 @@ from chaos.broker_kills import kill_brokers
 from chaos.contest_kills import kill_contests
 from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
+from chaos.keyed_kills import kill_keyed_learners
 from chaos.label_kills import kill_joiners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
@@ -35,6 +36,8 @@ def main() -> int:
                         "of log, while it joins late labels with their events")  # fmt: skip
     parser.add_argument("--label-kills", type=int, default=25, help="of the learner, on the "
                         "embedded log, while it joins two topics")  # fmt: skip
+    parser.add_argument("--keyed-kills", type=int, default=200, help="of a model by key on each "
+                        "kind of log, with 100 of 10,000 keys in memory")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
     parser.add_argument("--embedded", action="store_true", help="only the embedded log")
@@ -63,6 +66,7 @@ def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
         faults += _one_order(parts, order, given, transactional, flag)
     contests = EmbeddedLog(folder / "contests.db")
     faults += _contest_kills(contests, folder / "embedded-contests", given)
+    faults += _keyed_kills(EmbeddedLog(folder / "keyed.db"), folder / "embedded-keyed", given)
     log = EmbeddedLog(folder / "forecasts.db")
     faults += _forecast_kills(log, folder / "embedded-forecasts", given)
     faults += _late_kills(lambda name: EmbeddedLog(folder / f"{name}.db"), folder / "late", given)
@@ -80,6 +84,7 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
         faults += _one_order(parts, order, given, transactional, flag)
     contests = KafkaLog(broker.bootstrap, "contests")
     faults += _contest_kills(contests, folder / "contests", given)
+    faults += _keyed_kills(KafkaLog(broker.bootstrap, "keyed"), folder / "keyed", given)
     log = KafkaLog(broker.bootstrap, "forecasts")
     faults += _forecast_kills(log, folder / "forecasts", given)
     faults += _late_kills(
@@ -104,6 +109,25 @@ def _contest_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> l
         f"{type(log).__name__}: {n_kills} kills of contests; promotions: {promotions}", flush=True
     )
     return outcome.faults(exactly_once=True)
+
+
+def _keyed_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
+    folder.mkdir()
+    if not given.keyed_kills:
+        return []
+    found = kill_keyed_learners(
+        log, folder, n_kills=given.keyed_kills, events_per_kill=1_000, seed=given.seed,
+        more=("--transactional",),
+    )  # fmt: skip
+    log.close()
+    print(
+        f"{type(log).__name__}: {given.keyed_kills} kills of a model by key over "
+        f"{found.outcome.n_sent} events of {len(found.uninterrupted)} keys, 100 in memory; "
+        f"{found.outcome.n_behind} kills with events still to learn; "
+        f"{found.outcome.killed.n_labelled} learned",
+        flush=True,
+    )
+    return found.faults(exactly_once=True)
 
 
 def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:

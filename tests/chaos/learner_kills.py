@@ -89,9 +89,14 @@ def kill_learners(
             time.sleep(draw.uniform(0, 0.8))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
-        n_behind += _newest_offset(folder / "killed") < last_offset
-    _finish(folder, [*run, "--stop-at-end"])
-    _finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
+        n_behind += newest_offset(folder / "killed") < last_offset
+    finish(folder, [*run, "--stop-at-end"])
+    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
+    return outcome_of(log, folder, n_sent, n_behind)
+
+
+def outcome_of(log: TestedLog, folder: Path, n_sent: int, n_behind: int) -> Outcome:
+    """Return the results of the runs with snapshots in `killed` and `whole`."""
     return Outcome(
         saved(folder / "killed", log.name),
         saved(folder / "whole", log.name),
@@ -116,11 +121,13 @@ def _values(predictions: list[Any]) -> list[tuple[int, str]]:
     return [(each["offset"], json.dumps(each)) for each in predictions]
 
 
-def _newest_offset(folder: Path) -> int:
+def newest_offset(folder: Path) -> int:
+    """Return the offset of the newest snapshot below a folder; -1 without one."""
     names = [file.stem.split("-") for file in folder.rglob("*.snapshot")]
     return max((int(offset) for _, offset in names), default=-1)
 
 
-def _finish(folder: Path, run: list[str]) -> None:
+def finish(folder: Path, run: list[str]) -> None:
+    """Let a run end by itself."""
     with Command(folder, *run) as learner:
         assert learner.wait(600) == 0, learner.said

@@ -10,6 +10,7 @@ from iln_stream import (
     IlnWarning,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
+    KeyedRegressor,
     RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
@@ -27,6 +28,7 @@ MODELS = [
         InfiniteLayerRegressor,
         InfiniteLayerClassifier,
         RandomFeatureRidge,
+        KeyedRegressor,
     )
     for parameters in estimator._unit_test_params()
 ] + [

@@ -14,8 +14,9 @@ from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
-from iln_stream import InfiniteLayerClassifier
+from iln_stream import InfiniteLayerClassifier, KeyedRegressor, RandomFeatureRidge
 from iln_stream.events import EnvelopeDecoder
+from iln_stream.keyed.reports import keyed_metrics
 from iln_stream.listeners import HistoryProgress, Metrics, ModelMetrics, label_metrics
 from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
 from iln_stream.mapping.registry import retries_metric
@@ -115,6 +116,14 @@ class LateLabelled(RiverDatasetSource):
         return found
 
 
+def _with_keys() -> KeyedRegressor:
+    """Return a model by key that has learned events of a few keys."""
+    learner = KeyedRegressor("key", RandomFeatureRidge(4, seed=1))
+    for t in range(20):
+        learner.learn_one({"key": f"k{t % 3}", "a": float(t)}, float(t % 3))
+    return learner
+
+
 def _loop(
     metrics: Metrics,
     model: str,
@@ -133,6 +142,8 @@ def _loop(
     source = kind(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
     watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
+    if chosen is HEALTHY:
+        metrics.export(watched.labels, keyed_metrics(_with_keys()))
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False

@@ -24,8 +24,9 @@ class RecordingSaver:
         if self.failed:
             raise SnapshotError("disk full")
 
-    def save(self, snapshot):
+    def save(self, snapshot, first=None):
         self.saved.append(snapshot.header.positions)
+        self.first = first
 
     def finish(self):
         self.check()
@@ -209,3 +210,25 @@ def test_lost_records_are_no_unsaved_ones(tmp_path):
     """What retention deleted before it was learned can't be read again: the lag leaves it out."""
     saver = Saver(SnapshotFolder(tmp_path), newest=header({0: 500}))
     assert value(checkpoint(saver, positions={0: 800}), "lag") == 0
+
+
+def test_what_is_beside_belongs_to_the_snapshot(saver):
+    """What is beside the snapshot is copied after it, and stored before it; not without one."""
+    calls = []
+
+    def learner():
+        if calls:
+            raise NotFiniteError("theta is not finite")
+        return {"n": 1}
+
+    def beside():
+        calls.append("copied")
+        return lambda: calls.append("stored")
+
+    parts = {"learner": learner}
+    made = Checkpoint(saver, header, parts, 2, 10**9, {0: 0}, beside)
+    passed(made, 0, 1)
+    saver.first()
+    assert (calls, saver.saved) == (["copied", "stored"], [{0: 2}])
+    passed(made, 2, 3)
+    assert calls == ["copied", "stored"]

@@ -72,3 +72,26 @@ def test_recent_snapshots(folder, make):
     assert second.n_bytes == saver.n_bytes
     assert second.seconds == saver.seconds is not None
     assert list(Saver(folder).recent) == [second._replace(seconds=None)]
+
+
+def test_what_is_beside_is_stored_between_outputs_and_snapshot(folder, make):
+    """What a snapshot refers to is there before it, after the outputs; if not, neither is it."""
+    calls = []
+
+    def first():
+        assert folder.places() == []
+        calls.append("first")
+
+    saver = Saver(folder, [lambda: calls.append("flush")])
+    saver.save(make(epoch=1, next_offset=10), first)
+    saver.finish()
+    assert calls == ["flush", "first"]
+    assert folder.places() == [SnapshotId(1, 10)]
+
+    def fail():
+        raise SinkError("disk full")
+
+    saver.save(make(epoch=1, next_offset=20), fail)
+    with pytest.raises(SinkError):
+        saver.finish()
+    assert folder.places() == [SnapshotId(1, 10)]

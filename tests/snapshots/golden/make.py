@@ -21,6 +21,7 @@ from iln_stream import (
     GrowingPool,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
+    KeyedRegressor,
     Pool,
     RandomFeatureRidge,
     ScaledTarget,
@@ -51,6 +52,7 @@ def learners() -> dict[str, base.Estimator]:
         "change": ChangeOfTarget(InfiniteLayerRegressor("fast", seed=11), "a"),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
+        "keyed": KeyedRegressor("c", RandomFeatureRidge(n_features=16, seed=11)),
         "contest": ContestRegressor(
             {
                 "fast": InfiniteLayerRegressor("fast", seed=11),

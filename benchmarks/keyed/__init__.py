@@ -1,0 +1,1 @@
+"""Models by key: accuracy against other learners, throughput and checkpoints at a million keys."""

@@ -1,0 +1,226 @@
+"""A SQLite file that holds the states of keys, as of several checkpoints."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from iln_stream.errors import StateError
+from iln_stream.keyed.row import Row, key_state_from_bytes, key_state_to_bytes
+
+Result = TypeVar("Result")
+
+KEYS_FILE = "keys.db"
+"""Name of the file in a folder of snapshots."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS keys (
+    key BLOB NOT NULL, generation INTEGER NOT NULL, state BLOB NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS states_of_key ON keys (key, generation);
+CREATE TABLE IF NOT EXISTS claim (run INTEGER NOT NULL);
+"""
+
+_AT_ONCE = 4096
+"""States that one statement writes. A statement for each would compete for the interpreter's lock
+with the learning thread 4,096 times, and wait for it up to 5 ms each time."""
+
+_WHICH = """
+    SELECT
+        substr(?1, json_extract(value, '$[0]'), json_extract(value, '$[1]')) AS key,
+        substr(?1, json_extract(value, '$[2]'), json_extract(value, '$[3]')) AS state
+    FROM json_each(?2)
+"""
+"""The keys and states in one blob, ?1, by their places in it, which JSON tells, ?2."""
+
+_REMOVE = f"""
+DELETE FROM keys WHERE rowid IN (
+    SELECT old.rowid FROM ({_WHICH}) AS new CROSS JOIN keys AS old ON old.key = new.key AND (
+        old.generation = ?3 OR old.generation < (
+            SELECT max(generation) FROM keys WHERE key = new.key AND generation <= ?4
+        )
+    )
+)
+"""  # noqa: S608
+_INSERT = f"INSERT INTO keys SELECT key, ?3, state FROM ({_WHICH})"  # noqa: S608
+
+
+class KeyFile:
+    """States of keys by key and *generation*: the number of the checkpoint that they belong to.
+
+    A state that is written between checkpoint g and the next one has generation g + 1. A run that
+    resumes from checkpoint g removes all later ones, so that it reads each key as it was then, and
+    learns nothing twice. Generations that no kept snapshot needs are removed when their key is
+    written again.
+
+    One thread reads, another one writes.
+
+    Parameters
+    ----------
+    path
+        The file; created if need be.
+    run
+        Number of the run, greater than those before: only the latest run that opened the file
+        writes to it. None: to read only.
+
+    Raises
+    ------
+    StateError
+        When the file can't be opened, or is no such file.
+
+    """
+
+    def __init__(self, path: Path, run: int | None = None) -> None:
+        self.path = path
+        self._run = run
+        self._turn = threading.Lock()  # of the connection that writes
+        if run is None and not path.exists():
+            raise StateError(f"the keys' states are in {path}, which is not there: copy it, too")
+        self._reader = self._attempt(lambda: self._connected(readonly=run is None))
+        self._writer = self._reader
+        if run is not None:
+            self._attempt(self._prepare)
+            self._writer = self._attempt(self._connected)
+
+    def _connected(self, readonly: bool = False) -> sqlite3.Connection:
+        mode = "?mode=ro" if readonly else ""
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.path.absolute()))}{mode}", uri=True, isolation_level=None,
+            check_same_thread=False, timeout=60.0, cached_statements=64,
+        )  # fmt: skip
+        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # refuses another file
+        return connection
+
+    def _prepare(self) -> None:
+        self._reader.execute("PRAGMA journal_mode = WAL")
+        self._reader.executescript(_TABLES)
+        self._reader.execute("BEGIN IMMEDIATE")
+        self._reader.execute("DELETE FROM claim")
+        self._reader.execute("INSERT INTO claim VALUES (?)", (self._run,))
+        self._reader.execute("COMMIT")
+
+    def newest(self) -> int:
+        """Return the newest generation; 0 if there is none."""
+        return self._attempt(
+            lambda: self._reader.execute(
+                "SELECT max(generation) FROM keys INDEXED BY states_of_key"
+            ).fetchone()[0]
+        ) or 0  # fmt: skip
+
+    def remove_after(self, generation: int) -> None:
+        """Remove the states of later generations: of checkpoints that were never completed."""
+        self._in_transaction(
+            lambda: self._writer.execute(
+                "DELETE FROM keys WHERE rowid IN (SELECT rowid FROM keys INDEXED BY states_of_key "
+                "WHERE generation > ?)", (generation,),
+            )
+        )  # fmt: skip
+
+    def remove_until(self, generation: int) -> None:
+        """Remove the states of a generation and all before: of a learner that began anew."""
+        self._in_transaction(
+            lambda: self._writer.execute(
+                "DELETE FROM keys WHERE rowid IN (SELECT rowid FROM keys INDEXED BY states_of_key "
+                "WHERE generation <= ?)", (generation,),
+            )
+        )  # fmt: skip
+
+    def read(self, key: str, after: int, until: int) -> Row | None:
+        """Return the latest state of a key, of generations in (after, until]; None: none."""
+        found = self._attempt(
+            lambda: self._reader.execute(
+                "SELECT state FROM keys WHERE key = ? AND generation > ? AND generation <= ? "
+                "ORDER BY generation DESC LIMIT 1",
+                (_encoded(key), after, until),
+            ).fetchone()
+        )
+        return None if found is None else key_state_from_bytes(found[0])
+
+    def keys(self) -> list[str]:
+        """Return all keys, as far as they have a state of any generation."""
+        found = self._attempt(
+            lambda: self._reader.execute("SELECT DISTINCT key FROM keys").fetchall()
+        )
+        return [key.decode("utf-8", "surrogatepass") for (key,) in found]
+
+    def write(self, states: Mapping[str, Row], generation: int, needed: int, durably: bool) -> None:
+        """Store states; remove those before the latest one up to generation `needed`.
+
+        Parameters
+        ----------
+        states
+            By key; they must not change meanwhile.
+        generation
+            Theirs.
+        needed
+            The oldest generation that a kept snapshot may need.
+        durably
+            Whether they, and all written before, must outlast a crash of the machine when this
+            returns.
+
+        """
+        rows = list(states.items())
+
+        def write() -> None:
+            for start in range(0, len(rows), _AT_ONCE):
+                blob, places = _packed(rows[start : start + _AT_ONCE])
+                self._writer.execute(_REMOVE, (blob, places, generation, needed))
+                self._writer.execute(_INSERT, (blob, places, generation))
+
+        self._in_transaction(write, durably)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            for connection in {self._reader, self._writer}:
+                connection.close()
+
+    def _in_transaction(self, action: Callable[[], object], durably: bool = False) -> None:
+        with self._turn:
+            self._attempt(lambda: self._committed(action, durably))
+
+    def _committed(self, action: Callable[[], object], durably: bool) -> None:
+        writer = self._writer
+        writer.execute(f"PRAGMA synchronous = {'FULL' if durably else 'NORMAL'}")
+        writer.execute("BEGIN IMMEDIATE")
+        try:
+            (run,) = writer.execute("SELECT run FROM claim").fetchone()
+            if run != self._run:
+                raise StateError(f"{self.path} now belongs to a later run, {run}: stop this one")
+            action()
+        except BaseException:
+            writer.execute("ROLLBACK")
+            raise
+        writer.execute("COMMIT")
+
+    def _attempt(self, action: Callable[[], Result]) -> Result:
+        try:
+            return action()
+        except sqlite3.Error as error:
+            raise StateError(
+                f"the keys' states in {self.path} can't be read or written: {error}; mend that, or "
+                "learn the log again with `iln-stream rebuild`"
+            ) from error
+
+
+def _encoded(key: str) -> bytes:
+    """Return a key's bytes; a record's key may be bytes that are not UTF-8, as surrogates."""
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _packed(rows: Sequence[tuple[str, Row]]) -> tuple[bytes, str]:
+    """Return keys and states in one blob, and where each begins, from 1, and its length."""
+    parts: list[bytes] = []
+    places: list[int] = []
+    at = 1
+    for key, row in rows:
+        for part in (_encoded(key), key_state_to_bytes(row)):
+            parts.append(part)
+            places += at, len(part)
+            at += len(part)
+    quadruples = (places[i : i + 4] for i in range(0, len(places), 4))
+    return b"".join(parts), json.dumps(list(quadruples))

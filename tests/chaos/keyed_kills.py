@@ -1,0 +1,119 @@
+"""Kills a service with a model for each key, few of them in memory, repeatedly with SIGKILL."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from support.running_command import Command
+from support.saved_state import Saved
+
+from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of
+from chaos.logs import TestedLog
+from chaos.stream import KeyedRecord, chunks
+from iln_stream.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
+
+N_KEYS = 10_000
+LIVE = 100
+
+_KEYED = (
+    *("--by-key", "customer", "--learner", "infinite-layer"),
+    *("--learner-options", '{"profile": "fast"}'),
+)
+
+
+def of_customer(number: int) -> KeyedRecord:
+    """Return an event that depends on its number: half of the events are of 100 keys, 1 in 10 has
+    no label, 1 in 50 no key, and 1 in 50 is malformed."""
+    draw = random.Random(number)
+    if number % 50 == 49:
+        return None, b'{"x": {"a": "%d"' % number
+    customer = draw.randrange(100 if number % 2 else N_KEYS)
+    x = {name: draw.uniform(-1, 1) for name in "ab"}
+    y = None if number % 10 == 5 else customer % 17 + x["a"] * x["b"] + draw.gauss(0, 0.1)
+    if number % 50 != 25:
+        x["customer"] = f"c{customer}"
+    return None, json.dumps({"x": x, "y": y, "id": f"e{number}"}).encode()
+
+
+class KeyedOutcome(NamedTuple):
+    """Results to compare after the last run."""
+
+    outcome: Outcome
+    killed: dict[str, bytes]
+    uninterrupted: dict[str, bytes]
+
+    def faults(self, exactly_once: bool) -> list[str]:
+        """Return each broken guarantee; empty if all hold."""
+        found = self.outcome.faults(exactly_once)
+        if self.killed.keys() != self.uninterrupted.keys():
+            found.append("the keys are not those of the uninterrupted run")
+        differing = [k for k, state in self.uninterrupted.items() if self.killed.get(k) != state]
+        if differing:
+            found.append(f"{len(differing)} keys' states differ, such as that of {differing[0]}")
+        return found
+
+
+def kill_keyed_learners(
+    log: TestedLog,
+    folder: Path,
+    *,
+    n_kills: int,
+    events_per_kill: int,
+    seed: int,
+    more: tuple[str, ...] = (),
+) -> KeyedOutcome:
+    """Feed a model by key events of 10,000 keys and kill it `n_kills` times; then compare.
+
+    Each life ends while its events are learned. The killed run has 100 keys in memory, and takes a
+    checkpoint every 200 events; the uninterrupted one has all keys in memory.
+    """
+    draw = random.Random(seed)
+    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    few = ("--keys-in-memory", str(LIVE))
+    run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
+    n_behind = n_sent = 0
+    for _ in range(n_kills):
+        goal = n_sent + draw.uniform(0.1, 0.9) * events_per_kill
+        numbers = range(n_sent, n_sent + events_per_kill)
+        for chunk in chunks(numbers, 250):
+            last_offset = log.send(map(of_customer, chunk))[-1]
+        n_sent += events_per_kill
+        with Command(folder, *run) as learner:
+            _wait_for_events(learner, 0.95 * goal)  # some records are malformed
+            time.sleep(draw.uniform(0, 0.02))
+            learner.kill()
+        n_behind += 0 < newest_offset(folder / "killed") < last_offset
+    finish(folder, [*run, "--stop-at-end"])
+    finish(folder, log.arguments(folder / "whole", "q", *_KEYED, "--stop-at-end"))
+    outcome = outcome_of(log, folder, n_sent, n_behind)
+    states = [
+        _states(folder / name / f"{log.name}-0", found)
+        for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))
+    ]
+    return KeyedOutcome(outcome, *states)
+
+
+def _wait_for_events(learner: Command, n: float) -> None:
+    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)
+
+
+def _states(folder: Path, found: Saved) -> dict[str, bytes]:
+    """Return the states of all keys as of the newest snapshot, and take their number from it.
+
+    How many checkpoints there were differs between the runs.
+    """
+    stored = found.state["learner"]["keys"]
+    since, generation = stored.pop("since"), stored.pop("generation")
+    file = KeyFile(folder / KEYS_FILE)
+    states = {
+        key: key_state_to_bytes(row)
+        for key in file.keys()  # noqa: SIM118
+        if (row := file.read(key, since, generation)) is not None
+    }
+    file.close()
+    assert len(states) == stored["n_keys"]
+    return states

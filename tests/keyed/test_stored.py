@@ -1,0 +1,225 @@
+"""Keys in a file, of which few are in memory, as of checkpoints."""
+
+import random
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iln_stream import InfiniteLayerRegressor, KeyedRegressor
+from iln_stream.errors import StateError
+from iln_stream.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys
+from iln_stream.learners import model_of, state_of
+
+SLOPES = 1
+
+
+def opened(path: Path, run: int = 1, live: int = 3, state=None, keep: int = 1) -> StoredKeys:
+    """Keys of which three are in memory."""
+    return StoredKeys(KeyFile(path / "keys.db", run), SLOPES, live, keep, state)
+
+
+def checkpointed(keys: StoredKeys):
+    """Take a checkpoint, and return the state that its snapshot has."""
+    state = keys.state()
+    keys.capture()()
+    keys.stored()
+    return state
+
+
+def killed(keys: StoredKeys) -> None:
+    """End as by a kill: what was not written yet is lost."""
+    keys._threads.shutdown()
+    keys._file.close()
+
+
+def values(keys: StoredKeys, names) -> dict[str, float | None]:
+    """The first number of each key's state."""
+    found = {name: keys.get(name) for name in names}
+    return {name: None if row is None else float(row[0]) for name, row in found.items()}
+
+
+def test_any_sequence_is_as_in_memory(tmp_path):
+    """Whatever is read, learned, evicted, stored and restored: each key has its last state; after a
+    kill that of the last checkpoint."""
+    draw = random.Random(5)
+    names = [f"k{i}" for i in range(40)]
+    keys, run, state, n_evicted = opened(tmp_path, keep=3), 1, None, 0
+    now: dict[str, float] = {}
+    then: dict[str, float] = {}
+    for step in range(6000):
+        name = draw.choice(names)
+        if draw.random() < 0.6:
+            keys.to_learn(name)[0] = step
+            now[name] = float(step)
+        row = keys.get(name)
+        assert (None if row is None else row[0]) == now.get(name)
+        assert len(keys) == len(now)
+        assert keys.n_live <= 3
+        if draw.random() < 0.01:
+            state, then = checkpointed(keys), dict(now)
+        if draw.random() < 0.005:
+            killed(keys)
+            run, n_evicted = run + 1, n_evicted + keys.n_evicted
+            keys, now = opened(tmp_path, run, 3, state, keep=3), dict(then)
+    assert n_evicted > 500
+    assert run > 10
+    keys.close()
+
+
+def test_a_checkpoint_that_is_not_completed_has_no_effect(tmp_path):
+    """Killed after the keys were written and before the snapshot was: the next run begins at the
+    checkpoint before."""
+    keys = opened(tmp_path)
+    keys.to_learn("a")[0] = 1.0
+    state = checkpointed(keys)
+    keys.to_learn("a")[0] = 2.0
+    keys.to_learn("b")[0] = 2.0
+    keys.capture()()
+    killed(keys)
+    keys = opened(tmp_path, 2, state=state)
+    assert values(keys, "ab") == {"a": 1.0, "b": None}
+    assert len(keys) == 1
+    keys.close()
+
+
+def test_an_older_snapshot_finds_its_states(tmp_path):
+    """Of three kept snapshots each can be resumed from, as the newest may be damaged."""
+    keys, states = opened(tmp_path, keep=3), []
+    for n in range(6):
+        keys.to_learn("a")[0] = n
+        states.append(checkpointed(keys))
+    keys.close()
+    for run, n in enumerate((5, 4, 3), start=2):
+        keys = opened(tmp_path, run, state=states[n], keep=3)
+        assert values(keys, "a") == {"a": n}
+        keys.close()
+
+
+def test_only_changed_keys_are_written(tmp_path):
+    """A checkpoint writes what was learned since the last one, and old states are removed."""
+    keys = opened(tmp_path, live=100)
+    for n in range(50):
+        keys.to_learn(f"k{n}")
+    checkpointed(keys)
+    for _ in range(5):
+        keys.to_learn("k7")
+        keys.get("k8")
+        checkpointed(keys)
+    keys.close()
+    with sqlite3.connect(tmp_path / "keys.db") as file:
+        by_key = dict(file.execute("SELECT cast(key AS TEXT), count(*) FROM keys GROUP BY key"))
+        generations = dict(
+            file.execute("SELECT cast(key AS TEXT), max(generation) FROM keys GROUP BY key")
+        )
+    assert by_key == {f"k{n}": 2 if n == 7 else 1 for n in range(50)}
+    assert (generations["k7"], generations["k8"]) == (6, 1)
+
+
+def test_a_learner_that_begins_anew_has_no_keys(tmp_path):
+    """A rebuild sees no states of the learner before, whose snapshots stay valid until its end."""
+    old = opened(tmp_path, keep=2)
+    old.to_learn("a")[0] = 1.0
+    state = checkpointed(old)
+    old.close()
+    new = opened(tmp_path, 2, keep=2)
+    assert (len(new), new.get("a")) == (0, None)
+    new.to_learn("a")[0] = 2.0
+    new.to_learn("b")[0] = 2.0
+    killed(new)  # interrupted
+    again = opened(tmp_path, 3, state=state, keep=2)
+    assert values(again, "ab") == {"a": 1.0, "b": None}
+    again.close()
+    new = opened(tmp_path, 4, keep=2)
+    for n in range(2):
+        new.to_learn("b")[0] = n
+        state = checkpointed(new)
+    new.close()
+    with sqlite3.connect(tmp_path / "keys.db") as file:
+        assert file.execute("SELECT count(*) FROM keys WHERE key = x'61'").fetchone() == (0,)
+
+
+def test_a_run_that_lost_the_file_writes_nothing(tmp_path):
+    """A run that was stopped and continued, while a later one has begun, can't spoil its keys."""
+    old = opened(tmp_path)
+    old.to_learn("a")[0] = 1.0
+    state = checkpointed(old)
+    new = opened(tmp_path, 2, state=state)
+    old.to_learn("a")[0] = 9.0
+    with pytest.raises(StateError, match="later run, 2"):
+        old.capture()()
+    assert values(new, "a") == {"a": 1.0}
+    new.close()
+
+
+@pytest.mark.parametrize("key", ["", "a b", "\u00e4\n\0", "\udcff", "x" * 5000])
+def test_any_text_is_a_key(tmp_path, key):
+    """Keys may be empty, long, and bytes that are no UTF-8."""
+    keys = opened(tmp_path)
+    keys.to_learn(key)[0] = 1.0
+    state = checkpointed(keys)
+    keys.close()
+    keys = opened(tmp_path, 2, state=state)
+    assert values(keys, [key]) == {key: 1.0}
+    keys.close()
+    assert KeyFile(tmp_path / "keys.db").keys() == [key]
+
+
+def test_another_file_is_refused(tmp_path):
+    """What is no file of keys is an error that says what to do."""
+    (tmp_path / "keys.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(StateError, match="rebuild"):
+        opened(tmp_path)
+    with pytest.raises(StateError, match="not there"):
+        KeyFile(tmp_path / "other.db")
+
+
+def test_memory_and_file_are_one_learner(tmp_path):
+    """With three keys in memory a learner is the same as with all, to the last bit."""
+
+    def learner():
+        return KeyedRegressor("key", InfiniteLayerRegressor("fast", seed=1))
+
+    draw, few, all_keys = np.random.default_rng(1), learner(), learner()
+    keys = StoredKeys(KeyFile(tmp_path / "keys.db", 1), few.slopes, 3)
+    few.keep_keys_in(keys)
+    for t in range(800):
+        x = {"key": f"k{draw.integers(30)}", "a": float(draw.normal())}
+        assert few.predict_one(x) == all_keys.predict_one(x)
+        y = float(x["a"] + len(x["key"]))
+        few.learn_one(x, y)
+        all_keys.learn_one(x, y)
+        if t % 100 == 50:
+            state = state_of(few)
+            keys.capture()()
+            keys.stored()
+    at_the_last = model_of(state)
+    assert isinstance(at_the_last.keys, KeysElsewhere)
+    assert at_the_last.n_keys == state["keys"]["n_keys"]
+    with pytest.raises(StateError, match="use iln_stream"):
+        at_the_last.predict_one({"key": "k1", "a": 0.0})
+    at_the_last.keep_keys_in(KeysToRead(KeyFile(tmp_path / "keys.db"), state["keys"]))
+    assert np.isfinite(at_the_last.predict_one({"key": "k1", "a": 0.0}))
+    with pytest.raises(StateError, match="only predicts"):
+        at_the_last.learn_one({"key": "k1", "a": 0.0}, 1.0)
+    keys.close()
+
+
+def test_a_checkpoint_has_the_states_of_its_time(tmp_path):
+    """Keys that learn, or leave memory, while a checkpoint is written are written as they were."""
+    keys = opened(tmp_path, live=3000)
+    for n in range(3000):
+        keys.to_learn(f"k{n}")[0] = 1.0
+    state, written = keys.state(), keys.capture()
+    for n in range(3000):
+        keys.to_learn(f"k{n}")[0] = 2.0
+    for n in range(100):
+        keys.to_learn(f"new{n}")[0] = 2.0
+    written()
+    keys.stored()
+    killed(keys)
+    keys = opened(tmp_path, 2, live=5000, state=state)
+    assert set(values(keys, [f"k{n}" for n in range(3000)]).values()) == {1.0}
+    assert set(values(keys, [f"new{n}" for n in range(100)]).values()) == {None}
+    keys.close()

@@ -1,0 +1,129 @@
+"""A model for each key in a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import iln_stream
+from iln_stream.errors import SnapshotError
+from iln_stream.keyed import KeyedRegressor
+from iln_stream.service import Service, Settings, SettingsError, rebuild
+from iln_stream.service.checks import check_settings
+from iln_stream.streams.sqlite import SqliteSink
+
+FAST = {"learner_options": {"profile": "fast"}, "metrics_port": None, "stop_at_end": True}
+
+
+def log_of(path: Path, n: int, form=lambda key, x, y: {"x": {"shop": key, **x}, "y": y}) -> str:
+    """A log with events of seven shops."""
+    sink = SqliteSink(path / "log.db", "events", 0)
+    for t in range(n):
+        event = form(str(t % 7), {"a": t % 5 / 5}, 10.0 * (t % 7) + t % 5)
+        sink.write(None, json.dumps(event).encode())
+    sink.flush()
+    sink.close()
+    return f"sqlite:{path / 'log.db'}"
+
+
+def run(path: Path, source: str, **more) -> Settings:
+    """Learn up to the end of the log."""
+    settings = Settings(
+        source=source, snapshots=str(path / "s"), **{"by_key": "shop", **FAST, **more}
+    )
+    Service(settings).run()
+    return settings
+
+
+def folder(path: Path) -> Path:
+    """The folder of the snapshots."""
+    (found,) = (path / "s").iterdir()
+    return found
+
+
+def test_a_run_resumes_with_its_keys(tmp_path):
+    """Each key goes on where the run before ended; a loaded learner predicts with all of them."""
+    source = log_of(tmp_path, 300)
+    run(tmp_path, source, keys_in_memory=2)
+    log_of(tmp_path, 200)
+    run(tmp_path, source, keys_in_memory=5)
+    learner = iln_stream.load(folder(tmp_path))
+    assert isinstance(learner, KeyedRegressor)
+    assert learner.n_keys == 7
+    for shop in range(7):
+        found = learner.described(str(shop))
+        assert found.n_events == len(range(shop, 300, 7)) + len(range(shop, 200, 7))
+        assert learner.predict_one({"shop": str(shop), "a": 0.4}) == pytest.approx(
+            10 * shop + 2, abs=2
+        )
+
+
+def test_records_as_they_are(tmp_path):
+    """A field that looks like a number is a key all the same, and no input."""
+    source = log_of(tmp_path, 200, lambda key, x, y: {"shop": int(key), **x, "price": y})
+    run(tmp_path, source, target="price")
+    learner = iln_stream.load(folder(tmp_path))
+    assert (learner.n_keys, learner.n_missing) == (7, 0)
+    assert set(learner.prior.relevance) == {"a"}
+
+
+def test_a_rebuild_learns_the_keys_again(tmp_path):
+    """It ends with the same states as the run, and its snapshots find them."""
+    source = log_of(tmp_path, 300)
+    settings = run(tmp_path, source)
+    before = {str(k): iln_stream.load(folder(tmp_path)).described(str(k)) for k in range(7)}
+    rebuild(settings)
+    after = iln_stream.load(folder(tmp_path))
+    assert {str(k): after.described(str(k)) for k in range(7)} == before
+    log_of(tmp_path, 70)
+    run(tmp_path, source)
+    assert iln_stream.load(folder(tmp_path)).described("3").n_events == before["3"].n_events + 10
+
+
+def test_without_snapshots_keys_are_in_memory(tmp_path):
+    """A run without snapshots learns by key, too."""
+    source = log_of(tmp_path, 100)
+    service = Service(Settings(source=source, start="earliest", by_key="shop", **FAST))
+    service.run()
+    assert service.workers[0].learner.n_keys == 7
+
+
+def test_a_snapshot_without_its_file_of_keys_is_refused(tmp_path):
+    """Nobody predicts with keys that are gone."""
+    run(tmp_path, log_of(tmp_path, 100))
+    for file in folder(tmp_path).glob("keys.db*"):
+        file.unlink()
+    with pytest.raises(SnapshotError, match="keys"):
+        iln_stream.load(folder(tmp_path))
+
+
+def test_another_key_is_another_learner(tmp_path):
+    """A snapshot of another key, or of none, is refused with what changed."""
+    source = log_of(tmp_path, 100)
+    run(tmp_path, source)
+    with pytest.raises(iln_stream.IlnError, match="by_key was 'shop' and is 'a'"):
+        run(tmp_path, source, by_key="a")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"by_key": None, "keys_in_memory": 5}, "keys_in_memory: set by_key"),
+        ({"learner": "infinite-layer-classifier", "learner_options": {}}, "by_key: .* classes"),
+        ({"challengers": {"pool": {"learner": "pool"}}}, "by_key: challengers"),
+        ({"publish": "models"}, "publish: .* keys"),
+        ({"target": "y", "id_field": "shop"}, "by_key = 'shop': id_field"),
+        ({"keys_in_memory": 5, "snapshots": None}, "keys_in_memory: without snapshots"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(tmp_path, changes, message):
+    """The error names the setting and what to do."""
+    given = {"source": log_of(tmp_path, 1), "snapshots": str(tmp_path / "s"), "by_key": "shop"}
+    with pytest.raises(SettingsError, match=message):
+        check_settings(Settings(**{**given, **changes}))
+
+
+def test_an_empty_name_is_no_key():
+    """An empty variable does not choose a key."""
+    with pytest.raises(SettingsError, match="by_key"):
+        Settings.load(by_key="")
