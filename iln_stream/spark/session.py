@@ -1,0 +1,57 @@
+"""Spark's settings for a learner by key."""
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark import SparkConf
+from pyspark.sql import SparkSession
+
+from iln_stream.errors import IlnError
+
+CONFIGURATION = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # With it, each write of a key begins with a read (docs/spark.md has the measurement).
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    # A micro-batch uploads its changes, not a snapshot of RocksDB.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+"""What `transformWithState` needs, and the settings that matter for speed."""
+
+
+def session(name: str, *, state_partitions: int, jars: Path | None = None) -> SparkSession:
+    """Return the Spark session with `CONFIGURATION`.
+
+    What `spark-submit --conf` gives is kept.
+
+    Parameters
+    ----------
+    name
+        Name of the application.
+    state_partitions
+        Number of partitions of the state: the most workers that can learn at a time. A checkpoint
+        keeps the number that it began with.
+    jars
+        Folder with the jars of Spark's Kafka connector; None: `spark-submit` names them.
+
+    Raises
+    ------
+    IlnError
+        When the folder has no jars.
+
+    """
+    wanted = {**CONFIGURATION, "spark.sql.shuffle.partitions": str(state_partitions)}
+    if jars is not None:
+        files = sorted(jars.absolute().glob("*.jar"))
+        if not files:
+            raise IlnError(f"jars: {jars} has no jars; services/spark/README.md says how to get them")
+        wanted["spark.jars"] = ",".join(map(str, files))
+    # Workers on this machine have this interpreter's packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    conf = SparkConf().setAppName(name)
+    for key, value in wanted.items():
+        conf.setIfMissing(key, value)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
