@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,10 @@ from iln_stream.service.learners import build_learner
 from iln_stream.service.model_version import model_name, version_of_settings
 from iln_stream.snapshots import load
 from iln_stream.spark.plan import Plan, PlanError, prior_of
+from iln_stream.spark.query import learned, topic_rows
+from iln_stream.spark.session import session
 from iln_stream.spark.settings import SparkSettings
+from iln_stream.spark.sinks import sink_at
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -100,16 +104,10 @@ def start(settings: Settings, spark_settings: SparkSettings) -> tuple["Streaming
         When pyspark is not installed, or a setting is wrong.
 
     """
-    try:
-        from iln_stream.spark.query import learned, topic_rows
-        from iln_stream.spark.session import session
-        from iln_stream.spark.sinks import sink_at
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] == "iln_stream":
-            raise
-        raise IlnError(
-            f"spark: {error.name} is not installed: pip install 'iln-stream[spark]'"
-        ) from None
+    for name in ("pyspark", "pyarrow", "pandas", "google.protobuf"):
+        # Without protobuf or pyarrow a worker would end with an error that names neither.
+        if not _is_installed(name):
+            raise IlnError(f"spark: {name} is not installed: pip install 'iln-stream[spark]'")
     stream = source_stream(settings)
     if stream.scheme != "kafka":
         raise SettingsError(f"source = {stream.address!r}: the Spark job reads kafka:TOPIC")
@@ -143,6 +141,13 @@ def start(settings: Settings, spark_settings: SparkSettings) -> tuple["Streaming
     return writer.start(), sink
 
 
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # of its parent
+        return False
+
+
 def plan_of(settings: Settings, spark_settings: SparkSettings, stream: str) -> Plan:
     """Return the plan that the settings describe, with the prior of the first run."""
     return Plan(
@@ -164,11 +169,12 @@ def _frozen_prior(settings: Settings, spark_settings: SparkSettings) -> bytes:
                 "prior_file: name a local file that keeps the prior; the checkpoint "
                 f"{spark_settings.checkpoint} is not a local folder"
             )
-        file = Path(spark_settings.checkpoint).parent / f"{Path(spark_settings.checkpoint).name}.prior.npz"
+        checkpoint = Path(spark_settings.checkpoint)
+        file = checkpoint.with_name(f"{checkpoint.name}.prior.npz")
     if file.exists():
         return file.read_bytes()
-    learner = build_learner(settings) if spark_settings.prior is None else load(spark_settings.prior)
-    prior = prior_of(learner)
+    saved = spark_settings.prior
+    prior = prior_of(build_learner(settings) if saved is None else load(saved))
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}.partial")
     with partial.open("wb") as out:

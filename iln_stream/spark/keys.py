@@ -45,9 +45,7 @@ def without_key(stream: str, record: Record) -> Message:
         "key: the record has none, so no learner learns it; write events with a key, or name "
         "the field with the key (by_key)",
     )  # fmt: skip
-    return Message(
-        DEAD_LETTER, record.partition, record.offset, letter.model_dump_json().encode()
-    )
+    return Message(DEAD_LETTER, record.partition, record.offset, letter.model_dump_json().encode())
 
 
 class _Live(NamedTuple):
@@ -91,9 +89,7 @@ class KeyedLearners:
             self._decode = MappedDecoder(plan.mapping, parse_json, labels)  # type: ignore[arg-type]
         self._live: OrderedDict[Any, _Live] = OrderedDict()
 
-    def learn(
-        self, key: Any, stored: StoredKey, records: Iterable[Record]
-    ) -> Sequence[Message]:
+    def learn(self, key: Any, stored: StoredKey, records: Iterable[Record]) -> Sequence[Message]:
         """Predict and learn a key's records of a micro-batch, and store the learner.
 
         Parameters

@@ -85,5 +85,7 @@ def unpacked(data: bytes, load: Callable[[str], NDArray[np.generic]] | None = No
         if start != len(data):
             raise ValueError(f"they have {len(data)} bytes instead of {start}")
     except (KeyError, TypeError, ValueError, struct.error) as error:
-        raise StateError(f"the learner's bytes in the state store can't be read: {error}") from error
+        raise StateError(
+            f"the learner's bytes in the state store can't be read: {error}"
+        ) from error
     return unpack(arrays, text, load)

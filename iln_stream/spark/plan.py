@@ -3,13 +3,13 @@
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from iln_stream.errors import IlnError
-from iln_stream.learners import state_of
-from iln_stream.mapping import FieldMapping
-from iln_stream.state import to_bytes
+
+if TYPE_CHECKING:
+    from iln_stream.mapping import FieldMapping
 
 
 class PlanError(IlnError):
@@ -25,6 +25,9 @@ def prior_of(learner: Any) -> bytes:
         When the learner has no state that can be saved.
 
     """
+    from iln_stream.learners import state_of
+    from iln_stream.state import to_bytes
+
     return to_bytes(state_of(learner))
 
 
@@ -60,7 +63,7 @@ class Plan:
     prior: bytes = field(repr=False)
     model: str = "spark"
     model_version: str = ""
-    mapping: FieldMapping | None = None
+    mapping: "FieldMapping | None" = None
     live_learners: int = 10_000
     max_failures_in_a_row: int = 100
     run: str = field(default_factory=lambda: uuid4().hex)

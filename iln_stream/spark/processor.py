@@ -1,66 +1,44 @@
-"""The learner by key as a stateful processor of Spark."""
+"""The learner by key as a stateful processor of Spark.
+
+pyspark is imported on use, here and in the other modules of this folder: all else works without it.
+"""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
-
-from iln_stream.spark.keys import learners_of, without_key
-from iln_stream.spark.one_key import Message
-from iln_stream.spark.plan import Plan
-from iln_stream.spark.stored import Meta
 from iln_stream.streams import Record
 
-_META = StructType(
-    [
-        StructField("positions", StringType()),
-        StructField("n", LongType()),
-        StructField("prior", BinaryType()),
-        StructField("digest", BinaryType()),
-        StructField("learner", BinaryType()),
-        StructField("n_blocks", IntegerType()),
-    ]
-)
-_LEARNER = StructType([StructField("learner", BinaryType())])
-_BLOCK = StructType([StructField("name", StringType()), StructField("content", BinaryType())])
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+    from pyspark.sql.streaming import StatefulProcessorHandle
 
-OUTPUT = StructType(
-    [
-        StructField("key", BinaryType()),
-        StructField("kind", StringType()),
-        StructField("partitions", ArrayType(IntegerType())),
-        StructField("offsets", ArrayType(LongType())),
-        StructField("values", ArrayType(BinaryType())),
-    ]
+    from iln_stream.spark.one_key import Message
+    from iln_stream.spark.plan import Plan
+    from iln_stream.spark.stored import Meta
+
+_META = "positions STRING, n BIGINT, prior BINARY, digest BINARY, learner BINARY, n_blocks INT"
+_LEARNER = "learner BINARY"
+_BLOCK = "name STRING, content BINARY"
+
+OUTPUT = (
+    "key BINARY, kind STRING, partitions ARRAY<INT>, offsets ARRAY<BIGINT>, values ARRAY<BINARY>"
 )
 """One row for a key's messages of a kind: a row for each message takes Spark's Python side longer
 than a small learner takes to learn."""
 
 _MOST_IN_A_ROW = 10_000
 
-_Output = Row("key", "kind", "partitions", "offsets", "values")
-
 
 class SparkKey:
     """The state store's variables of the key that Spark has chosen; see `StoredKey`."""
 
-    def __init__(self, handle: StatefulProcessorHandle) -> None:
+    def __init__(self, handle: "StatefulProcessorHandle") -> None:
         self._meta = handle.getValueState("meta", _META)
         self._learner = handle.getValueState("learner", _LEARNER)
         self._blocks = handle.getListState("blocks", _BLOCK)
 
-    def meta(self) -> Meta | None:
+    def meta(self) -> "Meta | None":
         """Return the small part; None: the key is new."""
         found = self._meta.get()
         return None if found is None else meta_of(found)
@@ -74,7 +52,7 @@ class SparkKey:
         """Return all blocks that were appended, by name."""
         return ((name, bytes(content)) for name, content in self._blocks.get())
 
-    def write_meta(self, meta: Meta) -> None:
+    def write_meta(self, meta: "Meta") -> None:
         """Replace the small part."""
         self._meta.update(tuple(meta))
 
@@ -91,15 +69,21 @@ class SparkKey:
         self._blocks.put(list(blocks))
 
 
-def meta_of(row: Iterable[Any]) -> Meta:
+def meta_of(row: Iterable[Any]) -> "Meta":
     """Return the small part of a key's state from a row of the store."""
+    from iln_stream.spark.stored import Meta
+
     positions, n, prior, digest, inline, n_blocks = row
     inline = None if inline is None else bytes(inline)
     return Meta(positions, n, bytes(prior), bytes(digest), inline, n_blocks)
 
 
-class KeyedProcessor(StatefulProcessor):
-    """Learns the rows of each key.
+class KeyedProcessor:
+    """Learns the rows of each key: a `pyspark.sql.streaming.StatefulProcessor`.
+
+    It does not derive from that class, so that this module needs no pyspark. Nor does it import the
+    learners before the first row: Spark unpickles it in a process of the driver, too, only to ask
+    for the state's variables.
 
     The rows have the columns of `iln_stream.spark.query.ROWS`, the output those of `OUTPUT`.
 
@@ -110,20 +94,22 @@ class KeyedProcessor(StatefulProcessor):
 
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: "Plan") -> None:
         self._plan = plan
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def init(self, handle: "StatefulProcessorHandle") -> None:
         """Declare the state's variables."""
         self._stored = SparkKey(handle)
 
     def handleInputRows(  # noqa: N802
         self,
         key: Any,
-        rows: Iterator[Row],
-        timerValues: Any,  # noqa: N803
-    ) -> Iterator[Row]:
+        rows: "Iterator[Row]",
+        timerValues: Any,
+    ) -> "Iterator[Row]":
         """Learn a key's rows of a micro-batch; yield its predictions and dead letters."""
+        from iln_stream.spark.keys import learners_of, without_key
+
         group: bytes | None = None if key[0] is None else bytes(key[0])
         records = [record_of(*row) for row in rows]
         messages: Iterable[Message]
@@ -151,11 +137,14 @@ def record_of(
     return Record(offset, value, partition, milliseconds / 1000, text)
 
 
-def _rows(group: bytes | None, messages: Iterable[Message]) -> Iterator[Row]:
+def _rows(group: bytes | None, messages: "Iterable[Message]") -> "Iterator[Row]":
+    from pyspark.sql import Row
+
+    output = Row("key", "kind", "partitions", "offsets", "values")
     by_kind: dict[str, list[Message]] = {}
     for message in messages:
         by_kind.setdefault(message.kind, []).append(message)
     for kind, each in by_kind.items():
         for start in range(0, len(each), _MOST_IN_A_ROW):
             _, partitions, offsets, values = zip(*each[start : start + _MOST_IN_A_ROW], strict=True)
-            yield _Output(group, kind, list(partitions), list(offsets), list(values))
+            yield output(group, kind, list(partitions), list(offsets), list(values))

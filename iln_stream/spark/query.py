@@ -1,13 +1,13 @@
 """The streaming query: a topic's rows, learned by key."""
 
 from collections.abc import Mapping
-from typing import Any
-
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, Any
 
 from iln_stream.spark.plan import Plan, PlanError
 from iln_stream.spark.processor import OUTPUT, KeyedProcessor
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 ROWS = ("group", "partition", "offset", "time", "value")
 """Columns that the processor gets: the bytes that choose the learner, the record's position, when it
@@ -15,14 +15,14 @@ was written (milliseconds), its value; and `key`, the record's key, if that is n
 
 
 def topic_rows(
-    spark: SparkSession,
+    spark: "SparkSession",
     topic: str,
     bootstrap: str,
     *,
     start: str = "earliest",
     most_records: int | None = None,
     options: Mapping[str, Any] | None = None,
-) -> DataFrame:
+) -> "DataFrame":
     """Return the stream of a Kafka topic's records.
 
     Parameters
@@ -52,7 +52,7 @@ def topic_rows(
     return spark.readStream.format("kafka").options(**chosen).load()
 
 
-def learned(records: DataFrame, plan: Plan, by_key: str | None = None) -> DataFrame:
+def learned(records: "DataFrame", plan: Plan, by_key: str | None = None) -> "DataFrame":
     """Return the predictions and dead letters of a topic's records, learned by key.
 
     Parameters
@@ -72,6 +72,8 @@ def learned(records: DataFrame, plan: Plan, by_key: str | None = None) -> DataFr
         and `offset` of the record, `value`: the message as the service writes it, JSON.
 
     """
+    from pyspark.sql import functions as f
+
     group = f.col("key") if by_key is None else _field(by_key)
     columns = [
         group.alias("group"),
@@ -100,4 +102,6 @@ def learned(records: DataFrame, plan: Plan, by_key: str | None = None) -> DataFr
 def _field(path: str) -> Any:
     if not path or any(sign in path for sign in "'\"[]*$"):
         raise PlanError(f"by_key = {path!r} is not the path of a field, such as x.customer")
+    from pyspark.sql import functions as f
+
     return f.get_json_object(f.col("value").cast("string"), f"$.{path}").cast("binary")

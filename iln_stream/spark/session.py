@@ -3,11 +3,16 @@
 import os
 import sys
 from pathlib import Path
-
-from pyspark import SparkConf
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any
 
 from iln_stream.errors import IlnError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STATE_SERVER = (
+    "org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkStateServer"
+)
 
 CONFIGURATION = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -22,7 +27,7 @@ CONFIGURATION = {
 """What `transformWithState` needs, and the settings that matter for speed."""
 
 
-def session(name: str, *, state_partitions: int, jars: Path | None = None) -> SparkSession:
+def session(name: str, *, state_partitions: int, jars: Path | None = None) -> "SparkSession":
     """Return the Spark session with `CONFIGURATION`.
 
     What `spark-submit --conf` gives is kept.
@@ -43,15 +48,29 @@ def session(name: str, *, state_partitions: int, jars: Path | None = None) -> Sp
         When the folder has no jars.
 
     """
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
     wanted = {**CONFIGURATION, "spark.sql.shuffle.partitions": str(state_partitions)}
     if jars is not None:
         files = sorted(jars.absolute().glob("*.jar"))
         if not files:
-            raise IlnError(f"jars: {jars} has no jars; services/spark/README.md says how to get them")
+            raise IlnError(
+                f"jars: {jars} has no jars; services/spark/README.md says how to get them"
+            )
         wanted["spark.jars"] = ",".join(map(str, files))
     # Workers on this machine have this interpreter's packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf().setAppName(name)
     for key, value in wanted.items():
         conf.setIfMissing(key, value)
-    return SparkSession.builder.config(conf=conf).getOrCreate()
+    spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    _quieten(spark)
+    return spark
+
+
+def _quieten(spark: "SparkSession") -> None:
+    """Log no warning for each new key; of executors elsewhere only their log4j2.properties can."""
+    java: Any = spark._jvm
+    levels = java.org.apache.logging.log4j
+    levels.core.config.Configurator.setLevel(_STATE_SERVER, levels.Level.ERROR)

@@ -1,19 +1,20 @@
 """Sinks of micro-batches: one that comes again, after a crash, adds nothing."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
-
-from pyspark.sql import DataFrame
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from iln_stream.errors import SinkError
 from iln_stream.spark.one_key import DEAD_LETTER, PREDICTION
 from iln_stream.streams import Scheme, StreamOptions, TransactionalSink, stream_at
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 class BatchSink(Protocol):
     """Stores the messages of each micro-batch."""
 
-    def write(self, batch: DataFrame, number: int) -> None:
+    def write(self, batch: "DataFrame", number: int) -> None:
         """Store a micro-batch durably; if its number was stored before, nothing is added."""
         ...
 
@@ -38,7 +39,7 @@ class FolderSink:
     def __init__(self, folder: str) -> None:
         self._folder = folder.rstrip("/")
 
-    def write(self, batch: DataFrame, number: int) -> None:
+    def write(self, batch: "DataFrame", number: int) -> None:
         """Replace the micro-batch's folder."""
         batch.write.mode("overwrite").parquet(f"{self._folder}/batch={number}")
 
@@ -96,7 +97,7 @@ class LogSink:
             self._sinks[kind] = sink
             self._committed[kind] = dict(sink.committed())
 
-    def write(self, batch: DataFrame, number: int) -> None:
+    def write(self, batch: "DataFrame", number: int) -> None:
         """Write the messages that are not stored yet, by partition and offset."""
         table = batch.toArrow().sort_by([("partition", "ascending"), ("offset", "ascending")])
         names = ("key", "kind", "partition", "offset", "value")
@@ -107,6 +108,7 @@ class LogSink:
                 text = None if key is None else key.decode(errors="surrogateescape")
                 self._sinks[kind].publish(partition, offset, text, value)
                 committed[partition] = offset + 1
+                self._sinks[kind].flush_if_due()
         for sink in self._sinks.values():
             sink.flush()
 
