@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from iln_stream.contest import ContestClassifier, ContestRegressor
     from iln_stream.events import Event
     from iln_stream.frozen import FrozenNetwork, freeze
+    from iln_stream.keyed import KeyedRegressor
     from iln_stream.learners import (
         Averaged,
         Block,
@@ -46,6 +47,7 @@ __all__ = [
     "IlnWarning",
     "InfiniteLayerClassifier",
     "InfiniteLayerRegressor",
+    "KeyedRegressor",
     "Listener",
     "Pool",
     "PrequentialLoop",
@@ -75,6 +77,7 @@ _FOLDERS = {
     "contest": ("ContestClassifier", "ContestRegressor"),
     "events": ("Event",),
     "frozen": ("FrozenNetwork", "freeze"),
+    "keyed": ("KeyedRegressor",),
     "prequential": ("Listener", "PrequentialLoop"),
     "snapshots": ("load",),
     "streams": ("Record", "Sink", "Source"),

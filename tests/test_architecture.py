@@ -27,8 +27,8 @@ THIRD_PARTIES = {
     "narwhals": {"learners"},
     "numba": {"compiled"},
     "numpy": {
-        *("compiled", "contest", "experiments", "features", "frozen", "learners", "live", "paper"),
-        *("prequential", "publishing", "related", "snapshots", "state"),
+        *("compiled", "contest", "experiments", "features", "frozen", "keyed", "learners", "live"),
+        *("paper", "prequential", "publishing", "related", "snapshots", "state"),
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},
@@ -38,8 +38,8 @@ THIRD_PARTIES = {
     "pydantic_settings": {"api", "page", "settings"},
     "rich": {"listeners", "service", "cli", "demo"},
     "river": {
-        *("contest", "demo", "explaining", "frozen", "learners", "paper", "publishing"),
-        *("related", "service", "streams"),
+        *("contest", "demo", "explaining", "frozen", "keyed", "learners", "paper"),
+        *("publishing", "related", "service", "streams"),
     },
     "starlette": {"api", "page"},
     "typer": {"cli"},

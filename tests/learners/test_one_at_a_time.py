@@ -14,6 +14,7 @@ import pytest
 from iln_stream import (
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
+    KeyedRegressor,
     Pool,
     RandomFeatureRidge,
     ScaledTarget,
@@ -32,12 +33,14 @@ LEARNERS = {
     "sampled": ShrinkingGradient(draws=30, budget=50, policy="compress", seed=1),
     "averaged": ShrinkingGradient(estimator=Averaged(), draws=30, seed=1),
     "pool": ShrinkingGradient(estimator=Pool(32), step=0.5, seed=1),
+    "keyed": KeyedRegressor("x0", InfiniteLayerRegressor("fast", seed=1)),
     "wrapped": ScaledTarget(WinsorisedScaler() | ShrinkingGradient(draws=30, seed=1)),
 }
 QUESTIONS = {
     "accurate": ("predict_one", "predict_interval"),
     "fast": ("predict_one", "predict_interval"),
     "classifier": ("predict_proba_one",),
+    "keyed": ("predict_one", "predict_interval"),
     "averaged": ("predict_one", "estimate", "estimate_average"),
 }
 READINGS = (
@@ -120,7 +123,7 @@ def test_other_threads_may_ask_while_one_learns(name):
     """Three threads that query everything get only valid answers, and leave the state unchanged."""
     quiet, asked = LEARNERS[name].clone(), LEARNERS[name].clone()
     questions = QUESTIONS.get(name, ("predict_one",))
-    n = 2_000 if name in ("fast", "averaged", "pool", "wrapped") else 140
+    n = 2_000 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
     events = list(stream(n, classes=name == "classifier"))
     learn(quiet, events, getattr(quiet, questions[0]))
     done, faults = Event(), []

@@ -9,6 +9,7 @@ from iln_stream import (
     IlnWarning,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
+    KeyedRegressor,
     RandomFeatureRidge,
     ScaledTarget,
     ShrinkingGradient,
@@ -25,6 +26,7 @@ MODELS = [
         InfiniteLayerRegressor,
         InfiniteLayerClassifier,
         RandomFeatureRidge,
+        KeyedRegressor,
     )
     for parameters in estimator._unit_test_params()
 ] + [

@@ -20,6 +20,7 @@ from iln_stream import (
     GrowingPool,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
+    KeyedRegressor,
     Pool,
     RandomFeatureRidge,
     ScaledTarget,
@@ -49,6 +50,7 @@ def learners() -> dict[str, base.Estimator]:
         "fast": InfiniteLayerRegressor("fast", seed=11),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
+        "keyed": KeyedRegressor("c", RandomFeatureRidge(n_features=16, seed=11)),
         "contest": ContestRegressor(
             {
                 "fast": InfiniteLayerRegressor("fast", seed=11),

@@ -1,0 +1,29 @@
+"""A model for each key: a small model of its own on top of one that all keys train."""
+
+from iln_stream.keyed.key import key_of
+from iln_stream.keyed.prior import (
+    FrozenPrior,
+    KeyPrior,
+    LearningPrior,
+    learn_event,
+    predict_event,
+)
+from iln_stream.keyed.regressor import KeyedRegressor
+from iln_stream.keyed.row import Row, key_state_from_bytes, key_state_to_bytes, new_row
+from iln_stream.keyed.store import KeysInMemory, KeyStore
+
+__all__ = [
+    "FrozenPrior",
+    "KeyPrior",
+    "KeyStore",
+    "KeyedRegressor",
+    "KeysInMemory",
+    "LearningPrior",
+    "Row",
+    "key_of",
+    "key_state_from_bytes",
+    "key_state_to_bytes",
+    "learn_event",
+    "new_row",
+    "predict_event",
+]

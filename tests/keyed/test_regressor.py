@@ -1,0 +1,170 @@
+"""A model for each key, on top of a global one."""
+
+import pickle
+
+import numpy as np
+import pytest
+from river import compose, preprocessing
+
+from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, KeyedRegressor
+from iln_stream.errors import StateError
+from iln_stream.learners import model_of, state_of
+from iln_stream.state import from_bytes, to_bytes
+
+
+def keyed(**arguments):
+    """A new learner."""
+    return KeyedRegressor("key", InfiniteLayerRegressor("fast", seed=1), **arguments)
+
+
+def events(n, n_keys=50, seed=0):
+    """Events of keys with levels and slopes of their own, and what they have in common."""
+    rng = np.random.default_rng(seed)
+    level, slopes = 2 * rng.normal(size=n_keys), rng.normal(size=(n_keys, 2))
+    for _ in range(n):
+        k, (a, b) = int(rng.integers(n_keys)), rng.normal(size=2)
+        y = np.sin(2 * a) + level[k] + slopes[k] @ (a, b) + 0.2 * rng.normal()
+        yield {"key": f"k{k}", "a": float(a), "b": float(b)}, float(y)
+
+
+def errors(model, stream):
+    """Prequential absolute errors."""
+    found = []
+    for x, y in stream:
+        found.append(abs(y - model.predict_one(x)))
+        model.learn_one(x, y)
+    return np.array(found)
+
+
+def test_it_is_more_accurate_than_one_model():
+    """With levels and slopes of keys, errors are near the noise, and a single model's are not."""
+    alone = errors(InfiniteLayerRegressor("fast", seed=1), (
+        ({name: v for name, v in x.items() if name != "key"}, y) for x, y in events(8000)
+    ))  # fmt: skip
+    ours = errors(keyed(), events(8000))
+    assert ours[4000:].mean() < 0.3
+    assert ours[4000:].mean() < 0.2 * alone[4000:].mean()
+
+
+def test_keys_that_mean_nothing_cost_little():
+    """Where keys have no effects, it is about as accurate as one model."""
+
+    def stream():
+        rng = np.random.default_rng(1)
+        for _ in range(6000):
+            a, b = rng.normal(size=2).tolist()
+            yield {"key": f"k{rng.integers(500)}", "a": a, "b": b}, np.sin(2 * a) * b
+
+    alone = errors(InfiniteLayerRegressor("fast", seed=1), (
+        ({"a": x["a"], "b": x["b"]}, y) for x, y in stream()
+    ))  # fmt: skip
+    assert errors(keyed(), stream())[3000:].mean() < 1.1 * alone[3000:].mean()
+
+
+def test_the_forms_of_a_key_are_one():
+    """A key as text and as a category's name are the same key, and no input of the models."""
+    one, other = keyed(), keyed()
+    for x, y in events(200):
+        rest = {name: value for name, value in x.items() if name != "key"}
+        one.learn_one(x, y)
+        other.learn_one({f"key={x['key']}": 1.0, **rest}, y)
+    x = {"a": 0.3, "b": 0.1}
+    assert one.predict_one({"key": "k1", **x}) == other.predict_one({"key=k1": 1.0, **x})
+    assert set(one.prior.relevance) == {"a", "b"}
+
+
+def test_an_event_without_key_is_the_global_models():
+    """It is predicted and learned by the global model alone, and counted."""
+    model = keyed()
+    errors(model, events(500))
+    n = model.n_keys
+    x = {"a": 0.5, "b": 0.5}
+    assert model.predict_one(x) == model.prior.predict_one(x)
+    model.learn_one(x, 1.0)
+    assert (model.n_missing, model.n_keys, model.prior.n_learned) == (1, n, 501)
+    low, high = model.predict_interval(x)
+    assert low < model.predict_one(x) < high
+
+
+def test_predicting_changes_nothing():
+    """Predictions of known, new and absent keys leave the state as it is."""
+    model = keyed()
+    errors(model, events(300))
+    before = to_bytes(state_of(model))
+    for key in ("k1", "new"):
+        model.predict_one({"key": key, "a": 0.1, "b": 0.1})
+        model.predict_interval({"key": key, "a": 0.1, "c": 0.1})
+    model.predict_one({"a": 0.1})
+    assert to_bytes(state_of(model)) == before
+
+
+def test_a_restored_learner_goes_on_bit_for_bit():
+    """Through bytes and through a pickle."""
+    model, whole = keyed(), list(events(600))
+    errors(model, whole[:300])
+    for copy in (
+        model_of(from_bytes(to_bytes(state_of(model)))),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        assert (errors(copy, whole[300:]) == errors(model_of(state_of(model)), whole[300:])).all()
+
+
+def test_a_state_of_other_slopes_is_refused():
+    """A state belongs to a learner with the same parameters."""
+    model = keyed()
+    model.learn_one({"key": "a", "a": 1.0}, 1.0)
+    with pytest.raises(StateError, match="slopes"):
+        keyed(slopes=3).restore(state_of(model))
+
+
+def test_it_works_in_a_pipeline():
+    """The key passes through transformers of River that leave it alone."""
+    model = (compose.Select("a", "b") | preprocessing.StandardScaler()) + compose.Select("key")
+    model = model | keyed()
+    assert errors(model, events(3000))[2000:].mean() < 0.4
+
+
+def test_more_inputs_than_slopes():
+    """Only so many inputs have slopes of a key's own; the global model gets all."""
+    model = keyed(slopes=1)
+    stream = [({**x, "z=1": 1.0, "c": 1.0}, y) for x, y in events(300)]
+    assert np.isfinite(errors(model, stream)).all()
+    assert model.common.names == ["a"]
+    assert set(model.prior.relevance) >= {"a", "b", "c"}
+
+
+def test_late_columns_are_learned():
+    """An input that comes later gets a slope, and events without it go on."""
+    model = keyed()
+    errors(model, events(500))
+    later = [
+        ({**x, "late": 1.0 * (t % 2)}, y + 3 * (t % 2)) for t, (x, y) in enumerate(events(3000))
+    ]
+    assert errors(model, later)[2000:].mean() < 0.5
+    assert np.isfinite(model.predict_one({"key": "k1", "late": 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"slopes": -1}, "slopes"), ({"slopes": 61}, "slopes"), ({"slopes": 1.5}, "slopes")],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    """The error names the argument."""
+    with pytest.raises(ValueError, match=message):
+        keyed(**arguments)
+    with pytest.raises(ValueError, match="regressor"):
+        KeyedRegressor("key", InfiniteLayerClassifier(seed=1))
+    with pytest.raises(ValueError, match="level"):
+        keyed().predict_interval({"a": 1.0}, 1.0)
+
+
+def test_metrics_are_quantiles_over_keys():
+    """No series for a key: counts, and quantiles of the keys' errors and events."""
+    model = keyed()
+    read = {each.name: each.read for each in model.metrics()}
+    assert read["iln_key_error"]() == {}
+    errors(model, events(2000))
+    assert read["iln_keys"]() == 50
+    assert set(read["iln_key_error"]()) == {"0.1", "0.5", "0.9", "0.99"}
+    assert 30 <= read["iln_key_events"]()["0.5"] <= 50
+    assert "iln_expert_weight" in read

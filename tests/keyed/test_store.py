@@ -1,0 +1,43 @@
+"""Keys in memory."""
+
+import numpy as np
+
+from iln_stream.keyed import KeysInMemory
+from iln_stream.keyed.store import CHUNK
+
+
+def test_rows_stay_where_they_are():
+    """A row is changed in place, also after many other keys have come."""
+    keys = KeysInMemory(2)
+    first = keys.to_learn("first")
+    for k in range(2 * CHUNK):
+        keys.to_learn(str(k))[0] = k
+    first[0] = -1.0
+    assert keys.get("first")[0] == -1.0
+    assert (len(keys), keys.get("77")[0], keys.get("none")) == (2 * CHUNK + 1, 77.0, None)
+
+
+def test_a_restored_store_has_the_same_keys():
+    """Keys keep their states; the state shares no memory with the store."""
+    keys = KeysInMemory(2)
+    for k in range(10):
+        keys.to_learn(f"k{k}")[:] = k
+    state = keys.state()
+    keys.to_learn("k3")[:] = 99.0
+    again = KeysInMemory(2)
+    again.to_learn("forgotten")
+    again.restore(state)
+    assert len(again) == 10
+    assert again.get("forgotten") is None
+    assert (again.get("k3") == 3.0).all()
+
+
+def test_a_sample_is_spread_over_all_keys():
+    """Metrics see old keys and new ones, and never more than they ask for."""
+    keys = KeysInMemory(0)
+    assert len(keys.sample(10)) == 0
+    for k in range(1000):
+        keys.to_learn(str(k))[0] = k
+    assert np.median(keys.sample(11)[:, 0]) in range(490, 510)
+    assert len(keys.sample(11)) == 11
+    assert len(keys.sample(5000)) == 1000
