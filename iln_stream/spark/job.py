@@ -156,6 +156,7 @@ def plan_of(settings: Settings, spark_settings: SparkSettings, stream: str) -> P
         model_name(settings, stream),
         version_of_settings(settings, settings.seed),
         mapping_of(settings, source_stream(settings)),
+        None if spark_settings.by_key is None else spark_settings.by_key.removeprefix("x."),
         spark_settings.live_learners,
     )
 

@@ -9,16 +9,14 @@ from river import base
 
 from iln_stream.errors import StateError
 from iln_stream.events import DeadLetter, EnvelopeDecoder, PredictionEncoder, payload_bytes
-from iln_stream.learners import model_of, state_of
 from iln_stream.mapping import MappedDecoder, parse_json
 from iln_stream.prequential import Classification, Regression, Weights, takes_weights
 from iln_stream.spark.blocks import AppendedBlocks
+from iln_stream.spark.cores import core_of
 from iln_stream.spark.one_key import DEAD_LETTER, Message, OneKey
-from iln_stream.spark.packed import packed, unpacked
 from iln_stream.spark.plan import Plan
 from iln_stream.spark.records import in_order
 from iln_stream.spark.stored import Meta, StoredKey, packed_positions, unpacked_positions
-from iln_stream.state import from_bytes
 from iln_stream.streams import Record
 
 INLINE_BYTES = 32 * 1024
@@ -73,8 +71,8 @@ class KeyedLearners:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.n_restored = 0
-        self._prior = from_bytes(plan.prior)
-        learner: Any = model_of(self._prior)
+        self._core = core_of(plan.prior, plan.key_input)
+        learner = self._core.born()
         if isinstance(learner, base.Classifier):
             self._task: Any = Classification(only_booleans=not learner._multiclass)
         else:
@@ -122,10 +120,6 @@ class KeyedLearners:
             self._live.popitem(last=False)
         return messages
 
-    def learner_bytes(self, key: Any) -> bytes:
-        """Return a live learner's state as bytes, all of it."""
-        return packed(state_of(self._live[key].one.learner))
-
     def _taken(self, key: Any, stored: StoredKey) -> _Live:
         """Return the key's learner as the store has it; take it out of those that are live."""
         meta = stored.meta()
@@ -134,7 +128,7 @@ class KeyedLearners:
         if live is not None and live.meta == meta:
             return live
         if meta is None:
-            return _Live(None, self._one(model_of(self._prior), {}), AppendedBlocks())
+            return _Live(None, self._one(self._core.born(), {}), AppendedBlocks())
         if meta.prior != self.plan.prior_digest:
             raise StateError(
                 f"prior: the checkpoint's learner of key {key!r} was born from another prior "
@@ -146,13 +140,13 @@ class KeyedLearners:
         if _digest(data) != meta.digest:
             raise StateError(f"the state store's learner of key {key!r} is damaged: its digest")
         blocks = AppendedBlocks.read(stored.blocks() if meta.n_blocks else ())
-        learner = model_of(unpacked(data, blocks.array))
+        learner = self._core.read(data, blocks)
         return _Live(meta, self._one(learner, unpacked_positions(meta.positions)), blocks)
 
     def _stored(self, live: _Live, stored: StoredKey, n_new: int) -> _Live:
         """Write what has changed; return the learner with what the store now has."""
         blocks = live.blocks
-        data = packed(state_of(live.one.learner), blocks.name)
+        data = self._core.write(live.one.learner, blocks)
         blocks.write(stored)
         is_small = len(data) <= INLINE_BYTES
         meta = Meta(
@@ -174,23 +168,6 @@ class KeyedLearners:
             learner, positions, plan.stream, self._task, self._decode, self._encode,
             self._weights, plan.max_failures_in_a_row,
         )  # fmt: skip
-
-
-def stored_state(stored: StoredKey) -> dict[str, Any]:
-    """Return the learner's state that a key has in the store, to look at it.
-
-    Raises
-    ------
-    StateError
-        When the key has none, or it can't be read.
-
-    """
-    meta = stored.meta()
-    if meta is None:
-        raise StateError("the key has no learner in the state store")
-    data = stored.learner() if meta.inline is None else meta.inline
-    blocks = AppendedBlocks.read(stored.blocks() if meta.n_blocks else ())
-    return unpacked(data, blocks.array)
 
 
 def _digest(data: bytes) -> bytes:

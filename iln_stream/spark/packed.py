@@ -43,17 +43,15 @@ def packed(state: StateDict, store: Callable[[Block], str] | None = None) -> byt
 
     """
     arrays, text = pack(state, store)
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     listed = json.dumps(
-        # The shape is the original's: ascontiguousarray gives a scalar a dimension.
-        [(name, array.dtype.str, np.shape(arrays[name])) for name, array in contiguous.items()]
+        [(name, array.dtype.str, array.shape, _order(array)) for name, array in arrays.items()]
     ).encode()
     content = text.encode()
     return b"".join(
         (
             _HEAD.pack(_MARK, len(listed), len(content)),
             *(listed, content),
-            *(array.tobytes() for array in contiguous.values()),
+            *(array.tobytes("A") for array in arrays.values()),
         )
     )
 
@@ -76,11 +74,11 @@ def unpacked(data: bytes, load: Callable[[str], NDArray[np.generic]] | None = No
         text = data[start : start + n_content].decode()
         start += n_content
         arrays = {}
-        for name, dtype, shape in listed:
+        for name, dtype, shape, order in listed:
             kind = np.dtype(dtype)
             count = int(np.prod(shape, dtype=np.int64))
-            array = np.frombuffer(data, kind, count, start).reshape(shape)
-            arrays[name] = array.copy()  # a learner writes into its arrays
+            array = np.frombuffer(data, kind, count, start).reshape(shape, order=order)
+            arrays[name] = array.copy("K")  # a learner writes into its arrays
             start += count * kind.itemsize
         if start != len(data):
             raise ValueError(f"they have {len(data)} bytes instead of {start}")
@@ -89,3 +87,8 @@ def unpacked(data: bytes, load: Callable[[str], NDArray[np.generic]] | None = No
             f"the learner's bytes in the state store can't be read: {error}"
         ) from error
     return unpack(arrays, text, load)
+
+
+def _order(array: NDArray[np.generic]) -> str:
+    """Return how the array lies in memory: the last bit of a matrix product can depend on it."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"

@@ -19,15 +19,22 @@ class PlanError(IlnError):
 def prior_of(learner: Any) -> bytes:
     """Return a learner as the frozen prior from which each key's learner is born.
 
+    Of a `KeyedRegressor` it is what all keys share; each key has a small model of its own.
+
     Raises
     ------
     StateError
         When the learner has no state that can be saved.
 
     """
+    from iln_stream.keyed import FrozenPrior, KeyedRegressor
     from iln_stream.learners import state_of
     from iln_stream.state import to_bytes
 
+    if isinstance(learner, KeyedRegressor):
+        learner = learner.freeze()
+    if isinstance(learner, FrozenPrior):
+        return learner.to_bytes()
     return to_bytes(state_of(learner))
 
 
@@ -45,6 +52,8 @@ class Plan:
         As predictions carry them; see `Model` in `iln_stream.events`.
     mapping
         Roles of the fields of records; None: records are events, `{"x": {...}, "y": ...}`.
+    key_input
+        The input that is the key, which a `KeyedRegressor`'s small models do not get; None: none.
     live_learners
         The most learners that a worker keeps in memory between micro-batches.
     max_failures_in_a_row
@@ -64,6 +73,7 @@ class Plan:
     model: str = "spark"
     model_version: str = ""
     mapping: "FieldMapping | None" = None
+    key_input: str | None = None
     live_learners: int = 10_000
     max_failures_in_a_row: int = 100
     run: str = field(default_factory=lambda: uuid4().hex)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = ("group", "partition", "offset", "time", "value")
-"""Columns that the processor gets: the bytes that choose the learner, the record's position, when it
-was written (milliseconds), its value; and `key`, the record's key, if that is not the group."""
+"""Columns that the processor gets: the bytes that choose the learner, the record's position, when
+it was written (milliseconds), its value; and `key`, the record's key, if that is not the group."""
 
 
 def topic_rows(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,13 @@ CONFIGURATION = {
 """What `transformWithState` needs, and the settings that matter for speed."""
 
 
-def session(name: str, *, state_partitions: int, jars: Path | None = None) -> "SparkSession":
+def session(
+    name: str,
+    *,
+    state_partitions: int,
+    jars: Path | None = None,
+    configuration: Mapping[str, str] | None = None,
+) -> "SparkSession":
     """Return the Spark session with `CONFIGURATION`.
 
     What `spark-submit --conf` gives is kept.
@@ -41,6 +48,8 @@ def session(name: str, *, state_partitions: int, jars: Path | None = None) -> "S
         keeps the number that it began with.
     jars
         Folder with the jars of Spark's Kafka connector; None: `spark-submit` names them.
+    configuration
+        Further settings of Spark, such as `spark.master`.
 
     Raises
     ------
@@ -52,6 +61,7 @@ def session(name: str, *, state_partitions: int, jars: Path | None = None) -> "S
     from pyspark.sql import SparkSession
 
     wanted = {**CONFIGURATION, "spark.sql.shuffle.partitions": str(state_partitions)}
+    wanted.update(configuration or {})
     if jars is not None:
         files = sorted(jars.absolute().glob("*.jar"))
         if not files:

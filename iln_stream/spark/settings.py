@@ -18,8 +18,9 @@ class SparkSettings(CommandSettings):
     secret = ("kafka_source_options",)
 
     checkpoint: str = Field(
+        default="spark-checkpoint",
         description="Folder of the checkpoint, a path or URL that all workers reach. It has the "
-        "state of all keys and the positions: a restart goes on from it."
+        "state of all keys and the positions: a restart goes on from it.",
     )
     prior: Path | None = Field(
         default=None,

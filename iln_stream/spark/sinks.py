@@ -59,9 +59,9 @@ class _Origin(NamedTuple):
 class LogSink:
     """Writes predictions and dead letters to logs, each exactly once.
 
-    Each transaction stores messages with the positions of their records; what is at or before
-    a stored position is not written again. The driver writes: all messages of a micro-batch pass through
-    its memory.
+    Each transaction stores messages with the positions of their records; what is at or before a
+    stored position is not written again. The driver writes: all messages of a micro-batch pass
+    through its memory.
 
     Parameters
     ----------
