@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from river import base
-
 from iln_stream.errors import StateError
 from iln_stream.keyed import (
     FrozenPrior,
@@ -124,8 +122,8 @@ class SmallModels:
         return SmallModel(self._prior, row, self._scratch, self._key_input)
 
 
-class SmallModel(base.Regressor):
-    """A key's small model as a River regressor: `predict_event` and `learn_event`, to the bit.
+class SmallModel:
+    """A key's small model for the loop: `predict_event` and `learn_event`, to the bit.
 
     Parameters
     ----------
