@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.kafka_topics import create_topic, produce
-from support.spark_keys import keyed_events, plain_loop
+from support.spark_keys import keyed_events, plain_loop, stored_learners
 
 from iln_stream.learners import RandomFeatureRidge, state_of
 from iln_stream.spark.packed import packed
@@ -37,13 +37,6 @@ def run(spark, broker, topic, plan, folder, by_key=None, most_records=100):
     return {(row.partition, row.offset): row for row in found}
 
 
-def stored_learners(spark, folder):
-    """Return each key's small part in the checkpoint's state store."""
-    store = spark.read.format("statestore").option("stateVarName", "meta")
-    rows = store.load(str(folder / "checkpoint")).select("key.*", "value.*").collect()
-    return {bytes(row["group"]).decode(): row for row in rows}
-
-
 @pytest.mark.timeout(600)
 def test_states_and_predictions_are_those_of_the_plain_loop(spark, broker, prior, tmp_path):
     """A topic learned by key, in two runs of several micro-batches: the bits of the plain loop."""
@@ -64,7 +57,7 @@ def test_states_and_predictions_are_those_of_the_plain_loop(spark, broker, prior
                 position[p, offset] = k, e
         found = run(spark, broker, topic, plan, tmp_path)
     assert found.keys() == position.keys()
-    learners = stored_learners(spark, tmp_path)
+    learners = stored_learners(spark, tmp_path / "checkpoint")
     assert len(learners) == N_KEYS
     for k, row in learners.items():
         places = sorted(place for place, (key, _) in position.items() if key == k)

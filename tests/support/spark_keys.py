@@ -80,3 +80,11 @@ def plain_loop(prior: bytes, events: Iterable[dict[str, Any]]) -> tuple[Any, lis
         predictions.append(float(learner.predict_one(event["x"])))
         learner.learn_one(event["x"], event["y"])
     return learner, predictions
+
+
+def stored_learners(spark: Any, checkpoint: Any) -> dict[str, Any]:
+    """Return each key's small part in a checkpoint's state store."""
+    spark.streams.active  # noqa: B018 - starts what reading a state store needs
+    store = spark.read.format("statestore").option("stateVarName", "meta")
+    rows = store.load(str(checkpoint)).select("key.*", "value.*").collect()
+    return {bytes(row["group"]).decode(): row for row in rows}
