@@ -23,6 +23,9 @@ CONFIGURATION = {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # A micro-batch uploads its changes, not a snapshot of RocksDB.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Bytes. A larger function is broadcast, and the driver's process that asks a stateful function
+    # for its variables can't read a broadcast: the query would not start with a prior above 1 MB.
+    "spark.broadcast.UDFCompressionThreshold": str(64 << 20),
     "spark.sql.session.timeZone": "UTC",
 }
 """What `transformWithState` needs, and the settings that matter for speed."""

@@ -48,8 +48,8 @@ class Topics:
 def test_killed_as_never_killed(spark, broker, tmp_path):
     """kill -9 of a worker, then twice of all: each prediction once, states to the bit."""
     topics = Topics(broker)
-    events = keyed_events(3000, 30)
-    for i in range(0, 3000, 500):
+    events = keyed_events(2000, 30)
+    for i in range(0, 2000, 400):
         events[i] = (events[i][0], None)  # a record that can't be read
     arguments = [
         *("--source", f"kafka:{topics.events}", "--bootstrap", broker.bootstrap),
@@ -58,20 +58,20 @@ def test_killed_as_never_killed(spark, broker, tmp_path):
         *("--checkpoint", str(tmp_path / "checkpoint"), *LEARNER),
         *("--state-partitions", "2", "--most-records", "200"),
     ]
-    topics.send(events[:1500])
+    topics.send(events[:1000])
     with SparkJob(tmp_path, arguments) as job:
         job.wait_until(lambda: topics.n_predicted() >= 200)
         job.kill_worker()
         n = topics.n_predicted()
         job.wait_until(lambda: topics.n_predicted() >= n + 200)
         job.kill()
-    assert 400 <= topics.n_predicted() < 1500
-    topics.send(events[1500:])
+    assert 400 <= topics.n_predicted() < 1000
+    topics.send(events[1000:])
     with SparkJob(tmp_path, arguments) as job:
         n = topics.n_predicted()
         job.wait_until(lambda: topics.n_predicted() > n)
         job.kill()
-    assert topics.n_predicted() < 2994
+    assert topics.n_predicted() < 1995
     with SparkJob(tmp_path, [*arguments, "--available-now"]) as job:
         assert job.wait() == 0, job.said()
 
