@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in docs/settings.md, docs/http_api.md and docs/page.md."""
+"""Rewrites the tables of settings in docs/settings.md, docs/http_api.md, docs/page.md, docs/spark.md."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,12 +7,14 @@ from iln_stream.api import ApiSettings
 from iln_stream.page import PageSettings
 from iln_stream.service import SETTING_GROUPS, Settings
 from iln_stream.settings import CommandSettings, default_text
+from iln_stream.spark.settings import SparkSettings
 
 DOCS = Path(__file__).parent
 TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "settings.md": Settings,
     DOCS / "http_api.md": ApiSettings,
     DOCS / "page.md": PageSettings,
+    DOCS / "spark.md": SparkSettings,
 }
 BEGIN = "<!-- settings:begin -->"
 END = "<!-- settings:end -->"
