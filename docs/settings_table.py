@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in docs/settings.md, docs/http_api.md, docs/page.md, docs/spark.md."""
+"""Rewrites the tables of settings in settings.md, http_api.md, page.md and spark.md of docs/."""
 
 from collections.abc import Iterable
 from pathlib import Path
