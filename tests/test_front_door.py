@@ -87,7 +87,7 @@ def test_every_name_can_be_imported(name):
     assert getattr(iln_stream, name) is not None
 
 
-@pytest.mark.parametrize(("name", "folder"), LOADED_LATER.items())
+@pytest.mark.parametrize(("name", "folder"), sorted(LOADED_LATER.items()))
 def test_a_name_loaded_later_is_its_modules_own(name, folder):
     """A name loaded on first use is the very object of its folder: isinstance agrees."""
     assert getattr(iln_stream, name) is getattr(
