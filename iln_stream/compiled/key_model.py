@@ -71,6 +71,9 @@ RECENT_FORGETTING, RECENT_AS_IF = 0.9, 5.0
 FAR = 10.0
 """Residuals are clipped here, in units of the median error."""
 
+SPOILT = 30.0
+"""An error of `SLOPES` counts as at most so many times that of the prediction."""
+
 CHANGE = 8.0
 """After this many errors in a row beyond, they are a new scale."""
 
@@ -260,7 +263,8 @@ def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-
     root = np.sqrt(uncertainty)
     error = y - p[SLOPES]
     if not frozen:
-        join_spread(abs(y - prediction) / root, shared)
+        # An expert that is spoilt must not hide that the others predict well.
+        join_spread(min(abs(error), SPOILT * abs(y - prediction)) / root, shared)
     bound = FAR * shared[SPREAD] * root
     clipped = min(max(error, -bound), bound)
     residual = p[SLOPES] - g + clipped

@@ -56,8 +56,8 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
     level and slopes; these and a level that follows drift; $g$ and the key's last residual. It
     begins with how they did for other keys of the same age, and goes on with the key's own losses.
 
-    The global model learns the target minus the part of it that is peculiar to the key. A key takes
-    about 1 kB at 12 slopes, and 3 us an event.
+    The global model learns the target minus the part of it that is peculiar to the key. The state
+    of a key takes at most 968 bytes at 12 slopes.
 
     Parameters
     ----------

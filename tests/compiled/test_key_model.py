@@ -75,7 +75,7 @@ class Key:
         p, w, h, expected = self.experts(g, z, law)
         error, root = y - p[2], math.sqrt(1 + h)
         if not frozen:
-            self.join_spread(abs(y - p @ w) / root, law)
+            self.join_spread(min(abs(error), 30 * abs(y - p @ w)) / root, law)
         bound = 10 * law.spread * root
         clipped = np.clip(error, -bound, bound)
         unit = 1.4826 * max(law.spread, 1e-30)
