@@ -4,12 +4,13 @@
 
 PYTHON ?= python3
 VENV := .venv
+SPARK_VENV := .venv-spark
 BIN := $(VENV)/bin
 
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-stack lint docs screenshots kafka chaos bench bench-api bench-page bench-stream bench-memory quality endurance clean
+.PHONY: demo test test-newest test-spark test-stack lint docs screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -28,6 +29,10 @@ test-newest: $(VENV)/dev
 # Tests of docker-compose.yml. Without a Docker engine it starts its own (needs root on Debian).
 test-stack: $(VENV)/dev
 	tests/stack/engine.sh run $(BIN)/pytest tests/stack
+
+# Tests of the learner by key on Spark, in an environment of their own. Needs Java 17 and Maven.
+test-spark: $(SPARK_VENV)/spark
+	$(SPARK_VENV)/bin/pytest tests/spark
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -64,6 +69,10 @@ bench-stream: $(VENV)/dev
 	$(BIN)/python benchmarks/streaming.py
 	PYTHONPATH=tests:. $(BIN)/python -m benchmarks.end_to_end
 	$(BIN)/python -m benchmarks.embedded_log
+
+# Learning by key on Spark beside counting by key, and as the state grows. Ten minutes.
+bench-spark: $(SPARK_VENV)/spark
+	PYTHONPATH=tests:. $(SPARK_VENV)/bin/python -m benchmarks.spark --json benchmarks/results/spark.json
 
 # Latency of predictions over HTTP while a learner learns, and how much that slows it. Two minutes.
 bench-api: $(VENV)/dev
@@ -103,6 +112,12 @@ $(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
 
 $(VENV)/dev: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# Its own environment: pyspark with its jars is large, and none of the other tests need it.
+$(SPARK_VENV)/spark: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/pip install --quiet --constraint constraints.txt --editable '.[spark]' pytest pytest-timeout
 	@touch $@
 
 $(VENV)/bench: $(VENV)/created pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in README.md, docs/http_api.md and docs/page.md."""
+"""Rewrites the tables of settings in README.md and in docs: http_api.md, page.md, spark.md."""
 
 from pathlib import Path
 
@@ -8,12 +8,14 @@ from iln_stream.api import ApiSettings
 from iln_stream.page import PageSettings
 from iln_stream.service import Settings
 from iln_stream.settings import CommandSettings, default_text
+from iln_stream.spark.settings import SparkSettings
 
 README = Path(__file__).parents[1] / "README.md"
 TABLES: dict[Path, type[CommandSettings]] = {
     README: Settings,
     Path(__file__).parent / "http_api.md": ApiSettings,
     Path(__file__).parent / "page.md": PageSettings,
+    Path(__file__).parent / "spark.md": SparkSettings,
 }
 BEGIN = "<!-- settings:begin -->"
 END = "<!-- settings:end -->"

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -28,18 +29,19 @@ THIRD_PARTIES = {
     "numba": {"compiled"},
     "numpy": {
         *("compiled", "contest", "experiments", "features", "frozen", "keyed", "learners", "live"),
-        *("paper", "prequential", "publishing", "related", "snapshots", "state"),
+        *("paper", "prequential", "publishing", "related", "snapshots", "spark", "state"),
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo"},
     "pyarrow": {"streams"},
-    "pydantic": {"api", "cli", "events", "page", "service", "settings"},
+    "pydantic": {"api", "cli", "events", "page", "service", "settings", "spark"},
     "pydantic_core": {"mapping"},
-    "pydantic_settings": {"api", "page", "settings"},
+    "pydantic_settings": {"api", "page", "settings", "spark"},
     "rich": {"listeners", "service", "cli", "demo"},
+    "pyspark": {"spark"},
     "river": {
         *("contest", "demo", "explaining", "frozen", "keyed", "learners", "paper"),
-        *("publishing", "related", "service", "streams"),
+        *("publishing", "related", "service", "spark", "streams"),
     },
     "starlette": {"api", "page"},
     "typer": {"cli"},
@@ -165,3 +167,12 @@ def test_all_works_without_its_extras(extra, only):
     assert users == only
     needing = {n for n, f in MODULES.items() for m, at_once in imports(f) if at_once and m in only}
     assert needing == set()
+
+
+def test_spark_is_imported_on_use():
+    """All modules of `spark/` can be imported without pyspark, as `make test` does."""
+    names = [name for name in MODULES if name.startswith("iln_stream.spark")]
+    imports = "".join(f"import {name}\n" for name in names)
+    without = f"import sys\nsys.modules['pyspark'] = None\n{imports}"
+    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -36,7 +36,7 @@ LATE_SETTINGS = (
 class Settings(CommandSettings):
     """Settings of the learner. Flags override variables, which override the TOML file."""
 
-    other_tables = ("api", "page")  # of `iln-stream serve` and `iln-stream page`
+    other_tables = ("api", "page", "spark")  # of `iln-stream serve`, `... page`, the Spark job
     secret = (
         *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
         "labels_settings",

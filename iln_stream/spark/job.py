@@ -1,0 +1,190 @@
+"""The Spark job: reads a topic, learns by key, writes predictions."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iln_stream.errors import IlnError
+from iln_stream.service import Settings, SettingsError
+from iln_stream.service.addresses import source_stream, stream_options
+from iln_stream.service.decoding import mapping_of
+from iln_stream.service.learners import build_learner
+from iln_stream.service.model_version import model_name, version_of_settings
+from iln_stream.snapshots import load
+from iln_stream.spark.plan import Plan, PlanError, prior_of
+from iln_stream.spark.query import learned, topic_rows
+from iln_stream.spark.session import session
+from iln_stream.spark.settings import SparkSettings
+from iln_stream.spark.sinks import sink_at
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+log = logging.getLogger(__name__)
+
+LEARNER_SETTINGS = (
+    *("source", "topic", "bootstrap", "start", "broker_wait", "kafka_options", "kafka_secrets"),
+    *("learner", "learner_options", "seed", "model", "predictions", "dead_letters"),
+    *("target", "features", "ignore", "id_field", "time_field", "types", "null_values"),
+    *("weight_field", "decimal", "date_order"),
+)
+"""The settings of `iln-stream run` that the job has, too; it refuses others that are set."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the job until it is stopped, or at the end with `available_now`."""
+    try:
+        settings, spark_settings = settings_of(sys.argv[1:] if arguments is None else arguments)
+        logging.basicConfig(level=spark_settings.log_level.upper())
+        run(settings, spark_settings)
+    except IlnError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def settings_of(arguments: Sequence[str]) -> tuple[Settings, SparkSettings]:
+    """Return the settings of the learner and of the job.
+
+    Raises
+    ------
+    SettingsError
+        When one is invalid, or the job does not have it.
+
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=Path, help="TOML file; the job's own are in [spark]")
+    for cls, names in ((SparkSettings, SparkSettings.model_fields), (Settings, LEARNER_SETTINGS)):
+        group = parser.add_argument_group(cls.__name__)
+        for name in names:
+            field = cls.model_fields[name]
+            text = (field.description or "").replace("%", "%%")
+            flag = "--" + name.replace("_", "-")
+            if field.annotation is bool:
+                group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
+            else:
+                group.add_argument(flag, help=text)
+    given = vars(parser.parse_args(arguments))
+    config = given.pop("config")
+    own = {name: given.pop(name) for name in SparkSettings.model_fields}
+    settings = Settings.load(config, **given)
+    others = settings.model_fields_set - {*LEARNER_SETTINGS, *_WITHOUT_EFFECT}
+    if others:
+        raise SettingsError(
+            f"{', '.join(sorted(others))}: the Spark job has no such setting; unset it, or use "
+            "`iln-stream run`"
+        )
+    return settings, SparkSettings.load(config, **own)
+
+
+_WITHOUT_EFFECT = ("log_level", "log_format", "metrics_host", "metrics_port")
+
+
+def run(settings: Settings, spark_settings: SparkSettings) -> None:
+    """Run the job; see `main`."""
+    query, sink = start(settings, spark_settings)
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+        sink.close()
+
+
+def start(settings: Settings, spark_settings: SparkSettings) -> tuple["StreamingQuery", Any]:
+    """Start the query; return it and its sink, which is to be closed after it.
+
+    Raises
+    ------
+    IlnError
+        When pyspark is not installed, or a setting is wrong.
+
+    """
+    for name in ("pyspark", "pyarrow", "pandas", "google.protobuf"):
+        # Without protobuf or pyarrow a worker would end with an error that names neither.
+        if not _is_installed(name):
+            raise IlnError(f"spark: {name} is not installed: pip install 'iln-stream[spark]'")
+    stream = source_stream(settings)
+    if stream.scheme != "kafka":
+        raise SettingsError(f"source = {stream.address!r}: the Spark job reads kafka:TOPIC")
+    if settings.predictions is None:
+        raise SettingsError("predictions: name kafka:TOPIC, sqlite:PATH#TOPIC or folder:PATH")
+    if settings.start not in (None, "earliest", "latest"):
+        raise SettingsError("start: the Spark job knows earliest and latest")
+    plan = plan_of(settings, spark_settings, stream.name)
+    spark = session(
+        plan.model, state_partitions=spark_settings.state_partitions, jars=spark_settings.jars
+    )
+    records = topic_rows(
+        spark,
+        stream.name,
+        settings.bootstrap,
+        start=str(settings.start or "earliest"),
+        most_records=spark_settings.most_records,
+        options=spark_settings.kafka_source_options,
+    )
+    sink = sink_at(settings.predictions, settings.dead_letters, stream, stream_options(settings))
+    writer = (
+        learned(records, plan, spark_settings.by_key)
+        .writeStream.queryName(plan.model)
+        .option("checkpointLocation", spark_settings.checkpoint)
+        .foreachBatch(sink.write)
+    )
+    if spark_settings.available_now:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=f"{spark_settings.trigger_seconds} seconds")
+    return writer.start(), sink
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # of its parent
+        return False
+
+
+def plan_of(settings: Settings, spark_settings: SparkSettings, stream: str) -> Plan:
+    """Return the plan that the settings describe, with the prior of the first run."""
+    return Plan(
+        stream,
+        _frozen_prior(settings, spark_settings),
+        model_name(settings, stream),
+        version_of_settings(settings, settings.seed),
+        mapping_of(settings, source_stream(settings)),
+        None if spark_settings.by_key is None else spark_settings.by_key.removeprefix("x."),
+        spark_settings.live_learners,
+    )
+
+
+def _frozen_prior(settings: Settings, spark_settings: SparkSettings) -> bytes:
+    """Return the prior; the first run writes it to a file, so that later ones have the same."""
+    file = spark_settings.prior_file
+    if file is None:
+        if "://" in spark_settings.checkpoint:
+            raise PlanError(
+                "prior_file: name a local file that keeps the prior; the checkpoint "
+                f"{spark_settings.checkpoint} is not a local folder"
+            )
+        checkpoint = Path(spark_settings.checkpoint)
+        file = checkpoint.with_name(f"{checkpoint.name}.prior.npz")
+    if file.exists():
+        return file.read_bytes()
+    saved = spark_settings.prior
+    prior = prior_of(build_learner(settings) if saved is None else load(saved))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}.partial")
+    with partial.open("wb") as out:
+        out.write(prior)
+        out.flush()
+        os.fsync(out.fileno())
+    partial.rename(file)
+    return prior
+
+
+if __name__ == "__main__":
+    sys.exit(main())

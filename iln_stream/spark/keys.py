@@ -1,0 +1,174 @@
+"""The learners of many keys, on one worker."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from river import base
+
+from iln_stream.errors import StateError
+from iln_stream.events import DeadLetter, EnvelopeDecoder, PredictionEncoder, payload_bytes
+from iln_stream.mapping import MappedDecoder, parse_json
+from iln_stream.prequential import Classification, Regression, Weights, takes_weights
+from iln_stream.spark.blocks import AppendedBlocks
+from iln_stream.spark.cores import core_of
+from iln_stream.spark.one_key import DEAD_LETTER, Message, OneKey
+from iln_stream.spark.plan import Plan
+from iln_stream.spark.records import in_order
+from iln_stream.spark.stored import Meta, StoredKey, packed_positions, unpacked_positions
+from iln_stream.streams import Record
+
+INLINE_BYTES = 32 * 1024
+"""A learner of at most so many bytes is stored with the small part, which saves a call to the store
+when it is read and one when it is written."""
+
+
+_OF_PLANS: dict[str, "KeyedLearners"] = {}
+
+
+def learners_of(plan: Plan) -> "KeyedLearners":
+    """Return this process's learners of a plan; Spark's workers live longer than a micro-batch."""
+    found = _OF_PLANS.get(plan.run)
+    if found is None:
+        _OF_PLANS.clear()  # another query's learners would fill the memory
+        found = _OF_PLANS[plan.run] = KeyedLearners(plan)
+    return found
+
+
+def without_key(stream: str, record: Record) -> Message:
+    """Return the dead letter of a record without a key."""
+    letter = DeadLetter.of(
+        stream, record.partition, record.offset, payload_bytes(record.payload),
+        "key: the record has none, so no learner learns it; write events with a key, or name "
+        "the field with the key (by_key)",
+    )  # fmt: skip
+    return Message(DEAD_LETTER, record.partition, record.offset, letter.model_dump_json().encode())
+
+
+class _Live(NamedTuple):
+    """A learner in memory, and the stored state that it is the same as."""
+
+    meta: Meta | None
+    one: OneKey
+    blocks: AppendedBlocks
+
+
+class KeyedLearners:
+    """Learns the records of many keys, each with its own learner, which is born from one prior.
+
+    A learner stays in memory until `Plan.live_learners` others were used after it. It is used again
+    only if the store still has the state that this object wrote last; if the micro-batch failed
+    after that, or another worker went on with the key, the learner is restored from the store.
+
+    Parameters
+    ----------
+    plan
+        What to learn and how.
+
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.n_restored = 0
+        self._core = core_of(plan.prior, plan.key_input)
+        learner = self._core.born()
+        if isinstance(learner, base.Classifier):
+            self._task: Any = Classification(only_booleans=not learner._multiclass)
+        else:
+            self._task = Regression()
+        self._weights = Weights() if takes_weights(learner) else None
+        self._encode = PredictionEncoder(plan.stream, plan.model, plan.model_version)
+        self._decode: Any
+        if plan.mapping is None:
+            self._decode = EnvelopeDecoder(self._task.event_type, self._task.label_type)
+        else:
+            labels = "class" if self._task.name == "classification" else "number"
+            self._decode = MappedDecoder(plan.mapping, parse_json, labels)  # type: ignore[arg-type]
+        self._live: OrderedDict[Any, _Live] = OrderedDict()
+
+    def learn(self, key: Any, stored: StoredKey, records: Iterable[Record]) -> Sequence[Message]:
+        """Predict and learn a key's records of a micro-batch, and store the learner.
+
+        Parameters
+        ----------
+        key
+            The key.
+        stored
+            The key's variables in the state store.
+        records
+            In any order; those that were learned before are left out.
+
+        Returns
+        -------
+        Sequence[Message]
+            One message for each new record, by partition and offset.
+
+        Raises
+        ------
+        StateError
+            When the stored state can't be read, or was born from another prior.
+
+        """
+        live = self._taken(key, stored)
+        new, _ = in_order(records, live.one.positions)
+        messages = live.one.learn(new) if new else []
+        if new:
+            live = self._stored(live, stored, len(new))
+        self._live[key] = live
+        if len(self._live) > self.plan.live_learners:
+            self._live.popitem(last=False)
+        return messages
+
+    def _taken(self, key: Any, stored: StoredKey) -> _Live:
+        """Return the key's learner as the store has it; take it out of those that are live."""
+        meta = stored.meta()
+        # Taken out: if learning fails, no half-learned one is left behind.
+        live = self._live.pop(key, None)
+        if live is not None and live.meta == meta:
+            return live
+        if meta is None:
+            return _Live(None, self._one(self._core.born(), {}), AppendedBlocks())
+        if meta.prior != self.plan.prior_digest:
+            raise StateError(
+                f"prior: the checkpoint's learner of key {key!r} was born from another prior "
+                f"({meta.prior.hex()}, now {self.plan.prior_digest.hex()}): start with the prior "
+                "of the first run, or with a new checkpoint"
+            )
+        self.n_restored += 1
+        data = stored.learner() if meta.inline is None else meta.inline
+        if _digest(data) != meta.digest:
+            raise StateError(f"the state store's learner of key {key!r} is damaged: its digest")
+        blocks = AppendedBlocks.read(stored.blocks() if meta.n_blocks else ())
+        learner = self._core.read(data, blocks)
+        return _Live(meta, self._one(learner, unpacked_positions(meta.positions)), blocks)
+
+    def _stored(self, live: _Live, stored: StoredKey, n_new: int) -> _Live:
+        """Write what has changed; return the learner with what the store now has."""
+        blocks = live.blocks
+        data = self._core.write(live.one.learner, blocks)
+        blocks.write(stored)
+        is_small = len(data) <= INLINE_BYTES
+        meta = Meta(
+            packed_positions(live.one.positions),
+            n_new + (0 if live.meta is None else live.meta.n),
+            self.plan.prior_digest,
+            _digest(data),
+            data if is_small else None,
+            blocks.n_stored,
+        )
+        if not is_small:
+            stored.write_learner(data)
+        stored.write_meta(meta)
+        return live._replace(meta=meta)
+
+    def _one(self, learner: Any, positions: dict[int, int]) -> OneKey:
+        plan = self.plan
+        return OneKey(
+            learner, positions, plan.stream, self._task, self._decode, self._encode,
+            self._weights, plan.max_failures_in_a_row,
+        )  # fmt: skip
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=8).digest()

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from support.spark_keys import KeyInMemory
+
+from iln_stream.errors import StateError
+from iln_stream.spark.blocks import AppendedBlocks
+from iln_stream.state import Block
+
+
+def grown(stored, blocks, states):
+    for state in states:
+        for block in state:
+            blocks.name(block)
+        blocks.write(stored)
+    return blocks
+
+
+def test_each_block_is_appended_once():
+    """As a state grows, only its new blocks are written."""
+    stored, all_blocks = KeyInMemory(), [Block(np.full(100, i)) for i in range(20)]
+    grown(stored, AppendedBlocks(), (all_blocks[:n] for n in range(1, 21)))
+    assert len(stored.list) == 20
+    assert stored.n_replaced == 0
+
+
+def test_restored_learner_appends_only_what_is_new():
+    """After a restart blocks are other objects with the same values: they are not written again."""
+    stored = KeyInMemory()
+    grown(stored, AppendedBlocks(), [[Block(np.arange(3)), Block(np.arange(4))]])
+    again = AppendedBlocks.read(stored.blocks())
+    grown(stored, again, [[Block(np.arange(3)), Block(np.arange(4)), Block(np.arange(5))]])
+    assert len(stored.list) == 3
+    assert again.n_stored == 3
+
+
+def test_list_does_not_grow_for_ever():
+    """A learner that forgets old blocks keeps a bounded list, rewritten rarely."""
+    stored, everything = KeyInMemory(), [Block(np.full(10, i)) for i in range(200)]
+    blocks = grown(stored, AppendedBlocks(), (everything[max(0, n - 5) : n] for n in range(1, 201)))
+    assert len(stored.list) == blocks.n_stored <= 18
+    assert stored.n_replaced <= 200 / 10
+    kept = AppendedBlocks.read(stored.blocks())
+    for block in everything[-5:]:
+        assert kept.array(AppendedBlocks().name(block)).tolist() == block.tolist()
+
+
+def test_missing_block_is_an_error():
+    """A list that lacks a block can't restore the learner."""
+    with pytest.raises(StateError, match="lacks b7"):
+        AppendedBlocks().array("b7")

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from support.spark_keys import keyed_events, plain_loop
+
+from iln_stream.errors import StateError
+from iln_stream.learners import RandomFeatureRidge, state_of
+from iln_stream.spark.packed import packed, unpacked
+from iln_stream.spark.plan import prior_of
+from iln_stream.state import Block, to_bytes
+
+
+def test_bytes_hold_the_same_state_as_an_npz():
+    """A learner's state comes back whole: the npz of both is equal to the last bit."""
+    events = [event for _, event in keyed_events(80, 1)]
+    learner, _ = plain_loop(prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)), events)
+    state = state_of(learner)
+    assert to_bytes(unpacked(packed(state))) == to_bytes(state)
+
+
+def test_any_state_comes_back():
+    """Scalars, empty arrays, matrices in Fortran's order, text and infinities keep their form."""
+    state = {
+        "scalar": np.float64(2.5),
+        "empty": np.zeros((0, 3)),
+        "matrix": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "text": "ü",
+        "inf": float("inf"),
+        "list": [1, None, True, {"a": np.arange(3, dtype=np.int32)}],
+    }
+    assert to_bytes(unpacked(packed(state))) == to_bytes(state)
+
+
+def test_arrays_can_be_written():
+    """A restored learner updates its arrays in place."""
+    assert unpacked(packed({"a": np.zeros(2)}))["a"].flags.writeable
+
+
+@pytest.mark.parametrize("cut", [0, 3, 20, -1])
+def test_damaged_bytes_are_refused(cut):
+    """Cut bytes are an error that says so, not another state."""
+    data = packed({"a": np.arange(4.0)})[:cut]
+    with pytest.raises(StateError, match="can't be read"):
+        unpacked(data)
+
+
+def test_blocks_are_stored_elsewhere():
+    """A block's values are not among the bytes if it is stored elsewhere."""
+    block = Block(np.arange(1000.0))
+    data = packed({"kept": block}, lambda _: "b1")
+    assert len(data) < 200
+    assert unpacked(data, {"b1": np.asarray(block)}.__getitem__)["kept"].tolist() == block.tolist()
