@@ -41,7 +41,7 @@ THIRD_PARTIES = {
     "pyspark": {"spark"},
     "river": {
         *("contest", "demo", "explaining", "frozen", "keyed", "learners", "paper"),
-        *("publishing", "related", "service", "streams"),
+        *("publishing", "related", "service", "spark", "streams"),
     },
     "starlette": {"api", "page"},
     "typer": {"cli"},

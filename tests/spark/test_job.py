@@ -101,8 +101,9 @@ def test_prior_of_the_first_run_is_kept(tmp_path):
     assert (tmp_path / "c.prior.npz").read_bytes() == first.prior
 
 
-def test_settings_of_both_are_read(tmp_path):
+def test_settings_of_both_are_read(tmp_path, monkeypatch):
     """One TOML file has the learner's settings, as for `iln-stream run`, and the job's."""
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "learner.toml"
     file.write_text('source = "kafka:t"\ntarget = "y"\n[spark]\nby_key = "shop"\n')
     settings, own = settings_of(["--config", str(file), "--most-records", "50"])
