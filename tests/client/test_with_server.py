@@ -182,7 +182,7 @@ def test_not_ready(ask, api):
 
 def test_ready(ask, learner_and_url):
     """With a model and a log it is ready."""
-    assert ask({"url": learner_and_url[1]}, "ready") == (True, [])
+    assert ask({"url": learner_and_url[1]}, "ready") == (True, [], [])
 
 
 def test_limits_of_the_server(ask, tmp_path):

@@ -72,6 +72,8 @@ def tree(request, tmp_path):
     """A copy of the kernels: its standardise.py, a way to call one, and the cache folder."""
     package = tmp_path / "iln_stream"
     shutil.copytree(KERNELS, package / "compiled", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(KERNELS.parent / "processor", package / "processor")
+    shutil.copy(KERNELS.parent / "errors.py", package)
     (package / "__init__.py").touch()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)

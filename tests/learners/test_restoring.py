@@ -12,6 +12,7 @@ from river import base, compose, linear_model, preprocessing
 
 import iln_stream
 from iln_stream import (
+    ChangeOfTarget,
     GrowingPool,
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
@@ -322,8 +323,9 @@ OURS = [
     for name, cls in LEARNERS.items()
     if name.startswith("iln_stream.")
     for parameters in cls._unit_test_params()
-    if cls is not ScaledTarget
+    if cls not in (ChangeOfTarget, ScaledTarget)
 ] + [
+    ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "a"),
     ScaledTarget(ShrinkingGradient(seed=1)),
     ScaledTarget(WinsorisedScaler() | InfiniteLayerRegressor("fast")),
     *(cls() for cls in (InfiniteLayerRegressor, InfiniteLayerClassifier, RandomFeatureRidge)),

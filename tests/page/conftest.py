@@ -15,9 +15,9 @@ from support.page_runs import FAST, Run, classes, events
 from support.running_command import Command
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser that the tests share."""
+    """The browser that a module's tests share; its event loop must end before other tests begin."""
     with chromium() as running:
         yield running
 

@@ -223,9 +223,9 @@ def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None
     with run(embedded, tmp_path, 2) as command:
         wait_until(command, lambda: learned(command) > 0)
         workers = pids(command)
+        send(embedded, 1)  # before a worker stops, perhaps within a transaction
         os.kill(workers[1], signal.SIGSTOP)  # it holds its partitions a little longer
         command.kill()
-        send(embedded, 1)
         with run(embedded, tmp_path, 2, "--stop-at-end") as following:
             following.wait_until_it_says("another process learns with")
             os.kill(workers[1], signal.SIGCONT)
