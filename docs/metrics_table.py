@@ -26,6 +26,10 @@ KINDS = {
 """Kinds of metrics by the class that makes one."""
 
 
+OF_PROCESS = ("api", "supervising")
+"""Folders whose metrics are those of a process, not of a learner: they name all their labels."""
+
+
 class Metric(NamedTuple):
     """One metric, as the code declares it."""
 
@@ -39,10 +43,10 @@ def metrics(package: Path = ROOT / "iln_stream") -> dict[str, Metric]:
     """Return all metrics that the package's code declares, by name."""
     found = {}
     for file in sorted(package.rglob("*.py")):
-        of_api = "api" in file.relative_to(package).parts
+        of_process = file.relative_to(package).parts[0] in OF_PROCESS
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if metric := _declared(call, () if of_api else ("model", "partition")):
+            if metric := _declared(call, () if of_process else ("model", "partition")):
                 found[metric.name] = metric
     return dict(sorted(found.items()))
 

@@ -11,8 +11,7 @@ from typing import NamedTuple, TypeVar
 from iln_stream.errors import SnapshotError
 from iln_stream.snapshots.blocks import BlockFolder
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, Stored, blocks_of, header_of
-from iln_stream.snapshots.lock import lock as lock_file
-from iln_stream.snapshots.lock import sync_folder
+from iln_stream.snapshots.lock import lock_file
 from iln_stream.state import Block
 
 log = logging.getLogger(__name__)
@@ -191,7 +190,7 @@ class SnapshotFolder:
             return False
         except OSError as error:
             raise self._error(error) from error
-        self._attempt(lambda: sync_folder(self.path))
+        self._attempt(lambda: _sync_folder(self.path))
         return True
 
     def _attempt(self, action: Callable[[], Result]) -> Result:
@@ -249,10 +248,21 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
     if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
-        sync_folder(blocks.path)
+        _sync_folder(blocks.path)
     try:
         partial.rename(final)
     except FileNotFoundError:  # a later run took it for a leftover and swept it away
         return _write_durably(partial, final, snapshot)
-    sync_folder(final.parent)
+    _sync_folder(final.parent)
     return size + written
+
+
+def _sync_folder(path: Path) -> None:
+    """Make the names in a folder durable, where the system has a way to do it."""
+    if os.name == "nt":
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
