@@ -177,9 +177,10 @@ class FrozenPrior(_Shared):
 
     Examples
     --------
+    >>> from iln_stream import InfiniteLayerRegressor
     >>> from iln_stream.keyed import FrozenPrior, KeyedRegressor
     >>> from iln_stream.keyed import learn_event, new_row, predict_event
-    >>> model = KeyedRegressor("customer")
+    >>> model = KeyedRegressor("customer", InfiniteLayerRegressor("fast", seed=1))
     >>> for t in range(500):
     ...     model.learn_one({"customer": f"c{t % 7}", "a": t % 5}, t % 5 + 10 * (t % 7))
     >>> prior = FrozenPrior.from_bytes(model.freeze().to_bytes())

@@ -224,6 +224,8 @@ def server_properties(
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
+        # Some tests write records of years ago, which must outlive the check every five minutes.
+        "log.retention.ms": "-1",
         # A killed broker may register again only when its old session is over: 9 s by default.
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "500",
