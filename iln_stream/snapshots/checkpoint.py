@@ -208,8 +208,8 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_duration_seconds",
                 "gauge",
-                "Time to store a snapshot in the background, including the wait for predictions and "
-                "dead letters.",
+                "Time to store a snapshot in the background, including the wait for predictions "
+                "and dead letters.",
                 lambda: self._saver.seconds,
             ),
         )
