@@ -56,6 +56,7 @@ __all__ = [
     "PrequentialLoop",
     "RandomFeatureRidge",
     "Record",
+    "RecordInputs",
     "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",
@@ -83,6 +84,7 @@ _FOLDERS = {
     "events": ("Event",),
     "frozen": ("FrozenNetwork", "freeze"),
     "keyed": ("KeyedRegressor",),
+    "mapping.record_inputs": ("RecordInputs",),
     "prequential": ("Listener", "PrequentialLoop"),
     "snapshots": ("load",),
     "streams": ("Record", "Sink", "Source"),
@@ -103,4 +105,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -40,7 +40,7 @@ THIRD_PARTIES = {
     "rich": {"listeners", "service", "cli", "demo"},
     "pyspark": {"spark"},
     "river": {
-        *("contest", "demo", "explaining", "frozen", "keyed", "learners", "paper"),
+        *("contest", "demo", "explaining", "frozen", "keyed", "learners", "mapping", "paper"),
         *("publishing", "related", "service", "spark", "streams"),
     },
     "starlette": {"api", "page"},

@@ -30,6 +30,7 @@ PUBLIC = [
     "PrequentialLoop",
     "RandomFeatureRidge",
     "Record",
+    "RecordInputs",
     "Sampled",
     "ScaledTarget",
     "ShrinkingGradient",

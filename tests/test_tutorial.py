@@ -51,10 +51,10 @@ def test_every_command_of_the_readme(tmp_path: Path) -> None:
 
 
 def test_the_snippet_of_the_readme(capsys) -> None:
-    """README's Python code prints an error well below that of the running mean, 1.9."""
+    """README's Python code prints an error at most the one that the text states, .92."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.M | re.DOTALL)
     exec(code, {})
-    assert float(capsys.readouterr().out.removeprefix("MAE:")) < 0.3
+    assert float(capsys.readouterr().out.removeprefix("MAE:")) < 0.925
 
 
 def test_readme_is_short() -> None:

@@ -45,6 +45,7 @@ def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
         "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
         "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
         "HoeffdingAdaptiveTree": lambda: _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
+        "last value": lambda: dummy.StatisticRegressor(stats.Shift(0, fill_value=0.0)),
         "running mean": lambda: dummy.StatisticRegressor(stats.Mean()),
     }
 

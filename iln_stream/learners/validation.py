@@ -1,6 +1,7 @@
 """Checks of a learner's arguments; the errors name the field."""
 
 import math
+from numbers import Real
 from typing import Any
 
 from iln_stream.features import Features
@@ -19,6 +20,30 @@ def require_family(features: Any) -> None:
             f"features = {features!r} must be a family with q, draw and psi, such as "
             "iln_stream.features.GaussianFourier()"
         )
+
+
+def not_a_number(name: Any, value: Any) -> ValueError:
+    """Return the error of an input that is not a finite number, with its remedy."""
+    transformer = "or put iln_stream.RecordInputs() in front of the learner"
+    if value is None:
+        remedy = "leave out unknown values"
+    elif isinstance(value, str) and _is_number(value):
+        remedy = "convert it with float()"
+    elif isinstance(value, str):
+        remedy = f"write the category as {{'{name}={value:.20}': 1}}"
+    elif isinstance(value, Real):
+        remedy = "inputs must be finite numbers; leave out unknown values"
+    else:
+        remedy = "inputs must be numbers; convert it, a time to seconds for example"
+    shown = value if isinstance(value, Real) else f"{value!r:.60}"
+    return ValueError(f"x[{name!r}] is {shown}: {remedy}, {transformer}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def weight_of_event(w: float) -> float:

@@ -8,11 +8,20 @@ from iln_stream.state import StateDict
 
 Phase = Callable[[dt.datetime], float]
 
-_PHASES: dict[str, Phase] = {
-    "hour": lambda t: (t.hour + t.minute / 60 + t.second / 3600) / 24,
-    "weekday": lambda t: (t.weekday() + (t.hour + t.minute / 60) / 24) / 7,
-    "day_of_year": lambda t: (t.timetuple().tm_yday - 1) / 365.25,
-}
+
+def _hour(t: dt.datetime) -> float:
+    return (t.hour + t.minute / 60 + t.second / 3600) / 24
+
+
+def _weekday(t: dt.datetime) -> float:
+    return (t.weekday() + (t.hour + t.minute / 60) / 24) / 7
+
+
+def _day_of_year(t: dt.datetime) -> float:
+    return (t.timetuple().tm_yday - 1) / 365.25
+
+
+_PHASES: dict[str, Phase] = {"hour": _hour, "weekday": _weekday, "day_of_year": _day_of_year}
 """Position within a period, from 0 to 1."""
 
 SINCE_LAST = "since_last"

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from iln_stream.learners.validation import not_a_number
+
 
 def sign_of(y: Any) -> float:
     """Return +1 for True (or 1) and -1 for False (or 0).
@@ -28,11 +30,6 @@ def require_finite(x: Mapping[Any, float]) -> None:
         try:
             finite = isfinite(value)
         except TypeError as error:
-            raise ValueError(
-                f"x[{name!r}] is {value!r}, not a number: leave out unknown values, and encode "
-                "strings with river.preprocessing.OneHotEncoder"
-            ) from error
+            raise not_a_number(name, value) from error
         if not finite:
-            raise ValueError(
-                f"x[{name!r}] is {value}: inputs must be finite numbers; leave out unknown values"
-            )
+            raise not_a_number(name, value)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iln_stream import ShrinkingGradient
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import validation
 
@@ -59,3 +60,20 @@ def test_a_target_is_a_finite_number(y):
     """nan and infinities are rejected, not clipped."""
     with pytest.raises(ValueError, match=f"^y is {y}: a target must be a finite number"):
         validation.clipped_target(y)
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ("c52", r"write the category as \{'a=c52': 1\}, or put iln_stream.RecordInputs\(\)"),
+        ("21.5", r"convert it with float\(\)"),
+        (None, "leave out unknown values"),
+        (math.nan, "inputs must be finite numbers; leave out unknown values"),
+        (math.inf, "inputs must be finite numbers; leave out unknown values"),
+        ([1], "inputs must be numbers; convert it"),
+    ],
+)
+def test_an_input_that_is_no_number(value, remedy):
+    """Whoever passes a value of each kind learns what to do with it."""
+    with pytest.raises(ValueError, match=rf"^x\['a'\] is .*: {remedy}"):
+        ShrinkingGradient().learn_one({"a": value}, 1.0)

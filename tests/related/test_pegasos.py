@@ -92,7 +92,7 @@ def test_intercept_is_an_input_that_is_always_1():
     [
         ({"a": 1.0}, -1, r"y is -1: .* False and True"),
         ({"a": float("nan")}, True, r"x\['a'\] is nan: inputs must be finite"),
-        ({"a": "red"}, True, r"x\['a'\] is 'red', not a number"),
+        ({"a": "red"}, True, r"x\['a'\] is 'red': write the category"),
     ],
 )
 def test_bad_events(x, y, message):

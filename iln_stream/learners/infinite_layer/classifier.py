@@ -221,7 +221,7 @@ class InfiniteLayerClassifier(
         ------
         ValueError
             When an input is not a finite number, w is no weight, or a state can't store y: a class
-            is a str, int, bool, finite float, None or a tuple of these; a NumPy scalar counts as
+            is a str, int, bool, finite float or a tuple of these; a NumPy scalar counts as
             Python's. Nothing is learned from such an event.
 
         """
@@ -431,15 +431,19 @@ def _as_label(y: Any) -> Any:
     Raises
     ------
     ValueError
-        When a state can't store y.
+        When y is None or a state can't store it.
 
     """
     label = y.item() if isinstance(y, np.generic) else y
+    if label is None:
+        raise ValueError(
+            "y is None: predict an event without a label, and learn it when you know it"
+        )
     try:
         encode_name(label)
     except StateError as error:
         raise ValueError(
             f"y = {y!r} is of type {type(y).__name__}: a class must be a str, int, bool, finite "
-            "float, None or a tuple of these"
+            "float or a tuple of these"
         ) from error
     return label

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
+from iln_stream.learners.validation import not_a_number
 from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
 _SCHEMA = StateSchema("iln_stream.Columns", 1)
@@ -156,14 +157,8 @@ def _fill(x: Mapping[Any, float], place: Mapping[Any, int], absent: float) -> ND
                 # Beyond about 2^50 a double no longer resolves the phase of a cosine anyway.
                 row[i] = max(-LARGEST_INPUT, min(value, LARGEST_INPUT))
             except TypeError as error:
-                raise ValueError(
-                    f"x[{name!r}] is {value!r}, not a number: leave out unknown values, and encode "
-                    "strings with river.preprocessing.OneHotEncoder"
-                ) from error
+                raise not_a_number(name, value) from error
             if value != value or abs(value) == math.inf:
-                raise ValueError(
-                    f"x[{name!r}] is {value}: inputs must be finite numbers; "
-                    "leave out unknown values"
-                )
+                raise not_a_number(name, value)
     row.flags.writeable = False  # like a usual row: numba compiles anew for one that is not
     return row

@@ -1,0 +1,88 @@
+"""RecordInputs in River pipelines."""
+
+import datetime as dt
+import math
+import pickle
+
+import pytest
+from river import base
+
+from iln_stream import InfiniteLayerRegressor, RecordInputs
+from iln_stream.errors import IlnWarning
+
+MESSY = {
+    "at": dt.datetime(2026, 1, 5, 12, tzinfo=dt.UTC),
+    "zip": 89073,
+    "price": "21,50",
+    "sky": "clear",
+    "open": True,
+    "wind": math.nan,
+    "rain": "NA",
+    "note": None,
+    "user": {"age": 3},
+    "id": "a-17",
+}
+
+
+def inputs() -> RecordInputs:
+    return RecordInputs(
+        types={"zip": "category", "price": "number"},
+        ignore=["id"],
+        decimal=",",
+        time_field="at",
+        time_features=["weekday"],
+    )
+
+
+def test_each_kind_of_value() -> None:
+    """Numbers, categories and a time are inputs; what is missing or ignored is not."""
+    found = inputs().transform_one(MESSY)
+    assert (found.pop("time.weekday.sin"), found.pop("time.weekday.cos")) == pytest.approx(
+        (math.sin(math.pi / 7), math.cos(math.pi / 7))
+    )
+    assert found == {"zip=89073": 1.0, "price": 21.5, "sky=clear": 1.0, "open": 1.0, "user.age": 3}
+
+
+def test_in_a_pipeline() -> None:
+    """A learner behind it learns records as they are, and as it learns prepared inputs."""
+    pipeline = inputs() | InfiniteLayerRegressor("fast", seed=1)
+    alone = InfiniteLayerRegressor("fast", seed=1)
+    for n in range(20):
+        record = {**MESSY, "zip": n % 3, "price": f"{n},5"}
+        pipeline.learn_one(record, n % 3)
+        alone.learn_one(inputs().transform_one(record), n % 3)
+    assert pipeline.predict_one(MESSY) == alone.predict_one(inputs().transform_one(MESSY))
+
+
+@pytest.mark.parametrize("copied", [base.Base.clone, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies(copied) -> None:
+    """River clones the steps of pipelines, and users pickle them."""
+    assert copied(inputs()).transform_one(MESSY) == inputs().transform_one(MESSY)
+    assert copied(RecordInputs()).transform_one({"a": 1}) == {"a": 1.0}
+
+
+def test_a_number_as_text_is_warned_of() -> None:
+    """Nothing is coerced in silence."""
+    with pytest.warns(IlnWarning, match="the text '7' is taken as a number"):
+        assert RecordInputs().transform_one({"a": "7"}) == {"a": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"types": {"a": "colour"}}, "types: a = 'colour' is not among"),
+        ({"time_features": ["hour"]}, "time_features: set time_field"),
+        ({"time_features": ["since_last"], "time_field": "t"}, "'since_last' depends on the event"),
+        ({"time_features": ["month"], "time_field": "t"}, "'month' is not among"),
+    ],
+)
+def test_wrong_arguments(arguments, message: str) -> None:
+    """A wrong argument is refused when the transformer is made, with the field and the remedy."""
+    with pytest.raises(ValueError, match=message):
+        RecordInputs(**arguments)
+
+
+def test_a_value_of_another_type() -> None:
+    """A value that does not have its type is refused, with the field."""
+    with pytest.raises(ValueError, match="zip: expected a finite number"):
+        RecordInputs(types={"zip": "number"}).transform_one({"zip": "unknown"})
