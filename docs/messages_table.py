@@ -23,7 +23,7 @@ SUBJECTS = {
     "History before the log": ("service/history.py", "service/warm_start.py"),
     "Challengers": ("contest", "service/challenger", "service/promoting.py"),
     "A model for each key": ("keyed", "service/by_key.py"),
-    "Learning": ("prequential", "learners", "features", "related", "explaining"),
+    "Learning": ("prequential", "listeners", "learners", "features", "related", "explaining"),
     "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/loop_state"),
     "Worker processes": ("supervising", "service/worker"),
     "Other settings of a run": ("service",),

@@ -76,7 +76,7 @@ INPUTS = {"spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for
 RUN_HERE = ("spark.md",)
 """Pages whose Python blocks are run here, in their order, in an empty folder."""
 
-PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "install", "IFS=", "keytool", "kubectl",
+PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
             "openssl", "pip", "printf", "schemathesis", "spark-submit", "tail", "TOKEN=", "until",
             "for", "done", "do")  # fmt: skip
 """Other programs that commands of the documents call."""
@@ -170,10 +170,10 @@ def test_json_is_what_it_shows(block: Code) -> None:
     """JSON parses; events, labels, predictions, dead letters and commands are valid ones."""
     for value in _values(block.text):
         text = json.dumps(value)
-        if {"x", "id"} & value.keys() and "predictions" not in value:
-            decode(text.encode())
-        elif "y_pred" in value:
+        if "y_pred" in value:
             read_prediction(text)
+        elif {"x", "id"} & value.keys():
+            decode(text.encode())
         elif "payload_sha256" in value:
             shown = DeadLetter.model_validate_json(text)
             again = (shown.stream, shown.partition, shown.offset, shown.payload.encode())
