@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,13 +52,21 @@ class Message(NamedTuple):
 
 def messages(*kinds: str) -> Iterator[Message]:
     """Yield the messages of calls of these classes or functions, in the order of files."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        name = file.relative_to(PACKAGE).as_posix()
-        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for name, nodes in code().items():
+        for call in nodes:
             if isinstance(call, ast.Call) and (kind := _called(call)) in kinds:
                 for argument in call.args:
-                    if re.search("[a-z]{3}", text := template(argument).replace(GAP, "")):
-                        yield Message(kind, template(argument), name)
+                    if re.search("[a-z]{3}", text := template(argument)):
+                        yield Message(kind, text, name)
+
+
+@cache
+def code() -> dict[str, list[ast.AST]]:
+    """Return the nodes of each file of the package, by its path."""
+    return {
+        file.relative_to(PACKAGE).as_posix(): list(ast.walk(ast.parse(file.read_text("utf-8"))))
+        for file in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def template(node: ast.expr) -> str:
@@ -79,8 +88,8 @@ def template(node: ast.expr) -> str:
 def errors() -> dict[str, tuple[str, ...]]:
     """Return the names of the error classes with their bases: all that end a command with 2."""
     bases = {}
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for nodes in code().values():
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = tuple(ast.unparse(base) for base in node.bases)
     found = {"IlnError"}

@@ -1,4 +1,4 @@
-"""Every code block of docs/*.md and README.md is run by a test, checked here, or listed with the reason.
+"""Every code block of docs/*.md and README.md is run, checked, or listed with the reason.
 
 Python and shell blocks are run, by the test that RUN_BY names or, Python only, here. Settings load,
 JSON is read by the decoders that the service uses, and every `iln-stream` command parses. A block
@@ -105,12 +105,12 @@ class Code(NamedTuple):
 
 def code() -> list[Code]:
     """Return the blocks of all pages, in their order."""
-    found = []
-    for page in (*sorted(DOCS.glob("*.md")), ROOT / "README.md"):
-        text = page.read_text(encoding="utf-8")
-        for block in re.finditer(r"^( *)```(\S*)\n(.*?)^\1```$", text, re.M | re.S):
-            found.append(Code(page.name, block[2], textwrap.dedent(block[3])))
-    return found
+    fenced = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+    return [
+        Code(page.name, block[2], textwrap.dedent(block[3]))
+        for page in (*sorted(DOCS.glob("*.md")), ROOT / "README.md")
+        for block in fenced.finditer(page.read_text(encoding="utf-8"))
+    ]
 
 
 BLOCKS = code()
@@ -189,12 +189,17 @@ def _values(text: str) -> Iterator[dict[str, Any]]:
         text = text[end:]
 
 
+@cache
+def metrics() -> set[str]:
+    """Return the names of all metrics."""
+    return set(runpy.run_path(str(DOCS / "metrics_table.py"))["metrics"]())
+
+
 @pytest.mark.parametrize("block", of("yaml"))
 def test_yaml_names_what_exists(block: Code) -> None:
     """YAML parses; the metrics in it exist, and its jobs are those that our alerts ask for."""
     found = yaml.safe_load(block.text)
-    metrics = runpy.run_path(str(DOCS / "metrics_table.py"))["metrics"]()
-    assert set(re.findall(r"\biln_\w+", block.text)) <= set(metrics)
+    assert set(re.findall(r"\biln_\w+", block.text)) <= metrics()
     ours = yaml.safe_load((ROOT / "services" / "prometheus" / "prometheus.yml").read_text())
     jobs = {each["job_name"] for each in ours["scrape_configs"]}
     assert {each["job_name"] for each in found.get("scrape_configs", ())} <= jobs
@@ -240,24 +245,20 @@ def command_of(words: list[str]) -> tuple[click.Command, list[str]]:
     return command, words
 
 
-SHELL = {"&", "|", ";", "<", ">", ">>", "&&", "||", "<<"}
-"""What ends a command's own words."""
-
-
 def lines(text: str) -> Iterator[list[str]]:
     """Yield the words of each command in a shell block, without here-documents and comments."""
     text = re.sub(r"<<'?END'?(.*?\n).*?^END$", r"\1", text, flags=re.M | re.S)
-    for line in text.replace("\\\n", " ").splitlines():
-        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
-        lexer.whitespace_split = True
-        words: list[str] = []
-        for word in [*lexer, ";"]:
-            if word in SHELL and word not in ("<", ">", ">>"):
-                if words:
-                    yield words
-                words = []
-            else:
-                words.append(word)
+    text = re.sub(r"(^|\s)# .*$", "", text.replace("\\\n", " "), flags=re.M)
+    lexer = shlex.shlex(f"{text}\n", posix=True, punctuation_chars="&|;<>\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
+    words: list[str] = []
+    for word in lexer:
+        if set(word) <= set("&|;\n"):
+            if words:
+                yield words
+            words = []
+        else:
+            words.append(word)
 
 
 def test_every_command_parses() -> None:

@@ -87,9 +87,7 @@ def test_a_snapshot_in_python(
     assert set(re.findall(r"'(\w+)'", second)) <= {str(i) for i in range(10)}
 
 
-def test_several_targets_in_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_targets_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chain predicts both targets far better than their means, which are off by over 1."""
     names = run_python("several_targets.md", tmp_path, monkeypatch)
     errors = {name: each.get() for name, each in names["errors"].items()}  # type: ignore[attr-defined]

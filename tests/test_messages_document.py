@@ -4,7 +4,6 @@ import ast
 import importlib
 import re
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,12 +51,10 @@ def spoken(*kinds: str) -> list[str]:
     return [m.text for m in SCRIPT["messages"](*kinds) if not m.file.startswith("api/")]
 
 
-def texts() -> Iterator[str]:
-    """Yield every text of the code, with gaps."""
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.JoinedStr | ast.Constant):
-                yield SCRIPT["template"](node)
+def texts() -> set[str]:
+    """Return every text of the code, with gaps."""
+    nodes = (node for each in SCRIPT["code"]().values() for node in each)
+    return {SCRIPT["template"](n) for n in nodes if isinstance(n, ast.JoinedStr | ast.Constant)}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +75,7 @@ def test_every_message_has_a_row(title: str, kinds: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("title", ["Dead letters", "Warnings"])
 def test_every_row_is_a_message(title: str) -> None:
     """The page has no message that the code does not have."""
-    known = set(texts())
+    known = texts()
     assert not [row for row in rows(title) if fixed(row) and not any(quoted(row, t) for t in known)]
 
 
@@ -94,7 +91,9 @@ def test_every_error_has_a_subject() -> None:
 
 def test_every_exit_code_has_a_row() -> None:
     """Each code with which a command ends is in the table, with those of Python and the system."""
-    documented = set(re.findall(r"\b\d+\b", " ".join(re.findall(r"^\| ([\d, ]+)", section("Exit codes"), re.M))))
+    documented = set(
+        re.findall(r"\b\d+\b", " ".join(re.findall(r"^\| ([\d, ]+)", section("Exit codes"), re.M)))
+    )
     used = {0, 1, 2}
     for file in (PACKAGE / "cli").glob("*.py"):
         module = importlib.import_module(f"iln_stream.cli.{file.stem}")
