@@ -1,0 +1,143 @@
+"""Rewrites docs/messages.md: every error that ends a command, read from the code."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).parents[1] / "iln_stream"
+PAGE = Path(__file__).parent / "messages.md"
+BEGIN = "<!-- errors:begin -->"
+END = "<!-- errors:end -->"
+GAP = "…"
+"""Stands for what varies in a message."""
+
+SUBJECTS = {
+    "Settings": ("settings", "service/settings.py", "service/checks.py", "service/details.py"),
+    "Fields and formats of records": ("mapping", "events", "service/decoding.py"),
+    "Kafka": ("streams/kafka",),
+    "The embedded log": ("streams/sqlite",),
+    "Files and other streams": ("streams",),
+    "Late labels and the log of labels": ("service/labels.py", "prequential/late"),
+    "History before the log": ("service/history.py", "service/warm_start.py"),
+    "Challengers": ("contest", "service/challenger", "service/promoting.py"),
+    "A model for each key": ("keyed", "service/by_key.py"),
+    "Learning": ("prequential", "listeners", "learners", "features", "related", "explaining"),
+    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/loop_state"),
+    "Worker processes": ("supervising", "service/worker"),
+    "Other settings of a run": ("service",),
+    "Published versions": ("publishing",),
+    "The HTTP API": ("api",),
+    "The page": ("page",),
+    "Models outside of the service": ("frozen",),
+    "The CPU baseline": ("processor", "compiled"),
+    "Spark": ("spark",),
+    "Commands": ("cli", "demo", "experiments"),
+}
+"""Subjects, by folders and files of the package; of several that fit, the longest one."""
+
+ELSEWHERE = ("client", "paper", "theory")
+"""Folders whose errors end no command: docs/client.md lists those of the client."""
+
+
+class Message(NamedTuple):
+    """A message in the code: its class, its text with gaps, and its file."""
+
+    kind: str
+    text: str
+    file: str
+
+
+def messages(*kinds: str) -> Iterator[Message]:
+    """Yield the messages of calls of these classes or functions, in the order of files."""
+    for name, nodes in code().items():
+        for call in nodes:
+            if isinstance(call, ast.Call) and (kind := _called(call)) in kinds:
+                for argument in call.args:
+                    if re.search("[a-z]{3}", text := template(argument)):
+                        yield Message(kind, text, name)
+
+
+@cache
+def code() -> dict[str, list[ast.AST]]:
+    """Return the nodes of each file of the package, by its path."""
+    return {
+        file.relative_to(PACKAGE).as_posix(): list(ast.walk(ast.parse(file.read_text("utf-8"))))
+        for file in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def template(node: ast.expr) -> str:
+    """Return a text with gaps for what is computed; just a gap for what is no text.
+
+    Examples
+    --------
+    >>> template(ast.parse("f'{name} = {value!r}: ' 'must be positive'", mode="eval").body)
+    '… = …: must be positive'
+
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return re.sub(f"{GAP}+", GAP, "".join(map(template, node.values)))
+    return GAP
+
+
+def errors() -> dict[str, tuple[str, ...]]:
+    """Return the names of the error classes with their bases: all that end a command with 2."""
+    bases = {}
+    for nodes in code().values():
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = tuple(ast.unparse(base) for base in node.bases)
+    found = {"IlnError"}
+    while more := {k for k, above in bases.items() if found.intersection(above)} - found:
+        found |= more
+    return {name: bases[name] for name in sorted(found)}
+
+
+def subject(file: str) -> str:
+    """Return the subject of the errors in a file."""
+    fitting = [(place, name) for name, places in SUBJECTS.items() for place in places]
+    _, found = max((len(place), name) for place, name in fitting if file.startswith(place))
+    return found
+
+
+def sections() -> str:
+    """Return all errors in Markdown, by subject."""
+    found: dict[str, set[str]] = {name: set() for name in SUBJECTS}
+    for _, text, file in messages(*errors()):
+        if file.partition("/")[0] not in ELSEWHERE:
+            found[subject(file)].add(text)
+    parts = []
+    for name, texts in found.items():
+        if texts:
+            lines = "\n".join(f"- {_code(text)}" for text in sorted(texts, key=_order))
+            parts.append(f"### {name}\n\n{lines}")
+    return "\n\n".join(parts)
+
+
+def _called(call: ast.Call) -> str:
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
+
+
+def _order(text: str) -> tuple[bool, str]:
+    """Messages that begin with a setting or a word come first."""
+    return text.startswith(GAP), text.lower()
+
+
+def _code(text: str) -> str:
+    return f"`` {' '.join(text.split())} ``" if "`" in text else f"`{' '.join(text.split())}`"
+
+
+def rewritten(text: str) -> str:
+    """Return the page's text with the errors between its markers brought up to date."""
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n{sections()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
