@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         features_wanted,
         restorable,
     )
+    from iln_stream.plotting import plot_predictions, plot_relevance, plot_weights
     from iln_stream.prequential import Listener, PrequentialLoop
     from iln_stream.snapshots import load
     from iln_stream.streams import Record, Sink, Source
@@ -67,6 +68,9 @@ __all__ = [
     "features_wanted",
     "freeze",
     "load",
+    "plot_predictions",
+    "plot_relevance",
+    "plot_weights",
     "restorable",
 ]
 
@@ -83,6 +87,7 @@ _FOLDERS = {
     "events": ("Event",),
     "frozen": ("FrozenNetwork", "freeze"),
     "keyed": ("KeyedRegressor",),
+    "plotting": ("plot_predictions", "plot_relevance", "plot_weights"),
     "prequential": ("Listener", "PrequentialLoop"),
     "snapshots": ("load",),
     "streams": ("Record", "Sink", "Source"),

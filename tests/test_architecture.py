@@ -24,12 +24,13 @@ THIRD_PARTIES = {
     "httpx": {"client", "page"},
     "kafka": {"streams"},
     "llvmlite": {"compiled", "processor"},
-    "matplotlib": {"demo", "experiments"},
+    "matplotlib": {"demo", "experiments", "plotting"},
     "narwhals": {"learners"},
     "numba": {"compiled"},
     "numpy": {
         *("compiled", "contest", "experiments", "features", "frozen", "keyed", "learners", "live"),
-        *("paper", "prequential", "publishing", "related", "snapshots", "spark", "state"),
+        *("paper", "plotting", "prequential", "publishing", "related", "snapshots", "spark"),
+        "state",
     },
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo", "supervising"},
@@ -157,7 +158,14 @@ def test_no_import_circle():
 @pytest.mark.parametrize(
     ("extra", "only"),
     [
-        ("matplotlib", {"iln_stream.demo.picture", "iln_stream.experiments.picture"}),
+        (
+            "matplotlib",
+            {
+                "iln_stream.demo.picture",
+                "iln_stream.experiments.picture",
+                "iln_stream.plotting.figure",
+            },
+        ),
         ("onnx", {"iln_stream.frozen.onnx_model"}),
     ],
 )

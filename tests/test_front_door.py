@@ -41,6 +41,9 @@ PUBLIC = [
     "features_wanted",
     "freeze",
     "load",
+    "plot_predictions",
+    "plot_relevance",
+    "plot_weights",
     "restorable",
 ]
 
@@ -58,6 +61,9 @@ LOADED_LATER = {
     "Source": "streams",
     "freeze": "frozen",
     "load": "snapshots",
+    "plot_predictions": "plotting",
+    "plot_relevance": "plotting",
+    "plot_weights": "plotting",
 }
 del LOADED_LATER["features"]  # a folder itself
 
