@@ -32,6 +32,7 @@ THIRD_PARTIES = {
         *("paper", "plotting", "prequential", "publishing", "related", "snapshots", "spark"),
         "state",
     },
+    "PIL": {"plotting"},  # comes with matplotlib
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo", "supervising"},
     "pyarrow": {"streams"},
@@ -174,7 +175,7 @@ def test_all_works_without_its_extras(extra, only):
     users = {n for n, f in MODULES.items() for m, _ in imports(f) if m.split(".")[0] == extra}
     assert users == only
     needing = {n for n, f in MODULES.items() for m, at_once in imports(f) if at_once and m in only}
-    assert needing == set()
+    assert needing <= only
 
 
 def test_spark_is_imported_on_use():

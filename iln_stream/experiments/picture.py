@@ -5,12 +5,11 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from iln_stream.experiments.result import Result
+from iln_stream.plotting.figure import save
 
 
 def draw(result: Result, file: Path) -> None:
     """Save the plot of a result as SVG; the same result gives the same bytes."""
-    from iln_stream.plotting.figure import save  # loads matplotlib
-
     figure = Figure(figsize=(8.5, 4.8), layout="constrained")
     result.plot(figure.subplots())
     save(figure, file, salt=result.name)

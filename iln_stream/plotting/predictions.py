@@ -92,16 +92,16 @@ def plot_predictions(
     columns = read_columns(rows, level, horizon)
     if against == "time" and np.isnan(columns.time).any():
         raise IlnError('against = "time": not all predictions have a time; use "event"')
-    figure = kit.new_figure(8.0, 5.6) if figure is None else figure
+    figure = kit.new_figure(7.2, 5.0) if figure is None else figure
     upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
     shown = np.arange(max(0, len(columns.y_pred) - last), len(columns.y_pred))
     if against == "time":
         shown = shown[np.argsort(columns.time[shown], kind="stable")]
         x = (columns.time[shown] * 1e6).astype("datetime64[us]")
-        upper.set_xlabel("time (UTC)")
+        axis = "time (UTC)"
     else:
         x = shown + 1
-        upper.set_xlabel("event")
+        axis = "event"
     named = f"{target} ({unit})" if unit else target
     if columns.classes:
         _draw_classes(kit, upper, columns, shown, x)
@@ -111,12 +111,9 @@ def plot_predictions(
         _draw_numbers(kit, upper, columns, shown, x)
         upper.set_ylabel(named)
         lower.set_ylabel(f"mean absolute error ({unit})" if unit else "mean absolute error")
-    n = len(columns.y_pred)
-    upper.set_title(
-        f"{'all' if len(shown) == n else f'the latest {len(shown):,} of'} {n:,} predictions",
-        loc="left",
-        fontsize="medium",
-    )
+    if len(shown) < len(columns.y_pred):
+        axis += f" (the latest {len(shown):,} of {len(columns.y_pred):,} predictions)"
+    upper.set_xlabel(axis)
     _draw_errors(kit, lower, columns, window)
     return figure
 
@@ -159,11 +156,17 @@ def _draw_errors(kit: Any, axes: Any, columns: Columns, window: int) -> None:
         axes.text(0.5, 0.5, "no labels, so no errors", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
         return
-    baseline = "commonest class so far" if columns.classes else "running mean of the labels"
+    simple = "commonest class" if columns.classes else "mean"
     curves = [
-        (f"of the latest {window:,}", mean_of_latest(columns.errors, window), kit.SKY, "-", 1.0),
-        ("so far", mean_so_far(columns.errors), kit.BLUE, "-", 2.0),
-        (f"so far, of the {baseline}", mean_so_far(columns.baseline_errors), kit.GREY, "--", 1.4),
+        (f"over the latest {window:,}", mean_of_latest(columns.errors, window), kit.SKY, "-", 1.0),
+        ("over all so far", mean_so_far(columns.errors), kit.BLUE, "-", 2.0),
+        (
+            f"if the {simple} so far were predicted",
+            mean_so_far(columns.baseline_errors),
+            kit.GREY,
+            "--",
+            1.4,
+        ),
     ]
     begin = min(_FROM_LABEL, len(columns.labelled) // 2)
     points = np.linspace(begin, len(columns.labelled) - 1, _MOST_POINTS).astype(int)

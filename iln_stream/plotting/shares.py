@@ -96,11 +96,11 @@ def _plot_shares(model: Any, name: str, meaning: str, most: int, figure: Any) ->
     if others := [share for _, share in ordered[most:]]:
         bars.append((f"{len(others)} others", sum(others), kit.GREY))
     labels, widths, colours = zip(*bars, strict=True)
-    figure = kit.new_figure(8.0, 1.1 + 0.27 * len(bars)) if figure is None else figure
+    figure = kit.new_figure(7.2, 1.0 + 0.27 * len(bars)) if figure is None else figure
     axes = figure.subplots()
     drawn = axes.barh(range(len(bars)), widths, color=colours)
     axes.set_yticks(range(len(bars)), labels)
-    axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize="small")
+    axes.bar_label(drawn, fmt=_short, padding=3, fontsize="small")
     axes.set(xlabel=f"{meaning} (all sum to 1)", xlim=(0.0, 1.12 * max(widths)))
     axes.invert_yaxis()  # the largest above
     axes.grid(axis="x", alpha=0.3)
@@ -121,3 +121,7 @@ def _shares(model: Any, name: str) -> Mapping[Any, float]:
     if not sum(shares.values()) > 0.0:
         raise IlnError(f"the {type(learner).__name__} has learned nothing yet, so it has no {name}")
     return shares
+
+
+def _short(share: float) -> str:
+    return f"{share:.2f}" if share >= 0.005 or not share else "< 0.01"

@@ -18,7 +18,7 @@ def test_a_file_of_a_run(command, tmp_path):
     assert (done.code, done.err) == (0, "written: p.svg\n")
     text = (tmp_path / "p.svg").read_text()
     assert "load (MW)" in text
-    assert "all 60 predictions" in text
+    assert "over all so far" in text
 
 
 def test_a_png_by_default(command, tmp_path):

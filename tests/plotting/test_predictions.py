@@ -28,7 +28,7 @@ def test_the_latest_predictions_are_drawn():
     assert line(upper, "label")[1][-1] == pytest.approx(300 + 299 / 300)
     (band,) = upper.collections
     assert band.get_datalim(upper.transData).extents.tolist() == [261, 258, 300, 301]
-    assert upper.get_title(loc="left") == "the latest 40 of 300 predictions"
+    assert upper.get_xlabel() == "event (the latest 40 of 300 predictions)"
     assert "90 % interval (has contained 100.0 % of the labels)" in legend(upper)
 
 
@@ -40,13 +40,13 @@ def test_the_errors_are_of_all_predictions():
     """The lower panel has the mean error so far, that of the latest, and the baseline's."""
     _, lower = plot_predictions(numbers(300), last=40, window=50).axes
     errors = 1 + np.arange(300) / 300
-    x, so_far = line(lower, "so far")
+    x, so_far = line(lower, "over all")
     assert (x[0], x[-1]) == (21, 300)
     assert so_far[-1] == pytest.approx(errors.mean())
-    assert line(lower, "of the latest 50")[1][-1] == pytest.approx(errors[-50:].mean())
+    assert line(lower, "over the latest 50")[1][-1] == pytest.approx(errors[-50:].mean())
     labels = np.array([row["y"] for row in numbers(300)])
     before = np.array([labels[:i].mean() if i else 0.0 for i in range(300)])
-    found = line(lower, "so far, of the running mean")[1][-1]
+    found = line(lower, "if the mean so far")[1][-1]
     assert found == pytest.approx(np.abs(labels - before).mean())
 
 
@@ -56,7 +56,7 @@ def test_labels_that_are_not_known_yet():
     rows[59]["y"] = None
     upper, lower = plot_predictions(rows).axes
     assert np.isnan(line(upper, "label")[1][-1])
-    assert line(lower, "so far")[0][-1] == 59
+    assert line(lower, "over all")[0][-1] == 59
 
 
 def test_no_labels():
@@ -69,7 +69,7 @@ def test_no_labels():
 def test_long_files_have_short_curves():
     """A curve has at most a thousand points, its last one included."""
     _, lower = plot_predictions(numbers(5000)).axes
-    x, _ = line(lower, "so far")
+    x, _ = line(lower, "over all")
     assert len(x) <= 1000
     assert x[-1] == 5000
 
@@ -94,7 +94,7 @@ def test_classes_right_and_wrong():
     right, wrong = line(upper, "right"), line(upper, "wrong")
     assert (len(right[0]), len(wrong[0])) == (10, 20)
     assert right[1][1] == pytest.approx(0.53)
-    assert line(lower, "so far")[1][-1] == pytest.approx(2 / 3)
+    assert line(lower, "over all")[1][-1] == pytest.approx(2 / 3)
     assert lower.get_ylabel() == "share of wrong classes"
 
 
@@ -131,4 +131,4 @@ def test_errors_of_zero_are_drawn():
     """A logarithmic axis could not show a perfect learner."""
     _, lower = plot_predictions([{"y_pred": 1.0, "y": 1.0} for _ in range(50)]).axes
     assert lower.get_yscale() == "linear"
-    assert line(lower, "so far")[1].tolist()[-1] == 0.0
+    assert line(lower, "over all")[1].tolist()[-1] == 0.0
