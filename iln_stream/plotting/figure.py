@@ -12,7 +12,7 @@ from PIL import Image
 # Okabe and Ito's colours, which colour-blind readers tell apart. In print, dashes and marks do.
 BLUE = "#0072b2"
 SKY = "#56b4e9"
-VERMILLION = "#d55e00"
+VERMILION = "#d55e00"
 GREY = "#767676"
 BLACK = "#000000"
 

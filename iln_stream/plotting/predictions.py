@@ -141,7 +141,7 @@ def _draw_classes(kit: Any, axes: Any, columns: Columns, shown: Any, x: Any) -> 
     right, p = columns.y[shown], columns.y_pred[shown]
     for label, which, colour, marker in (
         ("right", right == 1.0, kit.BLUE, "."),
-        ("wrong", right == 0.0, kit.VERMILLION, "x"),
+        ("wrong", right == 0.0, kit.VERMILION, "x"),
         ("no label yet", np.isnan(right), kit.GREY, "+"),
     ):
         if which.any():
