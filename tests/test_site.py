@@ -1,5 +1,6 @@
 """The documentation's site builds without a warning, without the network, and is complete."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -36,6 +37,21 @@ def test_every_page_is_in_the_site(site: Path) -> None:
     for document in DOCS.glob("*.md"):
         if document.stem != "index":
             assert f'href="{document.stem}.html"' in index, document
+
+
+def test_the_notebook_is_executed(site: Path) -> None:
+    """Its code ran at the build, its pictures are light, and it can be downloaded as run."""
+    page = (site / "notebook.html").read_text("utf-8")
+    (error,) = re.findall(r"over the last 100 days: ([\d.]+) percentage", page)
+    assert float(error) < 0.2
+    pictures = re.findall(r'<img alt="([^"]+)"[^>]* src="([^"]+)"', page)
+    drawn = {alt: (site / file).stat().st_size for alt, file in pictures if file.endswith(".png")}
+    assert len(drawn) == 3
+    assert max(drawn.values()) < 60_000
+    (downloaded,) = site.glob("_downloads/*/notebook.ipynb")
+    cells = json.loads(downloaded.read_text("utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert sum("image/png" in output.get("data", ()) for output in outputs) == 3
 
 
 def test_links_into_the_repository_exist() -> None:

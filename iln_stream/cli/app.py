@@ -333,6 +333,38 @@ def experiment(
 
 
 @app.command()
+def plot(
+    path: Annotated[
+        Path,
+        typer.Argument(help="Predictions that a run wrote: a file, or `-` for standard input."),
+    ],
+    out: Annotated[Path, typer.Option(help="Picture to write: `.png`, `.svg` or `.pdf`.")] = Path(
+        "predictions.png"
+    ),
+    last: Annotated[int, typer.Option(min=1, help="Predictions to draw, the latest ones.")] = 256,
+    window: Annotated[
+        int, typer.Option(min=1, help="Labels over which the latest error is a mean.")
+    ] = 100,
+    level: Annotated[
+        float | None, typer.Option(help="Intervals to draw, such as 0.9; default: the widest.")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Horizontal axis: `event` or `time`.")] = "event",
+    horizon: Annotated[
+        str | None, typer.Option(help="Of several forecasts, which one, such as `24h`.")
+    ] = None,
+    target: Annotated[str, typer.Option(help="Name of the target, for the axes.")] = "y",
+    unit: Annotated[str, typer.Option(help="Unit of the target, for the axes.")] = "",
+) -> None:
+    """Draw predictions with intervals and labels over time, and their errors."""
+    from iln_stream.cli.plot import plot_file
+
+    plot_file(
+        path, out, console, last=last, window=window, level=level, against=against,
+        horizon=horizon, target=target, unit=unit,
+    )  # fmt: skip
+
+
+@app.command()
 def warm(
     profile: Annotated[
         list[str] | None,
