@@ -60,7 +60,7 @@ def _declared(call: ast.Call, common: tuple[str, ...]) -> Metric | None:
     if not names:
         return None
     name, after = names[0], texts[texts.index(names[0]) + 1 :]
-    if maker == "FlagSpec" and after:
+    if maker in ("FlagSpec", "_OverWindow") and after:  # the latter of prequential/scores.py
         return Metric(name, "gauge", common, after[0])
     if maker == "MetricSpec" and len(after) >= 2:
         own = (

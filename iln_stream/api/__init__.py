@@ -1,6 +1,6 @@
-"""The HTTP API: predictions of published versions, and a log to append events and labels to.
+"""The HTTP API: predicts with published versions, and appends events and labels to a log.
 
-It runs in its own process and never learns. Where to add
+It runs in a separate process and never learns. Where to add
 
 - a route: `routes.py`, and its row in `app.py`;
 - a setting: `settings.py`; a limit: `limits.py`; a metric: `metrics.py`.

@@ -68,7 +68,7 @@ class ApiMetrics:
         )
         self._kept: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._refusals = Counter(
-            "iln_api_refusals", "Requests not carried out.", ("reason",), registry=registry
+            "iln_api_refusals", "Requests refused, by reason.", ("reason",), registry=registry
         )
         self._predicted = Counter("iln_api_predictions", "Predictions answered.", registry=registry)
         self._appended = Counter(
@@ -76,18 +76,21 @@ class ApiMetrics:
         )
         self._repeated = Counter(
             "iln_api_repeated_events",
-            "Events and labels not appended, as the log had them.",
+            "Events and labels not appended because the log had them.",
             registry=registry,
         )
         self._queue = Gauge(
             "iln_api_queue_length", "Events that wait to be appended.", registry=registry
         )
         self._groups = Histogram(
-            "iln_api_group_size", "Events appended together.", buckets=GROUPS, registry=registry
+            "iln_api_group_size",
+            "Events appended in one durable write.",
+            buckets=GROUPS,
+            registry=registry,
         )
         self._numbers_as_text = Counter(
             "iln_api_numbers_as_categories",
-            "Inputs that are numbers as text, and so are taken as categories.",
+            "Inputs that are numbers as text, which are read as categories.",
             registry=registry,
         )
         self._texts = NumbersAsText()
@@ -152,13 +155,13 @@ class ModelCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
         version = GaugeMetricFamily(
-            "iln_api_model_version", "Version that predicts.", labels=("model",)
+            "iln_api_model_version", "Number of the version that predicts.", labels=("model",)
         )
         age = GaugeMetricFamily(
-            "iln_api_model_age_seconds", "Time since it was published.", labels=("model",)
+            "iln_api_model_age_seconds", "Time since the version was published.", labels=("model",)
         )
         seconds = GaugeMetricFamily(
-            "iln_api_model_load_seconds", "Time that it took to load.", labels=("model",)
+            "iln_api_model_load_seconds", "Time to load the version.", labels=("model",)
         )
         failures = CounterMetricFamily(
             "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)

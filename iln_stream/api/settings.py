@@ -23,9 +23,9 @@ class ApiSettings(CommandSettings):
     )
     events: str = Field(
         default="sqlite:log.db",
-        description="Log that events and labels are appended to: `sqlite:PATH`, `sqlite:PATH#TOPIC`"
-        " or `kafka:TOPIC`; the address that the learner reads. Empty: none, and the server only "
-        "predicts.",
+        description="Log that events and labels are appended to: `sqlite:PATH`, "
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`, the same address that the learner reads. Empty: "
+        "none, and the server only predicts.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -37,8 +37,8 @@ class ApiSettings(CommandSettings):
     )
     token_file: Path | None = Field(
         default=None,
-        description="File of bearer tokens, one a line; clients send one of them. It is read again "
-        "when it changes. Unset: no token is needed.",
+        description="File of bearer tokens, one per line; clients send one of them. The file is "
+        "read again when it changes. Unset: no token is needed.",
     )
     tls_certificate: Path | None = Field(
         default=None, description="Certificate chain (PEM) of the server. Unset: plain HTTP."
@@ -58,14 +58,14 @@ class ApiSettings(CommandSettings):
     body_bytes: int = Field(
         default=900_000,
         ge=1,
-        description="Largest body of a request, in bytes; below the 1 MiB that Kafka takes.",
+        description="Largest request body in bytes; below the 1 MiB that Kafka accepts.",
     )
     batch_events: int = Field(default=1000, ge=1, description="Most events or labels in a request.")
     rate: float = Field(
         default=2000.0, gt=0, description="Requests per second and client, on average."
     )
     burst: int = Field(
-        default=4000, ge=1, description="Requests that a client may send at once, above `rate`."
+        default=4000, ge=1, description="Requests that a client may send in one burst above `rate`."
     )
     concurrent_requests: int = Field(
         default=256, ge=1, description="Requests in progress at the same time."
@@ -87,16 +87,20 @@ class ApiSettings(CommandSettings):
         default=20, ge=1, description="Seconds that requests in progress get when the API stops."
     )
     queue_events: int = Field(
-        default=10_000, ge=1, description="Most events that wait to be appended; more get a 429."
+        default=10_000,
+        ge=1,
+        description="Most events that may wait to be appended; further ones get a 429.",
     )
     group_events: int = Field(
-        default=1000, ge=1, description="Most events that are appended together, durably."
+        default=1000,
+        ge=1,
+        description="Most events that are appended together in one durable write.",
     )
     max_backlog: int = Field(
         default=100_000,
         ge=1,
-        description="Records that the learner may be behind the end of the log; beyond it, events "
-        "get a 429. Not enforced until a learner of this log has published.",
+        description="Records that the learner may be behind the end of the log; beyond that, "
+        "events get a 429. Not enforced until a learner of this log has published a version.",
     )
     interval_level: float = Field(
         default=0.9, gt=0, lt=1, description="Probability that an interval contains the label."
@@ -118,7 +122,7 @@ class ApiSettings(CommandSettings):
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files with passwords of the Kafka client: for each option "
+        description="Files that hold passwords of the Kafka client: for each option "
         "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
         "contains its value.",
     )

@@ -98,7 +98,7 @@ def run(settings: Settings) -> None:
 @app.command()
 @partial(with_settings, kind=ApiSettings)
 def serve(settings: ApiSettings) -> None:
-    """Serve predictions of published models over HTTP, and append events to a log."""
+    """Serve predictions of published versions over HTTP, and append events to a log."""
     from iln_stream.cli.serve import serve_api
 
     serve_api(settings)
@@ -159,11 +159,11 @@ def warm_start(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Files of history in the order of time: `.csv`, `.jsonl` (or `.gz`), `.parquet`.",
+            help="History files in order of time: `.csv`, `.jsonl` (or `.gz`), `.parquet`.",
         ),
     ],
 ) -> None:
-    """Learn files of history into a first snapshot, from which `run` goes on with the log."""
+    """Learn history files into a first snapshot, from which `run` continues with the log."""
     from iln_stream.cli.warm_start import warm_start_learners
 
     warm_start_learners(settings, console)
@@ -191,10 +191,10 @@ def inspect(
     path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
     key: Annotated[
         str | None,
-        typer.Option(help="Show the model of this key, of a learner with `by_key`."),
+        typer.Option(help="Show the model of this key, for a learner with `by_key`."),
     ] = None,
 ) -> None:
-    """Show the contents of a snapshot; for a folder, of the newest one of each learner."""
+    """Show the contents of a snapshot, or of the newest snapshot of each learner in a folder."""
     from iln_stream.cli.inspect import show_snapshots
     from iln_stream.cli.inspect_key import show_key
 
@@ -225,7 +225,7 @@ def export(
     out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
     size: Annotated[
         int | None,
-        typer.Option(min=1, help="Hidden units; only of a ShrinkingGradient."),
+        typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
     snapshot_pickle: Annotated[
@@ -297,7 +297,7 @@ def replay(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
     keep: Annotated[
-        bool, typer.Option("--keep", help="Then show a learner at work on a page.")
+        bool, typer.Option("--keep", help="Afterwards, show a learner at work on a page.")
     ] = False,
     metrics_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of /metrics; 0 picks a free one.")
@@ -318,7 +318,7 @@ def experiment(
         str | None, typer.Argument(metavar="NAME", help="Default: list the experiments.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Take minutes, for figures to cite; default: seconds.")
+        bool, typer.Option("--full", help="Run for minutes, for figures to cite; default: seconds.")
     ] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Number of repetitions.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the JSON file and the plot.")] = Path("out"),
@@ -339,7 +339,7 @@ def warm(
         typer.Option(help="Only for this learner, such as `accurate`; may be repeated."),
     ] = None,
 ) -> None:
-    """Compile the learners' loops now, so that their first use does not wait for it."""
+    """Compile the learners' loops in advance, so that their first use does not wait."""
     from iln_stream.cli.warm import warm_cache
 
     warm_cache(profile or (), console)

@@ -20,7 +20,7 @@ KeepRecords = Annotated[
     int | None, typer.Option(min=0, help="Records to keep in each partition; default: all.")
 ]
 KeepSeconds = Annotated[
-    float | None, typer.Option(min=0, help="Age up to which records are kept, seconds.")
+    float | None, typer.Option(min=0, help="Age in seconds up to which records are kept.")
 ]
 KeepBytes = Annotated[
     int | None, typer.Option(min=0, help="Bytes of values to keep in each partition.")
@@ -72,7 +72,7 @@ def tail_topic(
     ] = 10,
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for new records, until interrupted.")
+        bool, typer.Option("--follow", "-f", help="Wait for new records until interrupted.")
     ] = False,
     positions: Annotated[
         bool, typer.Option("--positions", help="Write PARTITION:OFFSET, time and key first.")
@@ -143,10 +143,10 @@ def trim_topic(
     keep_seconds: KeepSeconds = None,
     keep_bytes: KeepBytes = None,
     from_now_on: Annotated[
-        bool, typer.Option("--from-now-on", help="Also set this as what the topic keeps.")
+        bool, typer.Option("--from-now-on", help="Also make these the topic's limits.")
     ] = False,
 ) -> None:
-    """Delete old records: all but those to keep, by default as the topic was created."""
+    """Delete old records beyond the given limits, or by default beyond the topic's own."""
     from iln_stream.cli import log
     from iln_stream.streams.sqlite import Retention
 

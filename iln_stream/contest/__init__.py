@@ -1,4 +1,4 @@
-"""Champion and challengers: learners that are compared on the same events, as one learner."""
+"""Champion and challengers: several learners, compared on the same events, as one learner."""
 
 from iln_stream.contest.bounded_loss import BoundedError, brier_loss
 from iln_stream.contest.classifier import ContestClassifier

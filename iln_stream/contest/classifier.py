@@ -25,17 +25,17 @@ _LEAST = 1e-15
 
 @restorable
 class ContestClassifier(Contest[Mapping[Any, float]], base.Classifier):
-    """Classifiers on the same events, of which one, the champion, predicts.
+    """Several classifiers that learn the same events; one of them, the champion, predicts.
 
-    See `ContestRegressor`, which says what a contest does. The error is 0 or 1, the loss is the log
-    loss, and contenders are compared by half the Brier score. Of a classifier without
-    probabilities, the predicted class has probability 1. One that knows two classes only fails on
-    labels other than false and true (or 0 and 1).
+    `ContestRegressor` describes contests. The error is 0 or 1, the loss is the log loss, and
+    contenders are compared by half the Brier score. If a classifier has no probabilities, its
+    predicted class has probability 1. A binary classifier fails on labels other than false and true
+    (or 0 and 1).
 
     Parameters
     ----------
     contenders, promotion, promotion_error, mixture, on_failure, window
-        As of `ContestRegressor`; the rule of the mixture is that of `InfiniteLayerClassifier`.
+        As in `ContestRegressor`; the mixture is weighted by the rule of `InfiniteLayerClassifier`.
 
     Examples
     --------

@@ -17,20 +17,20 @@ from iln_stream.state import StateDict
 
 @restorable
 class ContestRegressor(Contest[float], base.Regressor):
-    """Regressors on the same events, of which one, the champion, predicts.
+    """Several regressors that learn the same events; one of them, the champion, predicts.
 
-    Every contender predicts every event, is scored on that, and only then learns the label. The
-    champion's predictions are those that its learner would make alone, to the last bit. The others
-    are challengers, which can't disturb it: it learns each event first, and an error of a
-    challenger concerns that challenger only.
+    Every contender predicts every event, is scored, and only then learns the label. The champion's
+    predictions are bit-identical to those of its learner alone. The other contenders are
+    challengers, which can't disturb the champion: it learns each event first, and an error of a
+    challenger affects only that challenger.
 
     A challenger becomes champion by `promote`, or, with `promotion="evidence"`, at the event at
-    which a confidence sequence says that it is better: see `Evidence`. The probability that any
-    such promotion of the whole life is false is at most `promotion_error`. After a promotion the
-    old champion is a challenger, and all comparisons begin anew.
+    which a confidence sequence shows that it is better: see `Evidence`. The probability that any
+    such promotion is false, over the whole stream, is at most `promotion_error`. After a promotion
+    the old champion is a challenger, and all comparisons start over.
 
-    A prediction that is no finite number is a failure, as is any error; the event is then left out
-    of that challenger's scores, and counts as the worst loss in its comparison.
+    An error is a failure, and so is a prediction that is not finite. The event is then left out of
+    that challenger's scores, and counts as the worst loss in its comparison.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class ContestRegressor(Contest[float], base.Regressor):
     promotion_error
         Probability of a false promotion by evidence, in (0, 1).
     mixture
-        Whether there is one more contender, `mixture`: the mean of all others, weighted by the rule
+        Whether to add a contender, `mixture`: the mean of all others, weighted by the mixing rule
         of `InfiniteLayerRegressor`, ML-Poly.
     on_failure
         What happens when a challenger can't predict or learn an event; one policy for all, or by
-        name. "skip": it goes on with the next event. "restart": a clone that has learned nothing
-        takes its place. "stop": `ContenderError` is raised. After 100 failures in a row a
-        challenger is out; at the next promotion a clone of it takes part again. The champion's own
-        errors are raised, whatever its policy.
+        name. "skip": it continues with the next event. "restart": an untrained clone takes its
+        place. "stop": `ContenderError` is raised. After 100 failures in a row a challenger is
+        excluded; at the next promotion an untrained clone joins again. The champion's own errors
+        are raised, whatever its policy.
     window
         Scored events in the windowed errors.
 

@@ -21,7 +21,7 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_contender_running_error",
             "gauge",
-            "Mean error of each contender since it takes part: |prediction - y| of regressors, 0 "
+            "Mean error of each contender since it joined: |prediction - y| of regressors, 0 "
             "or 1 of classifiers.",
             by_contender(lambda each: each.running_error),
             "contender",

@@ -91,7 +91,7 @@ class EnvelopeDecoder:
             MetricSpec(
                 "iln_numbers_as_categories_total",
                 "counter",
-                "Inputs of events that are numbers as text, and so are taken as categories.",
+                "Inputs of events that are numbers as text, which are read as categories.",
                 lambda: self.n_numbers_as_text,
                 of_process=True,
             ),

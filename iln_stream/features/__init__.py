@@ -1,4 +1,4 @@
-"""Families of hidden units: a law mu to draw w from, and an activation psi(x; w)."""
+"""Families of hidden units: a distribution mu to draw w from, and a function psi(x; w)."""
 
 from iln_stream.features.affine import (
     Activation,

@@ -1,4 +1,4 @@
-"""Learned functions that are usable without the rest of this package.
+"""Learned models that only predict, and need nothing else of this package.
 
 Names are imported on first use: a frozen learner is read and predicts with NumPy only.
 """

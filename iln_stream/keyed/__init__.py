@@ -1,4 +1,4 @@
-"""A model for each key: a small model of its own on top of one that all keys train."""
+"""A model for each key: a small model for the key on top of a global one that all keys train."""
 
 from iln_stream.keyed.key import key_of
 from iln_stream.keyed.key_file import KEYS_FILE, KeyFile

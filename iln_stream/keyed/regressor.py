@@ -46,30 +46,31 @@ class KeyDescription(NamedTuple):
 
 @restorable
 class KeyedRegressor(RestorableLearner, base.Regressor):
-    r"""Online regression with a small model for each customer, sensor or shop: for each key.
+    r"""Online regression with a small model for each key: each customer, sensor or shop.
 
-    All keys train a global model $g$. What it leaves of the target is explained for each key $k$ by
-    a level and slopes of its own, $u_k^\top z$ for $z$ = (1, standardised inputs). The effects
-    $u_k$ are shrunk to the mean effect, by as much as the keys' effects vary and the targets are
-    noisy (empirical Bayes [^1]): a new key is predicted by what is common to all, and one with many
-    events by its own model. A rule weighs five experts for each key: $g$; $g$ and the level; $g$,
-    level and slopes; these and a level that follows drift; $g$ and the key's last residual. It
-    begins with how they did for other keys of the same age, and goes on with the key's own losses.
+    All keys train a global model $g$. The part of the target that $g$ does not explain is predicted
+    for each key $k$ by its own level and slopes, $u_k^\top z$ for $z$ = (1, standardised inputs).
+    The effects $u_k$ are shrunk towards the mean effect; how much depends on how keys vary and how
+    noisy targets are (empirical Bayes [^1]). A new key is predicted by what is common to all keys,
+    one with many events by its own model. A mixing rule weighs five experts for each key: $g$; $g$
+    and the level; $g$, level and slopes; these and a level that follows drift; $g$ and the key's
+    last residual. It starts from how the experts did for other keys of the same age, and continues
+    with the key's own losses.
 
-    The global model learns the target minus the part of it that is peculiar to the key. The state
+    The global model learns the target minus the part that is particular to the key. The state
     of a key takes at most 968 bytes at 12 slopes.
 
     Parameters
     ----------
     key
         Name of the input that is the key. It may be a text, a number, or a category in the form
-        "name=value". It is no input of the models. Events without it are learned and predicted by
-        the global model alone, and counted in `n_missing`.
+        "name=value". It is not an input of the models. Events without it are learned and predicted
+        by the global model alone, and counted in `n_missing`.
     prior
         The global model; None: `InfiniteLayerRegressor("fast")`.
     slopes
-        The most inputs that have slopes of a key's own: the first ones to come, numbers before
-        categories. The global model gets all inputs.
+        The most inputs for which each key has its own slope: the first ones to appear, numbers
+        before categories. The global model gets all inputs.
 
     Examples
     --------

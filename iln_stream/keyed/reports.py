@@ -25,13 +25,13 @@ def keyed_metrics(learner: Any) -> Sequence[MetricSpec]:
         return _quantiles(learner.sample_of_keys(_SAMPLED)[:, key_model().EVENTS])
 
     return (
-        MetricSpec("iln_keys", "gauge", "Keys that have a model of their own.",
+        MetricSpec("iln_keys", "gauge", "Keys that have their own model.",
                    lambda: learner.n_keys),
         MetricSpec("iln_keys_in_memory", "gauge",
                    "Keys whose model is in memory; those of the others are in the file of keys.",
                    lambda: learner.keys.n_live),
         MetricSpec("iln_keys_evicted_total", "counter",
-                   "Keys whose model left memory, to make room for those of others.",
+                   "Keys whose model left memory to make room for others.",
                    lambda: learner.keys.n_evicted),
         MetricSpec("iln_keys_loaded_total", "counter",
                    "Keys whose model was read from the file of keys.",

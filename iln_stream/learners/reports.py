@@ -43,7 +43,7 @@ def algorithm_1_metrics(learner: Callable[[], Any]) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_support_points",
             "gauge",
-            "Points x_i that carry the function.",
+            "Support points: the past inputs x_i that define the learned function.",
             lambda: learner().n_support,
         ),
         MetricSpec(
@@ -73,7 +73,7 @@ def columns_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_inputs_overflowed_total",
             "counter",
-            "Inputs of learned events that were ignored, as max_columns names had a column.",
+            "Inputs of learned events ignored because all max_columns columns were taken.",
             lambda: learner.n_overflowed,
         ),
     )
@@ -85,7 +85,7 @@ def hashing_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_inputs_hashed_total",
             "counter",
-            "Inputs of learned events that were hashed, as their field's columns were taken.",
+            "Inputs of learned events that were hashed because their field had no column left.",
             lambda: learner.n_hashed,
         ),
         MetricSpec(
@@ -117,7 +117,7 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_input_relevance",
             "gauge",
-            "Share of an input in how the learned function varies, of the most relevant inputs.",
+            "Share of an input in how much the learned function varies; the most relevant inputs.",
             most_relevant(lambda: learner.relevance),
             "input",
         ),
@@ -156,7 +156,7 @@ def reset_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_parts_reset_total",
             "counter",
-            "How often a part was reinitialised, as it was not finite or out of all bounds.",
+            "How often a part was reinitialised because it was not finite or out of bounds.",
             lambda: learner.resets,
             "part",
         ),

@@ -186,9 +186,9 @@ def restorable(*, name: str) -> Callable[[C], C]: ...
 def restorable(cls: Any = None, *, name: str | None = None) -> Any:
     """Register a class, so that states can name it; a class decorator.
 
-    A learner's class derives from `RestorableLearner`. A family of features or an estimator of your
-    own is a dataclass, whose fields are numbers, strings, None, tuples, or such components again;
-    it may have a `state_version` and `migrations` as a learner has.
+    A learner's class derives from `RestorableLearner`. Your own family of features or estimator is
+    a dataclass, whose fields are numbers, strings, None, tuples, or such components again;
+    it may have a `state_version` and `migrations` like a learner.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class HistoryProgress(Listener):
             MetricSpec(
                 "iln_history_events_total",
                 "counter",
-                "Events of files of history that this run has predicted and learned.",
+                "Events of history files that this run has predicted and learned.",
                 lambda: self.n_events,
                 of_process=True,
             ),

@@ -191,7 +191,7 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_repeated_events_total",
                 "counter",
-                "Records skipped, as they repeat a recent event or label.",
+                "Records skipped because they repeat a recent event or label.",
                 lambda: self.n_repeats,
             ),
             MetricSpec(

@@ -1,4 +1,4 @@
-"""What a learner is doing now, as JSON for a page: `GET /live`.
+"""What a learner is doing now, as JSON for the live page: `GET /live`.
 
 - `curves.py`: metrics over the events, at a bounded number of points;
 - `rows.py`: steps, dead letters and other entries as bounded JSON values;

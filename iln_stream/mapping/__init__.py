@@ -1,4 +1,4 @@
-"""Records as they are: which fields are the label, the inputs, the id and the time."""
+"""Records in the user's own format: which fields are the label, the inputs, the id and the time."""
 
 from iln_stream.mapping.decoder import MappedDecoder
 from iln_stream.mapping.field_mapping import FieldMapping

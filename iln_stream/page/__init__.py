@@ -1,4 +1,4 @@
-"""The page on which a person sees a learner learn: a process of its own, which only reads."""
+"""The live page that shows a learner in browsers: a separate process, which only reads."""
 
 from iln_stream.page.settings import PageSettings
 

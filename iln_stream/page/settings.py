@@ -34,10 +34,10 @@ class PageSettings(CommandSettings):
         ge=0.1,
         le=60.0,
         description="Seconds between two requests to the learner while a browser shows the page; "
-        "without one, ten times as many.",
+        "ten times as many while none does.",
     )
     browsers: int = Field(
-        default=100, ge=1, description="Browsers that may show the page at the same time."
+        default=100, ge=1, description="Number of browsers that may show the page at the same time."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",

@@ -1,4 +1,4 @@
-"""The two algorithms as the paper writes them: the reference that the others are tested against."""
+"""The two algorithms as the paper writes them: the reference against which others are tested."""
 
 from iln_stream.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
 from iln_stream.paper.learner import ReferenceShrinkingGradient

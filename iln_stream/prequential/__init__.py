@@ -1,4 +1,4 @@
-"""Predict, score, learn: one event at a time."""
+"""The prequential loop: predict, score and only then learn, one event at a time."""
 
 from iln_stream.prequential.baselines import Baselines
 from iln_stream.prequential.checkpointing import Checkpointing

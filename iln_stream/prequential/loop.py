@@ -47,12 +47,11 @@ class NothingLearnedError(UnrecoverableError):
 class PrequentialLoop:
     """Feeds one source to one learner and reports every step to listeners.
 
-    For each record, in strict offset order: decode; predict; if there is a label, score the
-    prediction and only then learn. A record that can't be decoded, predicted or learned becomes a
-    dead letter, and the loop continues. The outputs and listeners get what comes of a record
-    exactly once: a step, a dead letter, a repeat or a command; with late labels also steps and dead
-    letters of earlier events, or nothing yet. Then the loop reports the record to the checkpoint as
-    done.
+    For each record, in strict offset order, it decodes and predicts; if there is a label, it scores
+    the prediction and only then learns. A record that can't be decoded, predicted or learned is a
+    dead letter, and the loop continues. Outputs and listeners get the result of a record exactly
+    once: a step, a dead letter, a repeat or a command; with late labels also steps and dead letters
+    of earlier events, or nothing yet. Then the loop reports the record to the checkpoint as done.
 
     Parameters
     ----------
@@ -67,21 +66,21 @@ class PrequentialLoop:
         has diverged, and a topic full of dead letters would help nobody.
     recent_ids
         Recognises repeats by their ids; the loop skips a record that brings nothing new. None:
-        every record is an event of its own.
+        every record is a separate event.
     task
         Regression or classification; by default regression.
     late
-        Where events wait for labels that come in records of their own, or for later values that
-        they forecast. None: such labels are dead letters.
+        Where events wait for late labels, which come in separate records, or for the later values
+        that they forecast. None: late labels are dead letters.
     checkpoint
         Makes progress durable. None: nothing is saved.
     decoder
-        Makes examples of records. None: records are events of the form `{"x": {...}, "y": ...}`.
+        Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
         If it has a method `accept`, the loop calls it with the time of each event that it learned
         or predicted; not for repeats, late labels and dead letters.
     details
-        Computes what a prediction has beside its value, such as intervals: called with the inputs
-        of each event after it was predicted and before it is learned. None: nothing.
+        Computes additions to a prediction, such as intervals: called with the inputs of each event
+        after it was predicted and before it is learned. None: nothing.
     weights
         Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
         and an event with a weight becomes a dead letter. Scores are never weighted.
@@ -92,7 +91,7 @@ class PrequentialLoop:
         Whether the learner has not learned anything yet: if the first 100 records (or all, if there
         are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
     key_name
-        Name of the input that a record's key becomes, as a category. None: it is no input.
+        Name of the input that a record's key becomes, as a category. None: it is not an input.
 
     """
 

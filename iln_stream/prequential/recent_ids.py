@@ -94,7 +94,7 @@ class RecentIds:
             MetricSpec(
                 "iln_corrected_labels_total",
                 "counter",
-                "Labels that became dead letters, as another one of the same event was learned.",
+                "Labels that became dead letters because another label of the event was learned.",
                 lambda: self.n_corrected,
             ),
         )

@@ -292,10 +292,8 @@ class ClassificationScores(Scores):
                 lambda: 1.0 - self.window_error.mean,
             ),
             *(
-                MetricSpec(
-                    f"iln_windowed_{name}", "gauge", text, partial(self._over_window, measure)
-                )
-                for name, measure, text in _WINDOWED
+                MetricSpec(each.name, "gauge", each.help, partial(self._over_window, each.measure))
+                for each in _WINDOWED
             ),
         )
 
@@ -327,31 +325,38 @@ class ClassificationScores(Scores):
         )
 
 
-_WINDOWED: tuple[tuple[str, Callable[[Any, Any], float], str], ...] = (
-    (
-        "roc_auc",
-        partial(by_class, roc_auc),
+class _OverWindow(NamedTuple):
+    """A measure of the window's probabilities, and the metric that shows it."""
+
+    name: str
+    help: str
+    measure: Callable[[Any, Any], float]
+
+
+_WINDOWED = (
+    _OverWindow(
+        "iln_windowed_roc_auc",
         "Probability that an event of the rarer class got a higher probability of it than one of "
         "the other, over the last window; of more than two classes the mean.",
+        partial(by_class, roc_auc),
     ),
-    (
-        "pr_auc",
-        partial(by_class, average_precision),
+    _OverWindow(
+        "iln_windowed_pr_auc",
         "Average precision of the rarer class over the last window; a constant prediction has the "
         "class's share.",
+        partial(by_class, average_precision),
     ),
-    (
-        "brier",
-        brier_score,
+    _OverWindow(
+        "iln_windowed_brier",
         "Brier score over the last window: the mean squared error of a class's probability.",
+        brier_score,
     ),
-    (
-        "calibration_error",
-        calibration_error,
+    _OverWindow(
+        "iln_windowed_calibration_error",
         "Mean distance between confidence and share of hits over the last window, in ten bins.",
+        calibration_error,
     ),
 )
-"""Name, measure and help text of what is measured over the window."""
 
 
 _NO_CLASS = object()

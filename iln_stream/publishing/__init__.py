@@ -1,6 +1,6 @@
-"""Versions of a learner for other processes to predict with, such as the HTTP API.
+"""Published versions of a learner, with which other processes such as the HTTP API predict.
 
-- `publisher.py`: writes a version whenever the last one is old enough, as a listener of the loop;
+- `publisher.py`: a listener of the loop that writes a version when the last one is old enough;
 - `follower.py`: reads the newest version in another process;
 - `capture.py`: a learner as arrays, and back;
 - `writer.py`: writes versions on a thread;

@@ -66,15 +66,16 @@ class Settings(CommandSettings):
     workers: int = Field(
         default=1,
         ge=1,
-        description="Number of processes that share the partitions, with `learner_per = partition` "
-        "and `snapshots`. One that fails is restarted. It may change from run to run.",
+        description="Number of processes that share the partitions. Needs `learner_per = "
+        "partition` and `snapshots`. A process that fails is restarted. The number may change "
+        "from run to run.",
     )
     start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
         default=None,
         description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
-        "after a time (RFC 3339), or an offset in a single partition. Required on the "
-        "first run from Kafka; unset, `sqlite:PATH` begins at `earliest`. With `snapshots`, later "
-        "runs resume.",
+        "after a time (RFC 3339), or an offset in a single partition. Required on the first run "
+        "from Kafka; the default for `sqlite:PATH` is `earliest`. With `snapshots`, later runs "
+        "resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -82,12 +83,12 @@ class Settings(CommandSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many events; not for a log.",
+        description="Stop after this many events. Not allowed with a log.",
     )
     format: Literal["json", "avro", "json-schema"] = Field(
         default="json",
-        description="How records of a log are written: `json`, or by a schema registry's "
-        "serialiser: `avro` or `json-schema` (needs the extra `iln-stream[registry]`).",
+        description="Encoding of a log's records: `json`, or, written by a schema registry's "
+        "serialiser, `avro` or `json-schema` (these need the extra `iln-stream[registry]`).",
     )
     registry: str | None = Field(
         default=None,
@@ -103,96 +104,99 @@ class Settings(CommandSettings):
     registry_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"bearer.auth.token": "token.txt"}],
-        description="Files with secrets of the registry's client: for each option "
+        description="Files that hold secrets of the registry's client: for each option "
         "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
         "path of a file that contains its value.",
     )
     decoder: str | None = Field(
         default=None,
-        description="Your own format: `package.module:attribute` of a function that gets a "
+        description="Your own format: `package.module:attribute` of a function that takes a "
         "record's bytes and returns its fields as a mapping.",
     )
     separator: Literal[",", ";", "tab", "|"] = Field(
-        default=",", description="What separates the cells of a CSV file."
+        default=",", description="Character between the cells of a CSV file."
     )
     decimal: Literal[".", ","] = Field(
         default=".",
-        description="What stands before the decimals of numbers that come as text: with `,`, dots "
-        "may separate thousands.",
+        description="Decimal separator of numbers that come as text. With `,`, dots may separate "
+        "thousands.",
     )
     date_order: Literal["ymd", "dmy", "mdy"] = Field(
         default="ymd",
         description="Order of year, month and day in dates: with `dmy`, `31.12.2026` and "
-        "`31/12/2026` are times, too; with `mdy`, `12/31/2026`.",
+        "`31/12/2026` are also read as times; with `mdy`, `12/31/2026` is.",
     )
     target: str | None = Field(
         default=None,
-        description="Field of the label (`price`, or a nested one: `sale.price`). If this or "
-        "another setting of fields is set, records are read as they are; otherwise a record is "
-        '`{"x": {inputs}, "y": label}`.',
+        description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
+        "another field setting is set, records are read in their own format; otherwise a record "
+        'is `{"x": {inputs}, "y": label}`.',
     )
     features: TextList = Field(
         default=("*",),
-        description="Fields that are inputs: names or patterns like `sensor_*`, comma-separated; a "
-        "name includes all below it. The label, the id and the time are left out.",
+        description="Fields used as inputs: names or patterns like `sensor_*`, comma-separated. A "
+        "name includes everything below it. The label, the id and the time are left out.",
     )
     ignore: TextList = Field(
-        default=(), description="Fields that are no inputs: names or patterns, comma-separated."
+        default=(), description="Fields that are not inputs: names or patterns, comma-separated."
     )
-    id_field: str | None = Field(default=None, description="Field of the event's id.")
+    id_field: str | None = Field(default=None, description="Field that holds the event's id.")
     time_field: str | None = Field(
         default=None,
-        description="Field of the event's time: ISO 8601 (UTC if it has no offset), or POSIX "
-        "seconds, milliseconds, microseconds or nanoseconds. Unset: the time of writing.",
+        description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "
+        "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: the time at which the "
+        "record was written.",
     )
     weight_field: str | None = Field(
         default=None,
-        description="Field of the event's weight: how much it counts when it is learned, at least "
-        "0; 1 without a value. Ours take weights up to 1,000,000, and many of River take them; "
-        "others are refused. Scores are not weighted.",
+        description="Field that holds the event's weight, which says how much the event counts "
+        "when it is learned: at least 0; 1 if the field has no value. This package's learners "
+        "take weights up to 1,000,000, and many of River's take weights; other learners are "
+        "refused. Scores are not weighted.",
     )
     time_features: TextList = Field(
         default=(),
-        description="Inputs made of the event's time, comma-separated: `hour`, `weekday`, "
-        "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the event "
-        "before).",
+        description="Inputs made from the event's time, comma-separated: `hour`, `weekday`, "
+        "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the "
+        "previous event).",
     )
     horizon: TextList = Field(
         default=(),
         description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
         "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
         "`target`, whose present value is an input; each horizon has its own learner, scores and "
-        "predictions. Unset: the label is in the record or comes for its id.",
+        "predictions. Unset: the label is in the record, or arrives later with the event's id.",
     )
     forecast: Literal["value", "change"] = Field(
         default="value",
-        description="What the learner, and each challenger, learns with `horizon`: the later "
-        "`value` of `target`, or its `change` from the present value, for series that grow. "
-        "Predictions, intervals and scores are of the value either way.",
+        description="What the learner and each challenger learn with `horizon`: the later `value` "
+        "of `target`, or its `change` from the present value, which suits series that grow. "
+        "Predictions, intervals and scores are of the value in both cases.",
     )
     lags: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": 24, "load": [1, 24, 168]}],
-        description="Inputs made of the values that columns had some records before: these numbers "
-        "of records, or one number for all up to it; `temp.lag_24` is an input then. Of `target`, "
-        "too, with `horizon`.",
+        description="Inputs made from earlier values of columns: a list of how many records back, "
+        "or one number for all lags up to it; `temp.lag_24` is then an input. `target` can have "
+        "lags with `horizon`.",
     )
     rolling_means: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": [24, 168]}],
-        description="Inputs made of the means of columns over the last records, the present one "
-        "included: these numbers of records; `temp.mean_24` is an input then.",
+        description="Inputs made from means of columns over the latest records, including the "
+        "present one: a list of how many records; `temp.mean_24` is then an input.",
     )
     types: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": "number"}],
         description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
-        "(as POSIX seconds) or `auto`, the default: text that is a number is taken as one, with a "
-        "warning and a metric, and other text is a category.",
+        "(as POSIX seconds) or `auto`, the default, which reads text that looks like a number as "
+        "a number, with a warning and a metric, and other text as a category.",
     )
     null_values: TextList = Field(
         default=NULLS,
-        description="Texts that mean a missing value, comma-separated; the first may be empty.",
+        description="Texts that mean a missing value, comma-separated. If the first is empty, the "
+        "empty text is one of them.",
     )
     kafka_options: JsonObject = Field(
         default_factory=dict,
@@ -203,7 +207,7 @@ class Settings(CommandSettings):
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files with passwords of the Kafka client: for each option "
+        description="Files that hold passwords of the Kafka client: for each option "
         "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
         "contains its value, read at each start.",
     )
@@ -217,41 +221,41 @@ class Settings(CommandSettings):
     )
     snapshots: str | None = Field(
         default=None,
-        description="Folder for snapshots: each learner's state with its position in the topic. "
-        "A run resumes from the newest one, even after a crash. Unset: each run starts over.",
+        description="Folder for snapshots: each learner's state and its position in the topic. A "
+        "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
     )
     warm_start: TextList = Field(
         default=(),
-        description="Files of history, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
-        "`.parquet`): a run without a snapshot learns them in this order, saves a snapshot, and "
-        "then goes on with the log at `start`. Later runs resume and don't read them.",
+        description="History files, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
+        "`.parquet`). A run without a snapshot learns them in this order, saves a snapshot, and "
+        "then continues with the log at `start`. Later runs resume and do not read them.",
     )
     warm_start_fields: JsonObject = Field(
         default_factory=dict,
-        description="Settings of fields that are different for these files: `target`, `features`, "
+        description="Field settings that differ for the history files: `target`, `features`, "
         "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
         "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
         "have no such field.",
     )
     snapshot_events: int = Field(
-        default=100_000, ge=1, description="Take a snapshot after this many records at the latest."
+        default=100_000, ge=1, description="Most records between two snapshots."
     )
     snapshot_seconds: float = Field(
-        default=10.0, gt=0, description="Take a snapshot after this many seconds at the latest."
+        default=10.0, gt=0, description="Most seconds between two snapshots."
     )
     snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
     snapshot_pickle: bool = Field(
         default=False,
-        description="Save, publish and load your own learners as pickles. Loading a pickle runs "
-        "code: use only if nobody else can write to the folder.",
+        description="Save, publish and load learners from outside this package as pickles. "
+        "Loading a pickle runs code: use only if nobody else can write to the folder.",
     )
     publish: str | None = Field(
         default=None,
         description="Folder for published versions of the learners, from which other processes "
-        "predict while these learn. Unset: none.",
+        "predict while learning continues. Unset: none.",
     )
     publish_seconds: float = Field(
-        default=0.5, gt=0, description="Publish a version after this many seconds."
+        default=0.5, gt=0, description="Seconds between two published versions."
     )
     accept_loss: bool = Field(
         default=False,
@@ -260,52 +264,57 @@ class Settings(CommandSettings):
     recent_ids: int | None = Field(
         default=None,
         ge=1,
-        description="Number of recent event and label ids to remember; records that repeat one are "
-        "skipped. Unset: no record is skipped.",
+        description="Number of recent event and label ids to remember. Records that repeat one "
+        "are skipped. Unset: no record is skipped.",
     )
     pending_events: int | None = Field(
         default=None,
         ge=1,
-        description="Number of predicted events with an id and no label that wait for a later "
-        "record with their label; when full, the oldest expires. Unset: later labels become dead "
+        description="Number of predicted events with an id but no label that may wait for a later "
+        "record with their label. When full, the oldest expires. Unset: late labels become dead "
         "letters.",
     )
     pending_bytes: int | None = Field(
-        default=None, ge=1, description="Memory for them, about; when full, the oldest expires."
+        default=None,
+        ge=1,
+        description="Approximate limit on the memory of waiting events. When it is reached, the "
+        "oldest expires.",
     )
     pending_seconds: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="How long an event waits for its label, by the times of records; then it "
-        "expires. Unset: until too many wait.",
+        description="How long an event waits for its label, by the times of records, before it "
+        "expires. Unset: no limit on the time.",
     )
     pending_expired: Literal["count", "write", "learn"] = Field(
         default="count",
-        description="What happens to an expired event: `count` it only, `write` it to the dead "
-        "letters, or, after pending_seconds, `learn` it with pending_label.",
+        description="What happens to an expired event: `count` only counts it; `write` also "
+        "writes it to the dead letters; `learn` learns it with pending_label, if it waited for "
+        "pending_seconds.",
     )
     pending_label: float | bool | str | None = Field(
         default=None,
-        description="The label that `pending_expired = learn` assumes, such as 0 where no label "
-        "within a day means that nothing happened. A class that is the text 0: `'\"0\"'`.",
+        description="The label that `pending_expired = learn` assumes, such as 0 if no label "
+        "within a day means that nothing happened. For a class that is the text 0, "
+        "write `'\"0\"'`.",
     )
     early_labels: int = Field(
         default=1000,
         ge=0,
-        description="Number of labels that wait for their event; when full, or after "
+        description="Number of labels that may wait for their event. When full, or after "
         "pending_seconds, the oldest becomes a dead letter.",
     )
     labels: str | None = Field(
         default=None,
-        description="A second log, of labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. Each label is "
-        "joined with the event of its id, which waits among `pending_events`. Unset: labels are in "
-        "the source.",
+        description="A second log that holds the labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. "
+        "Each label is joined by its id with a waiting event (`pending_events`). Unset: labels "
+        "are in the source.",
     )
     labels_settings: JsonObject = Field(
         default_factory=dict,
         examples=[{"target": "minutes", "id_field": "order"}],
-        description="Settings that are different for the log of labels: `target`, `id_field`, "
+        description="Settings that differ for the log of labels: `target`, `id_field`, "
         "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, `date_order`, `format`, "
         "`registry`, `registry_options`, `registry_secrets`, `decoder`, `bootstrap`, "
         "`kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here or for the "
@@ -315,10 +324,10 @@ class Settings(CommandSettings):
     learner: str = Field(
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
-        "the paper's algorithm; `pool`: the same steps on a fixed pool of features, fast, without "
-        "Theorem 1; `infinite-layer-classifier`: the most accurate if the label is a class; or "
-        "`package.module:attribute` of a River regressor, classifier or pipeline, or of a function "
-        "that returns one.",
+        "the paper's algorithm; `pool`: the same steps on a fixed pool of hidden units, which is "
+        "fast but not covered by Theorem 1; `infinite-layer-classifier`: the most accurate if "
+        "labels are classes; or `package.module:attribute` of a River regressor, classifier or "
+        "pipeline, or of a function that returns one.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
@@ -330,44 +339,45 @@ class Settings(CommandSettings):
     by_key: str | None = Field(
         default=None,
         min_length=1,
-        description="A model for each key: the field that has the key, such as `customer`, or "
-        "`@key`, the record's own key. Each key has a small model of its own on top of the one in "
+        description="One model per key: the field that holds the key, such as `customer`, or "
+        "`@key` for the record's own key. Each key has a small model on top of the one in "
         "`learner`, which all keys train. Unset: one model for all.",
     )
     keys_in_memory: int = Field(
         default=1_000_000,
         ge=1,
-        description="Keys whose models are in memory, about 1 kB each; all are in a file beside "
-        "the snapshots. Needs `by_key` and `snapshots`.",
+        description="Number of keys whose models are kept in memory, about 1 kB each; the models "
+        "of all keys are in a file beside the snapshots. Needs `by_key` and `snapshots`.",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,
         examples=[{"true": 10}],
-        description="Weights of classes, by class as text (`true`, `3`, `cat`); 1 for others. "
-        "Ours take weights, and many of River; others are refused. Scores are not weighted.",
+        description="Weights of classes, by class as text (`true`, `3`, `cat`); other classes "
+        "have weight 1. This package's learners and many of River's take weights; other learners "
+        "are refused. Scores are not weighted.",
     )
     challengers: JsonObject = Field(
         default_factory=dict,
         examples=[{"linear": {"learner": "package.module:attribute"}}],
-        description="Other learners on the same events, by name: each with `learner`, and if need "
-        "be with `learner_options`, `seed` and `on_failure` (`skip`, `restart` or `stop`). The one "
-        "of `learner` predicts until another one is promoted.",
+        description="Other learners that learn the same events, by name: each with `learner` and, "
+        "optionally, `learner_options`, `seed` and `on_failure` (`skip`, `restart` or `stop`). "
+        "The learner in `learner` predicts until a challenger is promoted.",
     )
     promotion: Literal["never", "evidence"] = Field(
         default="never",
-        description="Whether a challenger that is better becomes champion by itself: `never`, or "
-        "by `evidence`, a confidence sequence. `iln-stream promote` works in any case.",
+        description="Whether a better challenger becomes champion without a command: `never`, or "
+        "by `evidence`, a confidence sequence. `iln-stream promote` works in both cases.",
     )
     promotion_error: float = Field(
         default=0.05,
         gt=0,
         lt=1,
-        description="Probability, over the whole run, that a promotion by evidence is false.",
+        description="Probability, over the whole run, that any promotion by evidence is false.",
     )
     mixture: bool = Field(
         default=False,
-        description="Whether there is one more contender, `mixture`: the weighted mean of all "
-        "others, by the rule of `infinite-layer`.",
+        description="Add a contender, `mixture`: the weighted mean of all others, weighted as in "
+        "`infinite-layer`.",
     )
     seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
     listeners: str | None = Field(
@@ -386,27 +396,28 @@ class Settings(CommandSettings):
     )
     prediction_intervals: NumberList = Field(
         default=(),
-        description="Levels of intervals that predictions carry, comma-separated: with `0.9`, each "
-        "has one that contains the label in 90 % of the cases. Unset: none.",
+        description="Levels of the intervals published with each prediction, comma-separated: "
+        "with `0.9`, an interval that contains the label in 90 % of the cases. Unset: none.",
     )
     prediction_contributions: int = Field(
         default=0,
         ge=0,
-        description="How many inputs predictions name with what they contribute to the prediction, "
-        "the largest contributions first. It takes some hundred predictions an event. 0: none.",
+        description="Number of inputs to publish with each prediction, with their contributions "
+        "to it, largest first. It costs several hundred predictions per event. 0: none.",
     )
     transactional: bool | None = Field(
         default=None,
-        description="Publish predictions in transactions with their positions: readers of "
-        "committed records see each exactly once. Otherwise at least once, with identical repeats. "
-        "Needs a log as source, and predictions to `kafka:TOPIC` or `sqlite:PATH`. Unset: yes for "
-        "`sqlite:PATH`, where it costs nothing, else no.",
+        description="Publish predictions in transactions with their positions, so that readers of "
+        "committed records see each prediction exactly once. Otherwise predictions are published "
+        "at least once, and repeats are identical. Needs a log as source, and predictions to "
+        "`kafka:TOPIC` or `sqlite:PATH`. Unset: on for `sqlite:PATH`, where it costs nothing; "
+        "otherwise off.",
     )
     dead_letters: str | None = Field(
         default=None,
-        description="Where dead letters go: `kafka:TOPIC`, `sqlite:PATH#TOPIC` or a file. Unset: "
-        "the topic `<topic>-dead-letters` beside that of a log, else the file "
-        "`dead-letters.jsonl`.",
+        description="Where dead letters (records that could not be learned) go: `kafka:TOPIC`, "
+        "`sqlite:PATH#TOPIC` or a file. Unset: for a log, the topic `<topic>-dead-letters` beside "
+        "its own; otherwise the file `dead-letters.jsonl`.",
     )
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(
@@ -414,15 +425,15 @@ class Settings(CommandSettings):
     )
     live: bool = Field(
         default=True,
-        description="Serve /live beside /metrics: what a page shows, with ids, predictions and "
+        description="Serve /live beside /metrics: the data of the page, with ids, predictions and "
         "labels of the latest events and excerpts of dead letters.",
     )
     page_port: int | None = Field(
         default=None,
         ge=0,
         le=65535,
-        description="Port of a page on metrics_host that shows the learner in browsers, as "
-        "`iln-stream page` does; 0 picks a free one. Unset: none. Needs the extra "
+        description="Port of the page that shows the learner in a browser, on metrics_host, like "
+        "`iln-stream page`; 0 picks a free one. Unset: no page. Needs the extra "
         "`iln-stream[api]`.",
     )
     window: int = Field(
@@ -431,7 +442,8 @@ class Settings(CommandSettings):
     when_refused: Literal["exit", "wait"] = Field(
         default="exit",
         description="What `run` does if its settings are invalid or differ from the snapshot's: "
-        "`exit`, or `wait` to be stopped, so that a supervisor does not restart it in a loop.",
+        "`exit`, or `wait` until it is stopped, so that a supervisor does not restart it in a "
+        "loop.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",

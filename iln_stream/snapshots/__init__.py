@@ -1,4 +1,4 @@
-"""A learner's state and its place in the log, in one file that is whole or not there."""
+"""Snapshots: a learner's state and its position in the log, in one file, written atomically."""
 
 from iln_stream.snapshots.checkpoint import Checkpoint, Positions
 from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, versions

@@ -176,7 +176,7 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_last_success_timestamp_seconds",
                 "gauge",
-                "When the newest snapshot that is stored was taken.",
+                "When the newest stored snapshot was taken.",
                 self._of_newest(_when),
             ),
             MetricSpec(
@@ -189,13 +189,13 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_lag",
                 "gauge",
-                "Offsets from there to the learner, which a crash would have to read again.",
+                "Records since the newest snapshot, which a run would read again after a crash.",
                 lambda: self.lag,
             ),
             MetricSpec(
                 "iln_snapshots_refused_total",
                 "counter",
-                "Snapshots that were not written, as the learner's state was not finite.",
+                "Snapshots that were not written because the learner's state was not finite.",
                 lambda: self._n_refused,
                 of_process=True,
             ),
@@ -208,8 +208,8 @@ class Checkpoint:
             MetricSpec(
                 "iln_snapshot_duration_seconds",
                 "gauge",
-                "Time to store it in the background, waiting for predictions and dead letters "
-                "included.",
+                "Time to store a snapshot in the background, including the wait for predictions "
+                "and dead letters.",
                 lambda: self._saver.seconds,
             ),
         )

@@ -11,9 +11,9 @@ from iln_stream.snapshots.learner import learner_of
 
 
 def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
-    """Return the learner that a run has saved, to predict with or to learn on.
+    """Return the learner that a run has saved, to predict with it or to let it learn more.
 
-    Nothing is locked or written: the run may go on meanwhile, and neither sees the other.
+    Nothing is locked or written: the run may continue, and neither affects the other.
 
     Parameters
     ----------

@@ -19,13 +19,13 @@ class SparkSettings(CommandSettings):
 
     checkpoint: str = Field(
         default="spark-checkpoint",
-        description="Folder of the checkpoint, a path or URL that all workers reach. It has the "
-        "state of all keys and the positions: a restart goes on from it.",
+        description="Folder of the checkpoint, a path or URL that all workers can reach. It holds "
+        "the state of all keys and the positions: a restart resumes from it.",
     )
     prior: Path | None = Field(
         default=None,
-        description="Snapshot, or folder of one learner's snapshots, from which each key's learner "
-        "is born. Unset: a new learner as `learner` names it.",
+        description="Snapshot, or folder of one learner's snapshots, from which each key's "
+        "learner starts. Unset: a new learner as `learner` names it.",
     )
     prior_file: Path | None = Field(
         default=None,
@@ -40,22 +40,22 @@ class SparkSettings(CommandSettings):
     state_partitions: int = Field(
         default=8,
         ge=1,
-        description="Partitions of the state: the most workers that can learn at a time. A "
+        description="Partitions of the state: the most workers that can learn at the same time. A "
         "checkpoint keeps the number that it began with.",
     )
     most_records: int | None = Field(
-        default=100_000, ge=1, description="The most records of a micro-batch."
+        default=100_000, ge=1, description="Most records in a micro-batch."
     )
     trigger_seconds: float = Field(
-        default=0.0, ge=0.0, description="Seconds from one micro-batch to the next, at least."
+        default=0.0, ge=0.0, description="Least seconds from one micro-batch to the next."
     )
     available_now: bool = Field(
-        default=False, description="Stop when the records that are there at startup are learned."
+        default=False, description="Stop when the records that exist at startup are learned."
     )
     live_learners: int = Field(
         default=10_000,
         ge=1,
-        description="The most learners that a worker keeps in memory between micro-batches.",
+        description="Most learners that a worker keeps in memory between micro-batches.",
     )
     jars: Path | None = Field(
         default=None,

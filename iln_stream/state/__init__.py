@@ -1,4 +1,4 @@
-"""A learner's state, as plain values and arrays that any file can hold; no pickle."""
+"""A learner's state as plain values and arrays, which any file can hold without a pickle."""
 
 from iln_stream.state.archive import from_bytes, read_array, to_bytes, write_packed
 from iln_stream.state.block import Block

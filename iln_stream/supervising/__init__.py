@@ -1,10 +1,10 @@
-"""Processes that are supervised: restarted when they fail, ended with their supervisor.
+"""Supervised processes: restarted when they fail, and stopped with their supervisor.
 
 - `supervisor.py`: starts the processes, restarts those that fail, stops them;
 - `child.py`: one process, seen by the supervisor;
 - `reporter.py`: the supervisor, seen by the process;
 - `restarts.py`: how often a process is restarted, and after how long;
-- `scraping.py`: asks all processes at a time for the answer to an HTTP request;
+- `scraping.py`: sends an HTTP request to all processes at the same time;
 - `counters.py`: counters that never go back when a process is restarted;
 - `merged_metrics.py`: the metrics of all processes as one page.
 

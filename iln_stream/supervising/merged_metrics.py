@@ -46,7 +46,7 @@ class MergedMetrics(Collector):
         )
         restarts = CounterMetricFamily(
             "iln_worker_restarts_total",
-            "How often the process of this worker was started again, as it had failed.",
+            "How often the process of this worker was restarted after a failure.",
             labels=["worker"],
         )
         found: dict[str, Metric] = {each.name: each for each in (up, restarts)}

@@ -135,8 +135,8 @@ BASELINE = f"{LEARNER} {{{{baseline}}}}"
 BASELINES = (
     Graph(
         "Windowed error and baselines",
-        "Mean of |prediction - y| over the last window, of the learner and of rules that look at "
-        "no input: always the mean of the labels so far, always the last label. Empty for a "
+        "Mean of |prediction - y| over the last window, of the learner and of two baselines that "
+        "look at no input: the mean of the labels so far, and the last label. Empty for a "
         "classifier.\n\nHealthy: below both. Above one of them: see the runbook of "
         "IlnNoBetterThanTrivial.",
         Short,
@@ -234,7 +234,7 @@ MIXTURE = (
     ),
     Graph(
         "Relevance of the inputs",
-        "Share of each input in the variation of the learned function; the twenty most relevant "
+        "Share of each input in how much the learned function varies; the twenty most relevant "
         "inputs.\n\nHealthy: settles after some hundreds of events. One falls to 0: check the "
         "sender.",
         PercentUnit,
@@ -265,7 +265,7 @@ MIXTURE = (
     ),
     Graph(
         "Ignored inputs",
-        "Inputs per second that were ignored, as all max_columns columns were taken.\n\n"
+        "Inputs per second ignored because all max_columns columns were taken.\n\n"
         "Healthy: 0. Above: ids or free text among the inputs use up the columns; remove them, or "
         "raise max_columns.",
         CountsPerSecond,
@@ -273,8 +273,8 @@ MIXTURE = (
     ),
     Graph(
         "Hashed categories",
-        "Inputs per second that were hashed, as their field has more categories than columns; each "
-        "has an effect of its own on predictions.\n\nHealthy: steady, 0 without ids. A step: a "
+        "Inputs per second hashed because their field has more categories than columns; each "
+        "still has its own effect on predictions.\n\nHealthy: steady, 0 without ids. A step: a "
         "field got many new values.",
         CountsPerSecond,
         (Query(rate("iln_inputs_hashed_total")),),
@@ -295,14 +295,14 @@ MIXTURE = (
     ),
     Graph(
         "Missing values",
-        "Inputs per second that were null or a text in null_values. Empty for records in the form "
-        "of events.\n\nHealthy: as steady as the source. A step: a sender leaves out a field.",
+        "Inputs per second that were null or a text in null_values. Empty for records of the form "
+        "of events.\n\nHealthy: as steady as the source. A step: a sender omits a field.",
         CountsPerSecond,
         (Query(rate("iln_values_missing_total")),),
     ),
     Graph(
         "Texts taken as numbers",
-        "Texts of inputs per second that were taken as numbers or booleans. Empty for records in "
+        "Texts of inputs per second that were read as numbers or booleans. Empty for records of "
         "the form of events.\n\nHealthy: 0. Above: name the types of these fields (types); the log "
         "has a warning for each.",
         CountsPerSecond,
@@ -311,8 +311,8 @@ MIXTURE = (
     Graph(
         "Numbers taken as categories",
         "Inputs per second that are numbers as text. In events a text is a category, one for each "
-        "number. Empty for records read as they are.\n\nHealthy: 0, or codes such as postcodes. "
-        "Above: the sender should leave out the quotes; the log has a warning for each name.",
+        "number. Empty with field settings.\n\nHealthy: 0, or codes such as postcodes. "
+        "Above: the sender should omit the quotes; the log has a warning for each name.",
         CountsPerSecond,
         (Query(rate("iln_numbers_as_categories_total")),),
     ),
@@ -326,7 +326,7 @@ MIXTURE = (
     ),
     Graph(
         "History",
-        "Events per second of files of history, which a run with warm_start learns before its log. "
+        "Events per second of history files, which a run with warm_start learns before its log. "
         "Empty in a run that resumes.\n\nHealthy: steady, then 0: the run reads the log.",
         CountsPerSecond,
         (Query(rate("iln_history_events_total")),),
@@ -344,16 +344,16 @@ LABELS = (
     ),
     Graph(
         "Memory of waiting events",
-        "Bytes that the events waiting for a label take, about.\n\nHealthy: level. At "
+        "Approximate bytes of the events waiting for a label.\n\nHealthy: level. At "
         "pending_bytes: the oldest expire.",
         BytesIEC,
         (Query(selected("iln_pending_bytes")),),
     ),
     Graph(
         "Delay of labels",
-        "Time from an event to its label, by the times of both, for labels in records of their "
-        "own: the median, and 95 %.\n\nHealthy: as the process behind it takes. Rising: the "
-        "sender of labels falls behind; at pending_seconds events expire without them.",
+        "Time from an event to its label, by the times of both, for labels in separate "
+        "records: median and 95th percentile.\n\nHealthy: as long as labels usually take. Rising: "
+        "the sender of labels falls behind; at pending_seconds events expire without them.",
         Seconds,
         (quantile("iln_label_delay_seconds", 0.5), quantile("iln_label_delay_seconds", 0.95)),
     ),
@@ -361,7 +361,7 @@ LABELS = (
         "Expired events",
         "Events per second whose label did not come in time, by reason: *age*, they waited "
         "pending_seconds; *count* and *bytes*, more waited than pending_events or pending_bytes "
-        "allow; *replaced*, an event with the same id came.\n\nHealthy: 0, or *age* where some "
+        "allow; *replaced*, an event with the same id came.\n\nHealthy: 0, or *age* if some "
         "events never get a label. *count* or *bytes* above 0: raise the bound, or find out why "
         "labels are late.",
         CountsPerSecond,
@@ -496,7 +496,7 @@ STREAM = (
     ),
     Graph(
         "Repeated events",
-        "Records skipped, as they repeat a recent event or label. 0 without the setting "
+        "Records skipped because they repeat a recent event or label. 0 without the setting "
         "recent_ids.\n\nHealthy: flat. A step: a sender retried.",
         Short,
         (Query(selected("iln_repeated_events_total")),),
@@ -538,7 +538,7 @@ WORKERS = (
     ),
     Graph(
         "Restarts of workers",
-        "How often each worker process was started again, as it had failed. Empty without the "
+        "How often each worker process was restarted after a failure. Empty without the "
         "setting workers.\n\nHealthy: flat. Rising: the log has the reason of each; after 5 "
         "restarts of one within 10 minutes the run ends.",
         Short,
@@ -560,7 +560,7 @@ CONTEST = (
         "Errors of the contenders",
         "Mean error of each contender on its own predictions, each made before the label: absolute "
         "errors of numbers, and the share of wrong classes. *Windowed*: over the last labelled "
-        "events. *Running*: since it takes part.\n\nHealthy: no challenger stays below the "
+        "events. *Running*: since it joined.\n\nHealthy: no challenger stays below the "
         "champion.",
         Short,
         (
@@ -571,7 +571,7 @@ CONTEST = (
     Graph(
         "Losses of the contenders",
         "Mean loss of each contender over the window: half the squared error, or the log loss of "
-        "classes.\n\nHealthy: as the errors. A higher loss with the same error: some predictions "
+        "classes.\n\nHealthy: like the errors. A higher loss with the same error: some predictions "
         "are far off.",
         Short,
         (Query(selected("iln_contender_windowed_loss"), CONTENDER),),
@@ -580,7 +580,7 @@ CONTEST = (
         "Evidence for the challengers",
         "Where the champion's mean loss minus the challenger's lies, since the last promotion. "
         "Above 0, the challenger is better; below 0, the champion.\n\nHealthy: no lower end above "
-        "0. With promotion = evidence such a challenger becomes champion at once.",
+        "0. With promotion = evidence such a challenger becomes champion immediately.",
         Short,
         (
             Query(selected("iln_contender_evidence_lower"), f"{CONTENDER} lower"),
@@ -608,7 +608,7 @@ QUANTILE = f"{LEARNER} {{{{quantile}}}}"
 KEYS = (
     Graph(
         "Keys",
-        "Keys that have a model of their own, and how many of these models are in memory. Empty "
+        "Keys that have their own model, and how many of these models are in memory. Empty "
         "without by_key.\n\nHealthy: levels off. A straight line: each event has a new key, about "
         "which nothing can be learned.",
         Short,
@@ -619,8 +619,8 @@ KEYS = (
     ),
     Graph(
         "Keys that move",
-        "Models per second that leave memory for the file of keys, or come back.\n\nHealthy: few "
-        "beside events. Above a tenth of the events: raise keys_in_memory, about 1 kB a key.",
+        "Models per second that move from memory to the file of keys, or back.\n\nHealthy: few "
+        "compared with events. Above a tenth of the events: raise keys_in_memory (1 kB a key).",
         CountsPerSecond,
         (
             Query(rate("iln_keys_evicted_total"), f"{LEARNER} out"),
@@ -630,7 +630,7 @@ KEYS = (
     Graph(
         "Events without a key",
         "Learned events per second without a key, which only the global model learned.\n\nHealthy: "
-        "0. Above: by_key names a field that these records lack, or that is no input.",
+        "0. Above: by_key names a field that these records lack, or that is not an input.",
         CountsPerSecond,
         (Query(rate("iln_key_missing_total")),),
     ),
@@ -675,7 +675,7 @@ SNAPSHOTS = (
     ),
     Graph(
         "Refused snapshots",
-        "Snapshots per second that were not written, as the learner's state was not finite.\n\n"
+        "Snapshots per second not written because the learner's state was not finite.\n\n"
         "Healthy: 0. Above: the run resumes from the last good snapshot; look at the reinitialised "
         "parts.",
         CountsPerSecond,
@@ -689,8 +689,8 @@ SNAPSHOTS = (
     ),
     Graph(
         "Time to store a snapshot",
-        "Time to flush predictions and dead letters and to write the last snapshot; learning goes "
-        "on meanwhile.\n\nHealthy: well below the setting snapshot_seconds. Above: the disk or a "
+        "Time to flush predictions and dead letters and to write the last snapshot, while learning "
+        "continues.\n\nHealthy: well below the setting snapshot_seconds. Above: the disk or a "
         "broker is slow, and snapshots are less frequent.",
         Seconds,
         (Query(selected("iln_snapshot_duration_seconds")),),
@@ -701,7 +701,7 @@ PUBLISHING = (
     Graph(
         "Age of the published version",
         "Time since the learner was copied for the last published version. Empty without the "
-        "setting publish, and until a restarted run has reached the version before.\n\nHealthy: "
+        "setting publish, and until a restarted run has caught up with its version.\n\nHealthy: "
         "below twice the setting publish_seconds while events arrive; without events a rise is "
         "harmless.",
         Seconds,
@@ -709,7 +709,7 @@ PUBLISHING = (
     ),
     Graph(
         "Published versions",
-        "Number of the last published version.\n\nHealthy: rises while events arrive, also over "
+        "Number of the last published version.\n\nHealthy: rises while events arrive, also across "
         "restarts.",
         Short,
         (Query(selected("iln_published_version")),),
@@ -724,7 +724,7 @@ PUBLISHING = (
     ),
     Graph(
         "Time to write a version",
-        "Time to write the last version; learning goes on meanwhile.\n\nHealthy: well below the "
+        "Time to write the last version, while learning continues.\n\nHealthy: well below the "
         "setting publish_seconds. Above: the disk is slow, and versions are less frequent.",
         Seconds,
         (Query(selected("iln_publish_duration_seconds")),),
@@ -763,7 +763,7 @@ API = (
         "Requests",
         "Requests per second, by route and status. Empty without `iln-stream serve`.\n\nHealthy: "
         "200 and 201. 4xx: a client's mistake, or a limit; 503: no model, no log, or too many "
-        "requests at a time.",
+        "concurrent requests.",
         CountsPerSecond,
         (Query(api_rate("iln_api_requests_total", by="route, status"), "{{route}} {{status}}"),),
     ),
@@ -776,7 +776,7 @@ API = (
     ),
     Graph(
         "Refused requests",
-        "Requests per second that were not carried out, by reason.\n\nHealthy: 0. queue, backlog: "
+        "Requests refused per second, by reason.\n\nHealthy: 0. queue, backlog: "
         "events arrive faster than the log or the learner takes them. rate: raise rate, or let the "
         "client send batches. token: wrong tokens.",
         CountsPerSecond,
@@ -791,20 +791,20 @@ API = (
     ),
     Graph(
         "Version",
-        "Version that predicts.\n\nHealthy: rises while the learner learns.",
+        "Number of the version that predicts.\n\nHealthy: rises while the learner learns.",
         Short,
         (Query("iln_api_model_version", "{{model}}"),),
     ),
     Graph(
         "Time to load a version",
-        "Time to read a version and to restore its learner; predictions go on meanwhile.\n\n"
+        "Time to read a version and to restore its learner, while predictions continue.\n\n"
         "Healthy: well below the setting publish_seconds.",
         Seconds,
         (Query("iln_api_model_load_seconds", "{{model}}"),),
     ),
     Graph(
         "Versions that can't be loaded",
-        "Versions per second that the API could not load; it predicts with the one before."
+        "Versions per second that the API could not load; it predicts with the previous one."
         "\n\nHealthy: 0. Above: /ready and the log have the reason.",
         CountsPerSecond,
         (Query(api_rate("iln_api_model_failures_total", by="model"), "{{model}}"),),
@@ -812,8 +812,8 @@ API = (
     Graph(
         "Predictions and events",
         "Predictions answered, events and labels appended, and repeats not appended, per second."
-        "\n\nHealthy: what the clients send. Many repeats: a client sends again what it has an "
-        "answer to.",
+        "\n\nHealthy: what the clients send. Many repeats: a client repeats requests that were "
+        "answered.",
         CountsPerSecond,
         (
             Query(api_rate("iln_api_predictions_total"), "predictions"),
@@ -837,7 +837,7 @@ API = (
     Graph(
         "Numbers taken as categories by the API",
         "Inputs per second, to predict or to append, that are numbers as text.\n\nHealthy: 0, or "
-        "codes such as postcodes. Above: the client should leave out the quotes; the API's log has "
+        "codes such as postcodes. Above: the client should omit the quotes; the API's log has "
         "a warning for each name.",
         CountsPerSecond,
         (Query(api_rate("iln_api_numbers_as_categories_total"), "numbers"),),

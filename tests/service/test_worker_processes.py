@@ -14,6 +14,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from chaos.late_stream import late_records, number
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.stream import event
 from prometheus_client.core import Metric
@@ -89,18 +90,30 @@ def published(log: TestedLog, folder: Path, out: str, partition: int) -> list[by
     return list(dict.fromkeys(found))
 
 
-def assert_as_one_process(log: TestedLog, folder: Path, out: str = "p") -> None:
+def by_horizon(predictions: list[bytes]) -> dict[str | None, list[bytes]]:
+    """Group predictions, as the learners of different horizons write in no common order."""
+    groups: dict[str | None, list[bytes]] = {}
+    for each in predictions:
+        groups.setdefault(json.loads(each).get("horizon"), []).append(each)
+    return groups
+
+
+def assert_as_one_process(log: TestedLog, folder: Path, *more: str, out: str = "p") -> None:
     """Each learner and its predictions are those of one process that was not interrupted."""
-    run_to_the_end(log, folder, 1, out="whole")
-    for partition in range(PARTITIONS):
-        ours = saved(folder / f"state-{out}", log.name, partition)
-        whole = saved(folder / "state-whole", log.name, partition)
+    run_to_the_end(log, folder, 1, *more, out="whole")
+    names = sorted(each.name for each in (folder / "state-whole").iterdir())
+    assert sorted(each.name for each in (folder / f"state-{out}").iterdir()) == names
+    assert len(names) >= PARTITIONS
+    for name in names:
+        ours = saved(folder / f"state-{out}", *name.rsplit("-", 1))
+        whole = saved(folder / "state-whole", *name.rsplit("-", 1))
         assert ours.header.positions == whole.header.positions
         assert ours.learner == whole.learner
         assert ours.state["counts"] == whole.state["counts"]
-        predictions = published(log, folder, "whole", partition)
+    for partition in range(PARTITIONS):
+        predictions = by_horizon(published(log, folder, "whole", partition))
         assert predictions
-        assert published(log, folder, out, partition) == predictions
+        assert by_horizon(published(log, folder, out, partition)) == predictions
 
 
 def families(command: Command) -> dict[str, Metric]:
@@ -169,6 +182,28 @@ def test_another_number_of_workers(log: TestedLog, tmp_path: Path) -> None:
     send(log, 2)
     run_to_the_end(log, tmp_path, 3)
     assert_as_one_process(log, tmp_path)
+
+
+CHALLENGERS = {"small": {"learner": "pool", "learner_options": {"size": 16}}}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param(("--pending-events", "100", "--recent-ids", "1000"), id="late labels"),
+        pytest.param(("--target", "x.a", "--ignore", "y", "--horizon", "1,3"), id="horizon"),
+        pytest.param(("--challengers", json.dumps(CHALLENGERS), "--mixture"), id="challengers"),
+        pytest.param(("--publish", "models"), id="published versions"),
+    ],
+)
+def test_what_belongs_to_a_partition(
+    embedded: EmbeddedLog, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """Settings that give a partition more than a learner do not depend on the process either."""
+    for partition in range(PARTITIONS):
+        embedded.send(late_records(N, partition, number, longest=50), partition)
+    run_to_the_end(embedded, tmp_path, 2, *more)
+    assert_as_one_process(embedded, tmp_path, *more)
 
 
 def test_a_worker_is_killed(log: TestedLog, tmp_path: Path) -> None:

@@ -280,6 +280,24 @@ def test_exposition_parses_with_the_type_of_every_metric(learners: Any) -> None:
     assert all(family.documentation and family.samples for family in families)
 
 
+def test_the_page_of_metrics_is_right(learners: Any) -> None:
+    """docs/metrics.md states the type and the labels with which each metric is exported."""
+    page = (SERVICES.parent / "docs" / "metrics.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(iln_\w+)` \| (\w+) \| (.*?) \|", page, re.MULTILINE)
+    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+
+    def families() -> list[Any]:
+        return list(text_string_to_metric_families(learners.exposition()))
+
+    eventually(lambda: all(family.samples for family in families()))
+    found = {}
+    for family in families():
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        found[name] = family.type, labels
+    assert found == {name: documented.get(name) for name in found}
+
+
 def test_a_wrong_expression_is_an_error_and_no_empty_result(prometheus: PrometheusServer) -> None:
     """Were it an empty result, a test that expects none could never fail."""
     with pytest.raises(PrometheusServerError, match="parse error"):

@@ -34,7 +34,7 @@ class Sampled:
         How to draw a unit, for Gaussian ridges, psi(x; w) = sigma(omega.x + b) with
         omega ~ N(0, s^2 I): compiled code draws them, in single precision.
         "direct": draws all d entries of omega. "two normals": draws (omega.x_i, omega.x), which is
-        bivariate normal; E has the same law as with "direct", in a fraction of the time.
+        bivariate normal; E has the same distribution as with "direct", in a fraction of the time.
         "phase integrated": for cosines only; averages a draw's product over b, which gives
         cos(omega.(x_i - x)) / 2, with about half the variance and one normal per draw.
         None: "two normals" for Gaussian ridges; other families are always drawn directly.

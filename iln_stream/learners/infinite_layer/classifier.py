@@ -54,13 +54,13 @@ class InfiniteLayerClassifier(
     units; their scores become probabilities by softmax at four sharpnesses. After 64, 128, ...,
     2048 events the units are redrawn from what was learned. Five networks (`net-..`) with a logit
     for each class, or one for two classes, are trained by a gradient step at each event on the
-    event and on fifteen past ones, out of the last 65,536, 1,000 or 300: they go on learning as
-    long as the stream does. Gaussian naive Bayes (`naive-bayes`) and the classes' `frequencies`
-    complete them.
+    event and on fifteen past ones, out of the last 65,536, 1,000 or 300: they keep learning as
+    long as the stream runs. Gaussian naive Bayes (`naive-bayes`) and the class `frequencies` are
+    experts, too.
 
-    ML-Poly, a rule without learning rate, mixes the experts' probabilities. The mixture is
+    ML-Poly, a mixing rule without a learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and
-    a Bayesian mixture weighs the two. All three discount the past so that they can follow a change;
+    a Bayesian mixture weighs the two. All three discount the past so that they can follow a change,
     so no bound on their total log loss holds. New classes may appear at any time; time and memory
     grow in proportion to their number.
 

@@ -51,28 +51,30 @@ class _Look(NamedTuple):
 class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniBatchRegressor):
     r"""Online regression on raw streams, with nothing to tune.
 
-    Infinite-layer networks $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the law of the
-    hidden units, is learned too. An event is processed in these steps:
+    Mixes several models (experts), many of them infinite-layer networks
+    $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the distribution of the hidden units, is
+    learned, too. An event is processed in these steps:
 
     1. **Inputs** of any scale and offset are standardised by running statistics that are robust to
        outliers. They may be missing, constant or new; they only have to be finite numbers.
     2. **Experts** predict. Three are ridge regressions on 320 random hidden units each, solved
        exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
-       4 inputs; `recent`, cosines of these that also see the last two targets. The others are
-       `forgetting-rls`, which forgets, on dense's units; `first-order`, Algorithm 1 on a pool of
-       cosines; `linear`, `linear-fast` and `linear-recent`; `running-mean`; and `persistence`, the
-       last target. Three are networks whose units keep moving, by gradients of each event and of 15
-       past ones: `net-piecewise`, `net-smooth` and `net-recent`, which predict by averages of their
-       weights. `krls-t` is a Gaussian process on a hundred past inputs that forgets; it follows
-       change. Ridges that weigh next to nothing sleep after 4,096 events, and begin anew when the
-       error doubles.
-    3. A **rule** weighs networks and `krls-t`, and another this mixture and the rest, by their
-       regrets (`MLPoly`): the mixture is not much worse than the best of them. By squared errors
-       it gives a `mean`. A last such rule, by absolute errors, weighs that mean; `median`, the
-       median target of events with about the same predicted mean; `neighbours`, the median target
-       of the events nearest in the relevant inputs; and `nearest-as-of`, the target of the event
-       whose inputs had the most similar deviations, both scaled as of that event. The prediction
-       therefore tends to the conditional median; see `loss`.
+       4 inputs; `recent`, cosines of these that also see the last two targets. `forgetting-rls`, on
+       dense's units, gives older events less weight. `first-order` is Algorithm 1 on a pool of
+       cosines. `linear`, `linear-fast` and `linear-recent` are linear; `running-mean` is the mean,
+       `persistence` the last target. Three are networks whose units keep moving, by gradients of
+       each event and of 15 past ones: `net-piecewise`, `net-smooth` and `net-recent`, which predict
+       with averages of their weights. `krls-t`, a Gaussian process on a hundred past inputs that
+       forgets old events, follows change. Ridges with next to no weight sleep after 4,096 events,
+       and start over when the error doubles.
+    3. A **mixing rule** weighs networks and `krls-t` by their regrets (`MLPoly`), so that the
+       mixture is not much worse than the best of them. A second rule weighs this mixture and the
+       other experts, by squared errors; the result is a `mean`. A last such rule, by absolute
+       errors, weighs that mean; `median`, the median target of events with about the same
+       predicted mean; `neighbours`, the median target of the events nearest in the relevant inputs;
+       and `nearest-as-of`, the target of the event whose inputs had the most similar deviations,
+       each scaled by the statistics at its own event. The prediction therefore approaches the
+       conditional median; see `loss`.
     4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
@@ -86,8 +88,8 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
     The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
-    one rule. Its units are never redrawn: gradients on past events move them, so that it goes on
-    learning as long as the stream does.
+    one rule. Its units are never redrawn: gradients on past events move them, so that it keeps
+    learning as long as the stream runs.
 
     Parameters
     ----------
@@ -96,9 +98,9 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     loss
-        "absolute": predictions tend to the conditional median of the target, which minimises the
-        mean absolute error. "squared": to its mean, which minimises the mean squared error. They
-        differ where the noise is skewed: the median of a rare count is 0. Targets beyond six
+        "absolute": predictions approach the conditional median of the target, which minimises the
+        mean absolute error. "squared": its mean, which minimises the mean squared error. They
+        differ if the noise is skewed: the median of a rare count is 0. Targets beyond six
         standard deviations count as if they lay there.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in

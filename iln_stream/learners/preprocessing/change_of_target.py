@@ -18,12 +18,12 @@ from iln_stream.state import StateDict
 class ChangeOfTarget(RestorableLearner, base.Regressor):
     """Lets a regressor learn y minus the present value of a series, and adds it to predictions.
 
-    For forecasts of series that grow, whose level no learner has seen before, while changes repeat.
-    The label y is a later value of the input `column`. Where this input is missing, the last label
-    that was learned stands for it, which of a forecast is the last known value of the series; 0
-    before the first label.
+    Use it to forecast a series that grows: the learner has never seen its next values, but changes
+    repeat. The label y is a later value of the input `column`. If this input is missing, the last
+    learned label replaces it, which in a forecast is the last known value of the series; before the
+    first label it is 0.
 
-    Intervals and explanations are those of the regressor, if it has any, of the later value.
+    Intervals and explanations, if the regressor has any, are those of the later value.
 
     Parameters
     ----------

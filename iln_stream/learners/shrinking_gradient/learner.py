@@ -39,7 +39,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
     r"""Online regression with an infinite-layer network, without the kernel trick.
 
     Learns $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
-    where $\mu$, the law of the hidden units, can only be sampled. On each event
+    where one can only draw from $\mu$, the distribution of the hidden units. On each event
     $(x_t, y_t)$, $y_t \in [-1, 1]$,
 
     1. estimate $E_t$ of $f_t(x_t)$ from $m$ draws (Algorithm 2, `est_scalar_prod`);

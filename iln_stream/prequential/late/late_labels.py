@@ -348,7 +348,7 @@ class LateLabels:
             MetricSpec(
                 "iln_labels_without_event_total",
                 "counter",
-                "Labels that became dead letters, as no event with their id waited.",
+                "Labels that became dead letters because no event with their id waited.",
                 lambda: self.n_without_event,
             ),
         )

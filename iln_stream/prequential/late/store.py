@@ -209,7 +209,7 @@ class PendingStore:
             MetricSpec(
                 "iln_pending_bytes",
                 "gauge",
-                "Memory that these take, about.",
+                "Approximate memory of the events that wait for their label.",
                 lambda: self.n_bytes,
             ),
         )
