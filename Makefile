@@ -130,14 +130,14 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance check
 
 # What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
-# list of all that it depends on (SBOM) in out/.
+# list of all that it depends on (SBOM, without download addresses) in out/.
 release: $(VENV)/release
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	@mkdir -p out
-	$(BIN)/cyclonedx-py requirements constraints.txt --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+	$(BIN)/cyclonedx-py requirements constraints.txt --index-url= --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
