@@ -7,23 +7,43 @@ VENV := .venv
 SPARK_VENV := .venv-spark
 BIN := $(VENV)/bin
 
-# Processes that run the tests. Each starts a broker of its own: a core and 2 GiB each are enough.
-JOBS ?= 2
+# Processes that run the tests, for two cores: two alone are idle a quarter of the time, as tests wait
+# for servers. Each starts a broker of its own and needs 2 GiB.
+JOBS ?= 3
+PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+
+# Tests without servers, browsers and long streams.
+QUICK := tests/events tests/features tests/listeners tests/mapping tests/paper tests/prequential tests/reporting \
+	tests/state tests/theory tests/learners/estimators tests/learners/preprocessing tests/learners/shrinking_gradient \
+	tests/learners/test_river_contract.py tests/service/test_settings.py tests/test_architecture.py
 
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
-	$(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --pyargs tests iln_stream
-	$(NEWEST) $(BIN)/pytest tests/services/test_live.py tests/services/test_prometheus_config.py \
+	$(BIN)/iln-stream warm
+	$(PYTEST) --doctest-modules --pyargs tests iln_stream
+	$(NEWEST) $(PYTEST) tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# What a change of learners, features, decoding or settings breaks first.
+test-quick: $(VENV)/dev
+	$(PYTEST) $(QUICK)
+
+# The same with the lowest versions that pyproject.toml allows, and with the newest, each in an
+# environment of its own.
+test-lowest:
+	PYTHON=$(PYTHON) tests/dependencies.sh lowest-direct --numprocesses $(JOBS) --dist loadfile $(QUICK)
+
+test-highest:
+	PYTHON=$(PYTHON) tests/dependencies.sh highest --numprocesses $(JOBS) --dist loadfile $(QUICK)
 
 # All tests of Kafka and Prometheus, with their newest releases. `make test` runs some of them so.
 test-newest: $(VENV)/dev
@@ -111,14 +131,14 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance check
 
 # What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
-# list of all that it depends on (SBOM) in out/.
+# list of all that it depends on (SBOM, without download addresses) in out/.
 release: $(VENV)/release
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	@mkdir -p out
-	$(BIN)/cyclonedx-py requirements constraints.txt --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+	$(BIN)/cyclonedx-py requirements constraints.txt --index-url= --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache

@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -62,8 +62,10 @@ MODULES = {module_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 FOLDERS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
 
 
-def imports(file: Path) -> Iterator[tuple[str, bool]]:
-    """Yield each module that a file imports, and whether it does so at import time."""
+@cache
+def imports(file: Path) -> list[tuple[str, bool]]:
+    """Return each module that a file imports, and whether it does so at import time."""
+    found = []
     tree = ast.parse(file.read_text(encoding="utf-8"))
     inside = {
         id(node)
@@ -81,8 +83,8 @@ def imports(file: Path) -> Iterator[tuple[str, bool]]:
             children = [f"{node.module}.{alias.name}" for alias in node.names]
             names = [name for name in children if name in MODULES]
             names += [node.module] * (len(names) < len(children))
-        for name in names:
-            yield name, id(node) not in inside
+        found += [(name, id(node) not in inside) for name in names]
+    return found
 
 
 def documented() -> dict[str, set[str]]:
