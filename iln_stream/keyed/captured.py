@@ -40,7 +40,7 @@ class Captured:
         self.waiting = changed
         self._rows = rows
         self._names = names
-        self._slots = np.flatnonzero(np.frombuffer(changed, np.uint8)).tolist()
+        self._slots = np.flatnonzero(np.frombuffer(changed, np.uint8))
         self._turn = threading.Lock()
 
     def save(self, slot: int) -> None:
@@ -50,10 +50,12 @@ class Captured:
 
     def complete(self) -> dict[str, Row]:
         """Copy all that are not copied yet, and return the states; the thread that writes calls."""
-        for start in range(0, len(self._slots), _AT_ONCE):
+        slots = self._slots
+        for start in range(0, len(slots), _AT_ONCE):
             with self._turn:
-                for slot in self._slots[start : start + _AT_ONCE]:
+                for slot in slots[start : start + _AT_ONCE].tolist():
                     self._copy(slot)
+        self._slots = slots[:0]  # to look at a million again takes a quarter of a second
         return self.states
 
     def _copy(self, slot: int) -> None:

@@ -1,6 +1,8 @@
 """What all keys share: the global prediction, the inputs' scales, the law of the keys' effects."""
 
 from collections.abc import Mapping
+from struct import error as StructError
+from struct import pack_into
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -98,13 +100,17 @@ class _Shared:
         """Return the global prediction and the inputs with slopes; see `KeyPrior`."""
         g = float(self.model.predict_one(x))
         values = [x.get(name, _ABSENT) for name in self.names]
+        found = np.empty(len(values))
         try:
             known = -1e308 <= sum(values) <= 1e308  # false for nan: all in one comparison
-        except TypeError:
+            pack_into(f"{len(values)}d", found, 0, *values)  # faster than numpy by half
+        except (TypeError, OverflowError, StructError):
             known = False
         if not known:
-            values = [checked(value, name) for name, value in zip(self.names, values, strict=True)]
-        return Look(g, np.array(values, np.float64))
+            found[:] = [
+                checked(value, name) for name, value in zip(self.names, values, strict=True)
+            ]
+        return Look(g, found)
 
     def shared_state(self) -> StateDict:
         """Return all but the model's state."""
@@ -147,7 +153,7 @@ class LearningPrior(_Shared):
 
     def begin(self, x: Mapping[Any, float]) -> None:
         """Give new inputs slopes, as long as there is room."""
-        if len(self.names) == self.slopes or all(name in self._known for name in x):
+        if len(self.names) == self.slopes or self._known.issuperset(x):
             return
         fresh = [name for name in x if name not in self._known]
         # By type first: names of different types have no order among themselves.

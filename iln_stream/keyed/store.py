@@ -72,8 +72,7 @@ class Rows:
         self._chunks: list[NDArray[np.float64]] = []
 
     def __getitem__(self, slot: int) -> Row:
-        chunk, place = divmod(slot, CHUNK)
-        row: Row = self._chunks[chunk][place]
+        row: Row = self._chunks[slot // CHUNK][slot % CHUNK]
         return row
 
     def make_room(self, slot: int) -> None:

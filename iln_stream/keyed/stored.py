@@ -127,8 +127,8 @@ class StoredKeys:
         row = self._evicted.get(key)
         if row is None:
             self._forget_written()
-            groups = (group for group, _ in reversed(self._waiting))
-            row = next((group[key] for group in groups if key in group), None)
+            states = (group.get(key) for group, _ in reversed(self._waiting))
+            row = next((state for state in states if state is not None), None)
         if row is None:
             row = self._file.read(key, self._since, self._generation + 1)
         self.n_loaded += row is not None
@@ -171,11 +171,11 @@ class StoredKeys:
         return hand
 
     def _write(
-        self, states: Mapping[str, Row], copied: Callable[[], Mapping[str, Row]], durably: bool
+        self, states: dict[str, Row], copied: Callable[[], Mapping[str, Row]], durably: bool
     ) -> Future[None]:
         """Let the thread write states of the next generation, once it has `copied` them.
 
-        They can be read from `states` meanwhile.
+        They can be read from `states` until they are in the file.
         """
         while len(self._waiting) >= _MOST_WAITING:
             self._waiting.popleft()[1].result()
@@ -183,6 +183,8 @@ class StoredKeys:
 
         def write() -> None:
             self._file.write(copied(), generation, needed, durably)
+            while states:  # to free many at once would hold up the learning thread
+                states.popitem()
 
         future = self._threads.submit(write)
         self._waiting.append((states, future))
