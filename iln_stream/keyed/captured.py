@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from iln_stream.keyed.row import Row
-from iln_stream.keyed.store import Rows
+from iln_stream.keyed.store import Names, Rows
 
 _AT_ONCE = 64
 """States that are copied at once: for so long the learning thread may have to wait."""
@@ -34,7 +34,7 @@ class Captured:
     """
 
     def __init__(
-        self, rows: Rows, names: list[str], changed: bytearray, evicted: dict[str, Row]
+        self, rows: Rows, names: Names, changed: bytearray, evicted: dict[str, Row]
     ) -> None:
         self.states = evicted
         self.waiting = changed

@@ -11,7 +11,7 @@ from iln_stream.errors import StateError
 from iln_stream.keyed.captured import Captured
 from iln_stream.keyed.key_file import KeyFile
 from iln_stream.keyed.row import Row
-from iln_stream.keyed.store import Rows, spread_over
+from iln_stream.keyed.store import Names, Rows, spread_over
 from iln_stream.state import StateDict, StateSchema
 
 STORED = StateSchema("iln_stream.StoredKeys", 1)
@@ -77,7 +77,7 @@ class StoredKeys:
             file.remove_after(self._generation)
         self._rows = Rows(slopes)
         self._slots: dict[str, int] = {}
-        self._names: list[str] = []
+        self._names = Names()
         self._used, self._changed = bytearray(), bytearray()
         self._captured = Captured(self._rows, self._names, bytearray(), {})
         self._hand = 0
