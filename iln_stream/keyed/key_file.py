@@ -32,15 +32,14 @@ _PLACE_BITS, _KEY_BITS = 30, 22
 """Of a number in the list of places: where a key begins in the blob, from 1, and its length; the
 rest is the length of its state, which follows, in units of 8 bytes."""
 
+_PLACE = f"(value & {(1 << _PLACE_BITS) - 1})"
+_KEY_LENGTH = f"(value >> {_PLACE_BITS} & {(1 << _KEY_BITS) - 1})"
+_STATE_LENGTH = f"(value >> {_PLACE_BITS + _KEY_BITS} << 3)"
+
 _WHICH = f"""
     SELECT
-        substr(?1, value & {(1 << _PLACE_BITS) - 1}, value >> {_PLACE_BITS} & {(1 << _KEY_BITS) - 1})
-            AS key,
-        substr(
-            ?1,
-            (value & {(1 << _PLACE_BITS) - 1}) + (value >> {_PLACE_BITS} & {(1 << _KEY_BITS) - 1}),
-            value >> {_PLACE_BITS + _KEY_BITS} << 3
-        ) AS state
+        substr(?1, {_PLACE}, {_KEY_LENGTH}) AS key,
+        substr(?1, {_PLACE} + {_KEY_LENGTH}, {_STATE_LENGTH}) AS state
     FROM json_each(?2)
 """  # noqa: S608
 """The keys and states in one blob, ?1, by their places in it, ?2, a list of numbers in JSON: lists

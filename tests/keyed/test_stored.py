@@ -171,7 +171,7 @@ def test_a_key_too_long_to_store_is_an_error(tmp_path):
     keys = opened(tmp_path)
     keys.to_learn("a")[0] = 1.0
     keys.to_learn("x" * (1 << 22))[0] = 1.0
-    with pytest.raises(StateError, match="'xxx.*4,194,304 bytes"):
+    with pytest.raises(StateError, match=r"'xxx.*4,194,304 bytes"):
         keys.capture()()
     assert KeyFile(tmp_path / "keys.db").keys() == []
     keys.close()
