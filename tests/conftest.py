@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
 from support.schema_registry import SchemaRegistry
+
+settings.register_profile("untimed", deadline=None)  # machines are busy
+settings.load_profile("untimed")
 
 _LONG = {"bits", "chaos", "demo", "jit", "page", "services", "site", "warm"}
 """Files and folders whose tests take long or wait. They come first, so that at the end no process
