@@ -3,12 +3,14 @@
 Usage: PYTHONPATH=tests:. python -m benchmarks.spark [--events 300000] [--rounds 2] [--json FILE]
 
 A real broker, Spark on two cores of this machine, 1,000 keys, micro-batches of 100,000 events whose
-result is thrown away. The simplest function gets a row with an event's key, partition, offset and
-value, counts its key's events, and returns a row with key, partition, offset and number for each; it
-decodes nothing. It is written as Spark's guide writes one, row by row; the same count of rows that
-were gathered by key, as the learner gets them, stands beside it. Queries take turns in one Spark
-session; a query's first micro-batch, which starts workers and compiled code, is left out. Beside events a second of the clock stands the
-processor time of Spark and its workers for an event: other programs on the machine change it less.
+result is thrown away. The simplest function is written row by row, as Spark's guide writes one: it
+gets an event's key, partition, offset and value, decodes nothing, adds one to its key's count, and
+returns a row with key, partition, offset and count. Beside it stands the same count of rows that
+were gathered by key, as the learner gets them.
+
+Queries take turns in one Spark session; a query's first micro-batch, which starts workers and
+compiled code, is left out. Beside events a second of the clock stands the processor time of Spark
+and its workers for an event: other programs on the machine change it less.
 
 Then every micro-batch brings other keys, so that the state grows while the work stays the same.
 """

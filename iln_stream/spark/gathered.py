@@ -82,32 +82,29 @@ def records_of(
 def _gathered(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
     import pyarrow as pa
 
-    table = pa.Table.from_batches(batches).combine_chunks()
-    group = _column(table, "group").dictionary_encode(null_encoding="encode")
+    table = pa.Table.from_batches(batches)
+    group = table["group"].combine_chunks().dictionary_encode(null_encoding="encode")
     codes = group.indices.to_numpy()
     table = table.take(pa.array(np.argsort(codes, kind="stable")))
     ends = np.cumsum(np.bincount(codes, minlength=len(group.dictionary)))
     heads = np.empty(len(codes), HEAD)
     for name in ("partition", "offset", "time"):
-        heads[name] = _column(table, name).to_numpy()
-    values, heads["size"] = _joined(_column(table, "value"), ends)
+        heads[name] = table[name].combine_chunks().to_numpy()
+    values, heads["size"] = _joined(table["value"].combine_chunks(), ends)
     heads["key_size"] = -1
     keys = pa.nulls(len(ends), pa.binary())
     if "key" in table.column_names:
-        keys, heads["key_size"] = _joined(_column(table, "key"), ends)
+        keys, heads["key_size"] = _joined(table["key"].combine_chunks(), ends)
     head_ends = np.concatenate([[0], ends]) * HEAD.itemsize
     columns = [group.dictionary, _binary(head_ends, pa.py_buffer(heads)), values, keys]
     return pa.RecordBatch.from_arrays(columns, ["group", "heads", "values", "keys"])
 
 
-def _column(table: Any, name: str) -> Any:
-    """Return a column as one array."""
-    chunks = table[name].combine_chunks()
-    return chunks.chunk(0) if hasattr(chunks, "chunk") else chunks
-
-
 def _joined(column: Any, ends: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Return the bytes of each group, joined, and the size of each value; -1: there is none."""
+    import pyarrow as pa
+
+    column = column.cast(pa.binary())  # Spark can be set to send another type
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int32, len(column) + 1, 4 * column.offset)
     sizes = np.where(column.is_valid().to_numpy(zero_copy_only=False), np.diff(bounds), -1)

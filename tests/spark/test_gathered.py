@@ -87,3 +87,13 @@ def test_no_records_make_no_rows():
     """A partition without new records passes, whether Spark sends an empty batch or none."""
     empty = next(batches(list(rows(1)), 1)).slice(0, 0)
     assert list(gather([])) == list(gather([empty])) == []
+
+
+def test_records_without_values_come_back():
+    """Tombstones only: there are no bytes at all to join."""
+    found = [(b"a", 0, i, i, None, None) for i in range(3)]
+    (gathered_rows,) = gather(batches(found, 3))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, gathered_rows.schema) as stream:
+        stream.write_batch(gathered_rows)
+    assert read(pa.ipc.open_stream(sink.getvalue()))[0] == expected(found)
