@@ -8,8 +8,8 @@ gets an event's key, partition, offset and value, decodes nothing, adds one to i
 returns a row with key, partition, offset and count. Beside it stands the same count of rows that
 were gathered by key, as the learner gets them.
 
-Queries take turns in one Spark session; a query's first micro-batch, which starts workers and
-compiled code, is left out. Beside events a second of the clock stands the processor time of Spark
+Queries take turns in one Spark session. The first round is left out, as the JVM compiles what it
+runs; so is a query's first micro-batch, which starts workers and compiled code. Beside events a second of the clock stands the processor time of Spark
 and its workers for an event: other programs on the machine change it less.
 
 Then every micro-batch brings other keys, so that the state grows while the work stays the same.
@@ -207,14 +207,14 @@ def run(folder: Path, bootstrap: str, n: int, rounds: int) -> dict[str, Any]:
         GATHERED_COUNT: counted_gathered,
         TRACKED_COUNT: counted,
     }
-    # A short query first: the machine's own compiler has then seen most of the code.
-    batches(counted(topic_rows(spark, topic, bootstrap, most_records=n // 3)), f"{folder}/warm")
     found: dict[str, list[tuple[int, float, float]]] = {name: [] for name in functions}
-    for turn in range(rounds):
+    for turn in range(rounds + 1):
         for name, function in functions.items():
             spark.conf.set(TRACKING, str(name == TRACKED_COUNT).lower())
             rows = topic_rows(spark, topic, bootstrap, most_records=n // 3)
             seen = batches(function(rows), f"{folder}/{turn}-{name}")
+            if turn == 0:
+                continue  # the JVM's own compiler took more time than all else
             found[name] += [each for each in seen[1:] if each[0] > n // 10]
             print(name, measured(found[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
     results: dict[str, Any] = {name: measured(each) for name, each in found.items()}
