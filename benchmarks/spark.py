@@ -9,8 +9,9 @@ returns a row with key, partition, offset and count. Beside it stands the same c
 were gathered by key, as the learner gets them.
 
 Queries take turns in one Spark session. The first round is left out, as the JVM compiles what it
-runs; so is a query's first micro-batch, which starts workers and compiled code. Beside events a second of the clock stands the processor time of Spark
-and its workers for an event: other programs on the machine change it less.
+runs; so is a query's first micro-batch, which starts workers and compiled code. Beside events a
+second of the clock stands the processor time of Spark and its workers for an event: other programs
+on the machine change it less.
 
 Then every micro-batch brings other keys, so that the state grows while the work stays the same.
 """
