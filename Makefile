@@ -43,13 +43,15 @@ lint: $(VENV)/dev
 	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands.
+# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands, changes, options.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
 	$(BIN)/python services/grafana/dashboard.py
 	$(BIN)/python docs/settings_table.py
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
+	$(BIN)/python docs/changing_table.py
+	$(BIN)/python docs/learner_options_table.py
 
 # The documentation as a site, in out/site.
 site: $(VENV)/dev

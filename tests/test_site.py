@@ -46,9 +46,9 @@ def test_links_into_the_repository_exist() -> None:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["metrics", "commands"])
+@pytest.mark.parametrize("name", ["metrics", "commands", "changing", "learner_options"])
 def test_generated_pages_are_current(name: str) -> None:
-    """The pages of metrics and commands are what their scripts generate."""
+    """These pages are what their scripts generate."""
     script = runpy.run_path(str(DOCS / f"{name}_table.py"))
     text = (DOCS / f"{name}.md").read_text("utf-8")
     assert script["rewritten"](text) == text, f"docs/{name}.md is out of date: run make docs"
