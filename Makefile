@@ -10,6 +10,9 @@ BIN := $(VENV)/bin
 # Processes that run the tests. Each starts a broker of its own: a core and 2 GiB each are enough.
 JOBS ?= 2
 
+# The port of `make kafka`.
+PORT ?= 9092
+
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
@@ -61,9 +64,10 @@ site: $(VENV)/dev
 screenshots: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
-# A Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
-kafka: $(VENV)/dev
-	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
+# A Kafka broker in the foreground, on 127.0.0.1:9092 (`make kafka PORT=9192`: another port), until
+# Ctrl-C. It needs only the package.
+kafka: $(VENV)/package
+	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker --port $(PORT)
 
 # Chaos tests at full size: 500 kills of the learner on each kind of log, 50 of an appender, 20 of the
 # broker, a million payloads. An hour.
@@ -128,6 +132,10 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+$(VENV)/package: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --constraint constraints.txt --editable .
+	@touch $@
+
 $(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[demo]'
 	@touch $@
@@ -159,7 +167,7 @@ $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
+	@rm -f $(VENV)/dev $(VENV)/package $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
 	@touch $@
 
 FORCE:

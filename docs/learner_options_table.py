@@ -1,4 +1,4 @@
-"""Rewrites docs/learner_options.md: the options of every learner, from signatures and docstrings."""
+"""Rewrites docs/learner_options.md: options of all learners, from signatures and docstrings."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -91,7 +91,7 @@ def test_options_are_those_that_a_run_takes(name: str) -> None:
     """The options and defaults of the page build the learner; an unknown option is refused."""
     options = {each.name: each.default for each in OPTIONS["options"](name)}
     build_learner(Settings(learner=name, learner_options=options))
-    with pytest.raises(SettingsError, match="learner, learner_options: .*unheard"):
+    with pytest.raises(SettingsError, match=r"learner, learner_options: .*unheard"):
         build_learner(Settings(learner=name, learner_options={"unheard": 1}))
 
 
