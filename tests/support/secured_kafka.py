@@ -35,9 +35,7 @@ class SecuredBroker(NamedTuple):
 
 
 @contextmanager
-def secured_broker(
-    folder: Path, more: Mapping[str, str] | None = None
-) -> Iterator[SecuredBroker]:
+def secured_broker(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[SecuredBroker]:
     """Run the broker, with `more` in its server.properties."""
     folder.mkdir(exist_ok=True)
     authority = Authority(folder)

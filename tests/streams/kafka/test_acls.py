@@ -70,9 +70,7 @@ def rights() -> list[ACL]:
 def grant(secured: SecuredBroker, acls: list[ACL]) -> None:
     """Give the user these rights and no others."""
     anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
-    all_of_them = ACLFilter(
-        f"User:{USER}", "*", ACLOperation.ANY, ACLPermissionType.ANY, anything
-    )
+    all_of_them = ACLFilter(f"User:{USER}", "*", ACLOperation.ANY, ACLPermissionType.ANY, anything)
     with KafkaAdminClient(bootstrap_servers=secured.broker.bootstrap) as admin:
         admin.delete_acls([all_of_them])
         admin.create_acls(acls)
