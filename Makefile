@@ -17,6 +17,9 @@ QUICK := tests/events tests/features tests/listeners tests/mapping tests/paper t
 	tests/state tests/theory tests/learners/estimators tests/learners/preprocessing tests/learners/shrinking_gradient \
 	tests/learners/test_river_contract.py tests/service/test_settings.py tests/test_architecture.py
 
+# The port of `make kafka`.
+PORT ?= 9092
+
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
@@ -63,7 +66,7 @@ lint: $(VENV)/dev
 	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands, messages.
+# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
 	$(BIN)/python services/grafana/dashboard.py
@@ -71,6 +74,8 @@ docs: $(VENV)/dev
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
 	$(BIN)/python docs/messages_table.py
+	$(BIN)/python docs/changing_table.py
+	$(BIN)/python docs/learner_options_table.py
 
 # The documentation as a site, in out/site.
 site: $(VENV)/dev
@@ -80,9 +85,10 @@ site: $(VENV)/dev
 screenshots: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
-# A Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
-kafka: $(VENV)/dev
-	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
+# A Kafka broker in the foreground, on 127.0.0.1:9092 (`make kafka PORT=9192`: another port), until
+# Ctrl-C. It needs only the package.
+kafka: $(VENV)/package
+	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker --port $(PORT)
 
 # Chaos tests at full size: 500 kills of the learner on each kind of log, 50 of an appender, 20 of the
 # broker, a million payloads. An hour.
@@ -147,6 +153,10 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+$(VENV)/package: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --constraint constraints.txt --editable .
+	@touch $@
+
 $(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[demo]'
 	@touch $@
@@ -178,7 +188,7 @@ $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
+	@rm -f $(VENV)/dev $(VENV)/package $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
 	@touch $@
 
 FORCE:

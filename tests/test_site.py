@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.document import DOCS
 
+GENERATED = ["metrics", "commands", "messages", "changing", "learner_options"]
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,9 +64,9 @@ def test_links_into_the_repository_exist() -> None:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["metrics", "commands", "messages"])
+@pytest.mark.parametrize("name", GENERATED)
 def test_generated_pages_are_current(name: str) -> None:
-    """The pages of metrics, commands and messages are what their scripts generate."""
+    """These pages are what their scripts generate."""
     script = runpy.run_path(str(DOCS / f"{name}_table.py"))
     text = (DOCS / f"{name}.md").read_text("utf-8")
     assert script["rewritten"](text) == text, f"docs/{name}.md is out of date: run make docs"

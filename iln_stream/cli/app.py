@@ -145,7 +145,10 @@ def promote(
         str, typer.Argument(help="Name of a challenger, or of the former champion.")
     ],
 ) -> None:
-    """Make a challenger the champion, from this point of the log on."""
+    """Make a challenger the champion, from this point of the log on.
+
+    This appends a record to the source, which its other consumers read, too.
+    """
     from iln_stream.cli.promote import promote_contender
 
     promote_contender(settings, contender, console)
@@ -266,7 +269,11 @@ def replay_dead_letters(
         bool, typer.Option("--again", help="Also replay letters that were replayed before.")
     ] = False,
 ) -> None:
-    """Append the records of the dead letters to the topic again, each once."""
+    """Append the records of the dead letters to the source again, each letter once.
+
+    Other consumers of the source read them again, too. A record that still can't be learned becomes
+    a new dead letter.
+    """
     from iln_stream.cli.dead_letters import replay_letters
 
     replay_letters(settings, reason, again, console)
