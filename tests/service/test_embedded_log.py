@@ -13,6 +13,7 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import LostPlaceError, NoStreamError, SinkError
+from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.service.addresses import is_transactional
 from iln_stream.streams import NewRecord, StreamOptions, stream_at
@@ -271,3 +272,18 @@ def test_a_log_that_does_not_exist_is_warned_of(
     caplog.clear()
     stream_at(source, StreamOptions()).prepare()
     assert not caplog.records
+
+
+def test_lag_has_the_records_that_were_fetched_and_not_learned(path: Path) -> None:
+    """A batch is fetched at once and learned one by one: the lag falls by 1 with each record."""
+    fill(path, 0, 30)
+    found = []
+
+    class Asks(Listener):
+        def on_step(self, step: Step) -> None:
+            found.append({spec.name: spec.read() for spec in watched.metrics()}["iln_consumer_lag"])
+
+    service = Service(settings(path), listeners=[Asks()])
+    watched = service.workers[0].watched
+    service.run()
+    assert found == list(range(30, 0, -1))
