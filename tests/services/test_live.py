@@ -44,7 +44,7 @@ OF_SOME = {
     **{
         key: {"healthy"} for key in ("iln_contender_evidence_lower", "iln_contender_evidence_upper")
     },
-    **{key: {"healthy"} for key in ("iln_labels_connected", "iln_labels_lag")},
+    **{key: {"healthy"} for key in ("iln_labels_connected", "iln_labels_lag", "iln_ready")},
     **{key: {"healthy"} for key in ("iln_keys", "iln_keys_in_memory", "iln_key_missing_total")},
     **{key: {"healthy"} for key in ("iln_keys_evicted_total", "iln_keys_loaded_total")},
     **{key: {"healthy"} for key in ("iln_key_error", "iln_key_events")},
@@ -135,6 +135,7 @@ TYPES = {
     "iln_published_version": "gauge",
     "iln_repeated_events_total": "counter",
     "iln_commands_total": "counter",
+    "iln_ready": "gauge",
     "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
     "iln_dead_letters_total": "counter",
