@@ -290,6 +290,25 @@ def test_lag_has_the_records_that_were_fetched_and_not_learned(path: Path) -> No
     assert found == list(range(30, 0, -1))
 
 
+def test_a_run_is_ready_once_it_is_compiled(path: Path) -> None:
+    """The metric says 0 before the learner is compiled, and 1 while it learns."""
+    fill(path, 0, 1)
+    found = []
+
+    def ready() -> float | None:
+        labels = {"model": "log-events/pool", "partition": "0"}
+        return service.registry.get_sample_value("iln_ready", labels)
+
+    class Asks(Listener):
+        def on_step(self, step: Step) -> None:
+            found.append(ready())
+
+    service = Service(settings(path), listeners=[Asks()])
+    found.append(ready())
+    service.run()
+    assert found == [0.0, 1.0]
+
+
 def test_rebuild_forgets_nothing_without_asking(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
