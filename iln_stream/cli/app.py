@@ -130,11 +130,18 @@ def rebuild(
             help="Records to skip: PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
         ),
     ] = None,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget",
+            help="Replace the model even if the log no longer holds all that it learned.",
+        ),
+    ] = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.rebuild import rebuild_learners
 
-    rebuild_learners(settings, until, skip, console)
+    rebuild_learners(settings, until, skip, forget, console)
 
 
 @app.command()
