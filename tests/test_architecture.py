@@ -35,7 +35,7 @@ THIRD_PARTIES = {
     "PIL": {"plotting"},  # comes with matplotlib
     "onnx": {"frozen"},
     "prometheus_client": {"api", "listeners", "service", "demo", "supervising"},
-    "pyarrow": {"streams"},
+    "pyarrow": {"spark", "streams"},
     "pydantic": {"api", "cli", "events", "page", "service", "settings", "spark"},
     "pydantic_core": {"mapping"},
     "pydantic_settings": {"api", "page", "settings", "spark"},
