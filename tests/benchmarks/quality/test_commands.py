@@ -85,6 +85,7 @@ def test_list_names_everything():
         (("river-knn",), ("ten",), 10),
         (("iln-classifier",), ("classes",), 30),
         (("river-knn",), ("classes",), 0),  # a regressor
+        (("river-ewa*",), ("mv", "kin8nm"), 3),  # with lags it is slow, and runs on the ten only
         (("*-knn*",), ("m*",), 10),  # CapyMOA's three and River's two, with lags, on two streams
     ],
 )
