@@ -73,7 +73,7 @@ NOT_RUN = {
 INPUTS = {"spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]}}
 """What the Python blocks of a page take for granted."""
 
-RUN_HERE = ("spark.md",)
+RUN_HERE = ("algorithm.md", "experiments.md", "spark.md")
 """Pages whose Python blocks are run here, in their order, in an empty folder."""
 
 PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
