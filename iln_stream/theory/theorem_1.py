@@ -73,7 +73,7 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
     2 exp(-32 m / (289 eta^2 t^2)), clipped at 1, for all B >= 1. It is `tail_bound` with eps = 8 B
     and ||alpha||_1 <= (16 B + 1) eta t, at B = 1, where that is largest. Lemma 2 prints
     2 exp(-m / (3 eta t)^2), that is 9 for 289 / 32 = 9.03, and proves it by the false Eq. 19.
-    docs/theory.md proves the printed form for eta t <= 1092, and for B >= 1.0304 without this limit.
+    docs/theory.md proves the printed form for eta t <= 1092, and if B >= 1.0304 for all t.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ class TestTheorem1:
         st.floats(1.0, 50.0), st.integers(0, 10**6), st.floats(1e-3, 0.125), st.integers(1, 10**4)
     )
     def test_lemma_2_follows_from_hoeffding(self, B, m, step, t):
-        """For B >= 1 the corrected Lemma 2 is no less than the tail at 8 B with the largest alpha."""
+        """For B >= 1 the corrected Lemma 2 is at least the tail at 8 B with the largest alpha."""
         bound = theory.lemma_2_bound(m, step, t)
         assert theory.tail_bound(m, 8 * B, (16 * B + 1) * step * t) <= bound * (1 + 1e-9)
 
