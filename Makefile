@@ -7,23 +7,46 @@ VENV := .venv
 SPARK_VENV := .venv-spark
 BIN := $(VENV)/bin
 
-# Processes that run the tests. Each starts a broker of its own: a core and 2 GiB each are enough.
-JOBS ?= 2
+# Processes that run the tests, for two cores: two alone are idle a quarter of the time, as tests wait
+# for servers. Each starts a broker of its own and needs 2 GiB.
+JOBS ?= 3
+PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+
+# Tests without servers, browsers and long streams.
+QUICK := tests/events tests/features tests/listeners tests/mapping tests/paper tests/prequential tests/reporting \
+	tests/state tests/theory tests/learners/estimators tests/learners/preprocessing tests/learners/shrinking_gradient \
+	tests/learners/test_river_contract.py tests/service/test_settings.py tests/test_architecture.py
+
+# The port of `make kafka`.
+PORT ?= 9092
 
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test: lint $(VENV)/wheel
-	$(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --pyargs tests iln_stream
-	$(NEWEST) $(BIN)/pytest tests/services/test_live.py tests/services/test_prometheus_config.py \
+	$(BIN)/iln-stream warm
+	$(PYTEST) --doctest-modules --pyargs tests iln_stream
+	$(NEWEST) $(PYTEST) tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# What a change of learners, features, decoding or settings breaks first.
+test-quick: $(VENV)/dev
+	$(PYTEST) $(QUICK)
+
+# The same with the lowest versions that pyproject.toml allows, and with the newest, each in an
+# environment of its own.
+test-lowest:
+	PYTHON=$(PYTHON) tests/dependencies.sh lowest-direct --numprocesses $(JOBS) --dist loadfile $(QUICK)
+
+test-highest:
+	PYTHON=$(PYTHON) tests/dependencies.sh highest --numprocesses $(JOBS) --dist loadfile $(QUICK)
 
 # All tests of Kafka and Prometheus, with their newest releases. `make test` runs some of them so.
 test-newest: $(VENV)/dev
@@ -43,7 +66,7 @@ lint: $(VENV)/dev
 	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the dashboard, the pages of settings, metrics, commands, messages.
+# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
 docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.events.schemas
 	$(BIN)/python services/grafana/dashboard.py
@@ -51,6 +74,8 @@ docs: $(VENV)/dev
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
 	$(BIN)/python docs/messages_table.py
+	$(BIN)/python docs/changing_table.py
+	$(BIN)/python docs/learner_options_table.py
 
 # The documentation as a site, in out/site.
 site: $(VENV)/dev
@@ -60,9 +85,10 @@ site: $(VENV)/dev
 screenshots: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
-# A Kafka broker in the foreground, on 127.0.0.1:9092, until Ctrl-C.
-kafka: $(VENV)/dev
-	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker
+# A Kafka broker in the foreground, on 127.0.0.1:9092 (`make kafka PORT=9192`: another port), until
+# Ctrl-C. It needs only the package.
+kafka: $(VENV)/package
+	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker --port $(PORT)
 
 # Chaos tests at full size: 500 kills of the learner on each kind of log, 50 of an appender, 20 of the
 # broker, a million payloads. An hour.
@@ -111,20 +137,24 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance check
 
 # What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
-# list of all that it depends on (SBOM) in out/.
+# list of all that it depends on (SBOM, without download addresses) in out/.
 release: $(VENV)/release
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	@mkdir -p out
-	$(BIN)/cyclonedx-py requirements constraints.txt --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+	$(BIN)/cyclonedx-py requirements constraints.txt --index-url= --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
 
 clean:
 	rm -rf .venv* build dist out .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/package: $(VENV)/created pyproject.toml constraints.txt
+	$(BIN)/pip install --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
@@ -158,7 +188,7 @@ $(VENV)/wheel: $(VENV)/dev FORCE
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/pip install --quiet --no-deps --force-reinstall dist/*.whl
-	@rm -f $(VENV)/dev $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
+	@rm -f $(VENV)/dev $(VENV)/package $(VENV)/demo $(VENV)/bench $(VENV)/quality $(VENV)/release
 	@touch $@
 
 FORCE:

@@ -11,11 +11,15 @@ author = "The iln_stream developers"
 project_copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["out"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb"}
+
+nb_execution_mode = "force"  # of pages that are notebooks, at each build
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # seconds; the first run compiles
 
 html_theme = "furo"
 html_title = "iln_stream"

@@ -34,7 +34,7 @@ SUBJECTS = {
     "Models outside of the service": ("frozen",),
     "The CPU baseline": ("processor", "compiled"),
     "Spark": ("spark",),
-    "Commands": ("cli", "demo", "experiments"),
+    "Commands": ("cli", "demo", "experiments", "plotting"),
 }
 """Subjects, by folders and files of the package; of several that fit, the longest one."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         features_wanted,
         restorable,
     )
+    from iln_stream.plotting import plot_predictions, plot_relevance, plot_weights
     from iln_stream.prequential import Listener, PrequentialLoop
     from iln_stream.snapshots import load
     from iln_stream.streams import Record, Sink, Source
@@ -68,6 +69,9 @@ __all__ = [
     "features_wanted",
     "freeze",
     "load",
+    "plot_predictions",
+    "plot_relevance",
+    "plot_weights",
     "restorable",
 ]
 
@@ -85,6 +89,7 @@ _FOLDERS = {
     "frozen": ("FrozenNetwork", "freeze"),
     "keyed": ("KeyedRegressor",),
     "mapping.record_inputs": ("RecordInputs",),
+    "plotting": ("plot_predictions", "plot_relevance", "plot_weights"),
     "prequential": ("Listener", "PrequentialLoop"),
     "snapshots": ("load",),
     "streams": ("Record", "Sink", "Source"),

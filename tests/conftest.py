@@ -1,13 +1,31 @@
-"""Real Kafka brokers, topics on them, and what is made durable."""
+"""Real Kafka brokers, topics on them, what is made durable, and the order of the files."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
 from support.schema_registry import SchemaRegistry
+
+settings.register_profile("untimed", deadline=None)  # machines are busy
+settings.load_profile("untimed")
+
+_LONG = {"bits", "chaos", "demo", "jit", "page", "services", "site", "warm"}
+"""Files and folders whose tests take long or wait. They come first, so that at the end no process
+is alone with one of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; the order within files stays."""
+
+    def is_short(item: pytest.Item) -> bool:
+        names = {part.removeprefix("test_") for part in item.path.with_suffix("").parts}
+        return _LONG.isdisjoint(names)
+
+    items.sort(key=is_short)
 
 
 @pytest.fixture(scope="session")

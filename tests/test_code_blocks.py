@@ -15,6 +15,7 @@ import subprocess
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from configparser import ConfigParser
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,6 +84,10 @@ PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "
 """Other programs that commands of the documents call."""
 
 
+KAFKA = {"kafka-topics.sh", "kafka-acls.sh", "kafka-console-consumer.sh"}
+"""Kafka's commands."""
+
+
 class Code(NamedTuple):
     """A fenced block: its page, its language, and its text without the page's indentation."""
 
@@ -130,8 +135,31 @@ def of(language: str) -> list[Any]:
 
 def test_each_language_has_its_rule() -> None:
     """A block of a new kind has to get a rule in this file; `bash` and `shell` are `sh`."""
-    known = {"python", "sh", "toml", "json", "yaml", "", "{toctree}", "{eval-rst}", "bibtex"}
-    assert {block.language for block in BLOCKS} <= known
+    known = {"python", "sh", "toml", "json", "yaml", "", "{toctree}", "{eval-rst}"}
+    assert {block.language for block in BLOCKS} <= known | {"text", "ini", "bibtex"}
+
+
+@pytest.mark.parametrize("block", of("text"))
+def test_commands_of_kafka_have_a_test(block: Code) -> None:
+    """Topics and rights are set by Kafka's own commands, on pages whose tests set the same."""
+    assert {line.split()[0] for line in block.text.splitlines() if line[0] != " "} <= KAFKA
+    tests = {
+        "kafka.md": "test_kafka_document.py",
+        "how_to_secure_kafka.md": "streams/kafka/test_acls.py",
+    }
+    assert block.page in (TESTS / tests[block.page]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("block", of("ini"))
+def test_units_run_a_command(block: Code) -> None:
+    """A unit of systemd runs a command that parses."""
+    unit = ConfigParser()
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(block.text)
+    program, *words = shlex.split(unit["Service"]["ExecStart"])
+    assert Path(program).name == "iln-stream"
+    command, rest = command_of(words)
+    command.make_context("iln-stream", rest)
 
 
 def test_every_block_is_run_or_has_a_reason() -> None:

@@ -42,6 +42,9 @@ PUBLIC = [
     "features_wanted",
     "freeze",
     "load",
+    "plot_predictions",
+    "plot_relevance",
+    "plot_weights",
     "restorable",
 ]
 
@@ -55,10 +58,14 @@ LOADED_LATER = {
     "Listener": "prequential",
     "PrequentialLoop": "prequential",
     "Record": "streams",
+    "RecordInputs": "mapping.record_inputs",
     "Sink": "streams",
     "Source": "streams",
     "freeze": "frozen",
     "load": "snapshots",
+    "plot_predictions": "plotting",
+    "plot_relevance": "plotting",
+    "plot_weights": "plotting",
 }
 del LOADED_LATER["features"]  # a folder itself
 

@@ -1,5 +1,6 @@
 """The documentation's site builds without a warning, without the network, and is complete."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from support.document import DOCS
+
+GENERATED = ["metrics", "commands", "messages", "changing", "learner_options"]
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +41,21 @@ def test_every_page_is_in_the_site(site: Path) -> None:
             assert f'href="{document.stem}.html"' in index, document
 
 
+def test_the_notebook_is_executed(site: Path) -> None:
+    """Its code ran at the build, its pictures are light, and it can be downloaded as run."""
+    page = (site / "notebook.html").read_text("utf-8")
+    (error,) = re.findall(r"over the last 100 days: ([\d.]+) percentage", page)
+    assert float(error) < 0.2
+    pictures = re.findall(r'<img alt="([^"]+)"[^>]* src="([^"]+)"', page)
+    drawn = {alt: (site / file).stat().st_size for alt, file in pictures if file.endswith(".png")}
+    assert len(drawn) == 3
+    assert max(drawn.values()) < 60_000
+    (downloaded,) = site.glob("_downloads/*/notebook.ipynb")
+    cells = json.loads(downloaded.read_text("utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert sum("image/png" in output.get("data", ()) for output in outputs) == 3
+
+
 def test_links_into_the_repository_exist() -> None:
     """A link of a document to a file that is no page of the site leads to a file."""
     for document in (*DOCS.glob("*.md"), DOCS.parent / "README.md"):
@@ -46,9 +64,9 @@ def test_links_into_the_repository_exist() -> None:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["metrics", "commands", "messages"])
+@pytest.mark.parametrize("name", GENERATED)
 def test_generated_pages_are_current(name: str) -> None:
-    """The pages of metrics, commands and messages are what their scripts generate."""
+    """These pages are what their scripts generate."""
     script = runpy.run_path(str(DOCS / f"{name}_table.py"))
     text = (DOCS / f"{name}.md").read_text("utf-8")
     assert script["rewritten"](text) == text, f"docs/{name}.md is out of date: run make docs"

@@ -130,11 +130,18 @@ def rebuild(
             help="Records to skip: PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated."
         ),
     ] = None,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget",
+            help="Replace the model even if the log no longer holds all that it learned.",
+        ),
+    ] = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.rebuild import rebuild_learners
 
-    rebuild_learners(settings, until, skip, console)
+    rebuild_learners(settings, until, skip, forget, console)
 
 
 @app.command()
@@ -145,7 +152,10 @@ def promote(
         str, typer.Argument(help="Name of a challenger, or of the former champion.")
     ],
 ) -> None:
-    """Make a challenger the champion, from this point of the log on."""
+    """Make a challenger the champion, from this point of the log on.
+
+    This appends a record to the source, which its other consumers read, too.
+    """
     from iln_stream.cli.promote import promote_contender
 
     promote_contender(settings, contender, console)
@@ -266,7 +276,11 @@ def replay_dead_letters(
         bool, typer.Option("--again", help="Also replay letters that were replayed before.")
     ] = False,
 ) -> None:
-    """Append the records of the dead letters to the topic again, each once."""
+    """Append the records of the dead letters to the source again, each letter once.
+
+    Other consumers of the source read them again, too. A record that still can't be learned becomes
+    a new dead letter.
+    """
     from iln_stream.cli.dead_letters import replay_letters
 
     replay_letters(settings, reason, again, console)
@@ -330,6 +344,38 @@ def experiment(
         list_experiments(Console())
     else:
         run(name, full, seeds, out, console)
+
+
+@app.command()
+def plot(
+    path: Annotated[
+        Path,
+        typer.Argument(help="Predictions that a run wrote: a file, or `-` for standard input."),
+    ],
+    out: Annotated[Path, typer.Option(help="Picture to write: `.png`, `.svg` or `.pdf`.")] = Path(
+        "predictions.png"
+    ),
+    last: Annotated[int, typer.Option(min=1, help="Predictions to draw, the latest ones.")] = 256,
+    window: Annotated[
+        int, typer.Option(min=1, help="Labels over which the latest error is a mean.")
+    ] = 100,
+    level: Annotated[
+        float | None, typer.Option(help="Intervals to draw, such as 0.9; default: the widest.")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Horizontal axis: `event` or `time`.")] = "event",
+    horizon: Annotated[
+        str | None, typer.Option(help="Of several forecasts, which one, such as `24h`.")
+    ] = None,
+    target: Annotated[str, typer.Option(help="Name of the target, for the axes.")] = "y",
+    unit: Annotated[str, typer.Option(help="Unit of the target, for the axes.")] = "",
+) -> None:
+    """Draw predictions with intervals and labels over time, and their errors."""
+    from iln_stream.cli.plot import plot_file
+
+    plot_file(
+        path, out, console, last=last, window=window, level=level, against=against,
+        horizon=horizon, target=target, unit=unit,
+    )  # fmt: skip
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
@@ -43,6 +44,8 @@ _HOW_TO_READ = (
 _ROLES_OF_LABELS = ("target", "id_field", "time_field")
 _PENDING = 100_000
 """Events that wait, if the setting is not given."""
+_RECENT_IDS = 100_000
+"""Ids by which repeats are recognised, if the setting is not given."""
 
 _HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secrets")
 """Those that it only names."""
@@ -100,9 +103,11 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     console.print()
     chosen = {
         "source": settings.source,
+        **_start(settings, stream),
         **_given(settings, _HOW_TO_READ),
         **proposed(shown, fields_given),
         **(_given(settings, ("learner",)) or _learner(shown)),
+        **_recent_ids(settings, stream, shown),
         **of_labels,
     }
     for name, value in chosen.items():
@@ -111,6 +116,24 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
     for remark in remarks(shown, fields_given):
         _print(out, f"# {remark}", soft_wrap=True)
+
+
+def _start(settings: Settings, stream: Scheme) -> dict[str, str | int]:
+    """Return where a run of the proposal begins, if it was given or a log needs it."""
+    start = settings.start
+    if start is not None:
+        return {"start": start.isoformat() if isinstance(start, dt.datetime) else start}
+    labels = label_stream(settings)
+    needed = stream.needs_start or (labels is not None and labels.needs_start)
+    return {"start": "earliest"} if needed else {}
+
+
+def _recent_ids(settings: Settings, stream: Scheme, fields: list[Field]) -> dict[str, int]:
+    """Return how many ids are kept, if records can be repeats: ids repeat, or it is a log."""
+    if settings.recent_ids is not None:
+        return {"recent_ids": settings.recent_ids}
+    repeated = any(each.role == "id" and (stream.is_log or each.repeats) for each in fields)
+    return {"recent_ids": _RECENT_IDS} if repeated else {}
 
 
 def _read(
@@ -182,6 +205,8 @@ def _joined(
     console.print(_table(not_read))
     roles = proposed(shown, of_labels)
     chosen = {**own, **{name: roles[name] for name in _ROLES_OF_LABELS if name in roles}}
+    # Without it, the time_field of events counts for labels, too.
+    chosen.setdefault("time_field", "")
     learner = {} if _given(settings, ("learner",)) else _learner(shown)
     pending = settings.pending_events or _PENDING
     return given | {"target": ""}, {

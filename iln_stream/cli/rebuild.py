@@ -14,7 +14,7 @@ _SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
 
 
 def rebuild_learners(
-    settings: Settings, until: str | None, skip: str | None, console: Console
+    settings: Settings, until: str | None, skip: str | None, forget: bool, console: Console
 ) -> None:
     """Rebuild each learner, and report its position.
 
@@ -24,7 +24,7 @@ def rebuild_learners(
         When `until` or `skip` can't be parsed.
 
     """
-    for positions in rebuild(settings, read_until(until), read_skip(skip)):
+    for positions in rebuild(settings, read_until(until), read_skip(skip), forget=forget):
         for partition, offset in positions.items():
             report(
                 console,

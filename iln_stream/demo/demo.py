@@ -136,8 +136,11 @@ def _learn(
     listeners = [trajectory, progress]
     if algorithm_1 is not None:
         label = f"{_LABELS[name]}-{stream.title}"
-        listeners.append(metrics.watch(model, source, model=label))
-    PrequentialLoop(source, model, listeners).run()
+        listeners.append(watched := metrics.watch(model, source, model=label))
+    loop = PrequentialLoop(source, model, listeners)
+    if algorithm_1 is not None:
+        watched.n_in_hand = loop.n_in_hand
+    loop.run()
     progress.close()
     source.close()
     return trajectory

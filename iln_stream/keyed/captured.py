@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from iln_stream.keyed.row import Row
-from iln_stream.keyed.store import Rows
+from iln_stream.keyed.store import Names, Rows
 
 _AT_ONCE = 64
 """States that are copied at once: for so long the learning thread may have to wait."""
@@ -34,13 +34,13 @@ class Captured:
     """
 
     def __init__(
-        self, rows: Rows, names: list[str], changed: bytearray, evicted: dict[str, Row]
+        self, rows: Rows, names: Names, changed: bytearray, evicted: dict[str, Row]
     ) -> None:
         self.states = evicted
         self.waiting = changed
         self._rows = rows
         self._names = names
-        self._slots = np.flatnonzero(np.frombuffer(changed, np.uint8)).tolist()
+        self._slots = np.flatnonzero(np.frombuffer(changed, np.uint8))
         self._turn = threading.Lock()
 
     def save(self, slot: int) -> None:
@@ -50,10 +50,12 @@ class Captured:
 
     def complete(self) -> dict[str, Row]:
         """Copy all that are not copied yet, and return the states; the thread that writes calls."""
-        for start in range(0, len(self._slots), _AT_ONCE):
+        slots = self._slots
+        for start in range(0, len(slots), _AT_ONCE):
             with self._turn:
-                for slot in self._slots[start : start + _AT_ONCE]:
+                for slot in slots[start : start + _AT_ONCE].tolist():
                     self._copy(slot)
+        self._slots = slots[:0]  # to look at a million again takes a quarter of a second
         return self.states
 
     def _copy(self, slot: int) -> None:

@@ -1,15 +1,15 @@
 """A SQLite file that holds the states of keys, as of several checkpoints."""
 
-import json
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
 from iln_stream.errors import StateError
-from iln_stream.keyed.row import Row, key_state_from_bytes, key_state_to_bytes
+from iln_stream.keyed.row import Row, key_state_from_bytes, key_states_to_bytes
 
 Result = TypeVar("Result")
 
@@ -28,13 +28,22 @@ _AT_ONCE = 4096
 """States that one statement writes. A statement for each would compete for the interpreter's lock
 with the learning thread 4,096 times, and wait for it up to 5 ms each time."""
 
-_WHICH = """
+_PLACE_BITS, _KEY_BITS = 30, 22
+"""Of a number in the list of places: where a key begins in the blob, from 1, and its length; the
+rest is the length of its state, which follows, in units of 8 bytes."""
+
+_PLACE = f"(value & {(1 << _PLACE_BITS) - 1})"
+_KEY_LENGTH = f"(value >> {_PLACE_BITS} & {(1 << _KEY_BITS) - 1})"
+_STATE_LENGTH = f"(value >> {_PLACE_BITS + _KEY_BITS} << 3)"
+
+_WHICH = f"""
     SELECT
-        substr(?1, json_extract(value, '$[0]'), json_extract(value, '$[1]')) AS key,
-        substr(?1, json_extract(value, '$[2]'), json_extract(value, '$[3]')) AS state
+        substr(?1, {_PLACE}, {_KEY_LENGTH}) AS key,
+        substr(?1, {_PLACE} + {_KEY_LENGTH}, {_STATE_LENGTH}) AS state
     FROM json_each(?2)
-"""
-"""The keys and states in one blob, ?1, by their places in it, which JSON tells, ?2."""
+"""  # noqa: S608
+"""The keys and states in one blob, ?1, by their places in it, ?2, a list of numbers in JSON: lists
+of lists would take SQLite three times as long."""
 
 _REMOVE = f"""
 DELETE FROM keys WHERE rowid IN (
@@ -163,11 +172,11 @@ class KeyFile:
             returns.
 
         """
-        rows = list(states.items())
 
         def write() -> None:
-            for start in range(0, len(rows), _AT_ONCE):
-                blob, places = _packed(rows[start : start + _AT_ONCE])
+            items = iter(states.items())
+            while rows := list(islice(items, _AT_ONCE)):
+                blob, places = _packed(rows)
                 self._writer.execute(_REMOVE, (blob, places, generation, needed))
                 self._writer.execute(_INSERT, (blob, places, generation))
 
@@ -213,14 +222,19 @@ def _encoded(key: str) -> bytes:
 
 
 def _packed(rows: Sequence[tuple[str, Row]]) -> tuple[bytes, str]:
-    """Return keys and states in one blob, and where each begins, from 1, and its length."""
+    """Return keys and states in one blob, and where they are: see `_WHICH`."""
     parts: list[bytes] = []
     places: list[int] = []
     at = 1
-    for key, row in rows:
-        for part in (_encoded(key), key_state_to_bytes(row)):
-            parts.append(part)
-            places += at, len(part)
-            at += len(part)
-    quadruples = (places[i : i + 4] for i in range(0, len(places), 4))
-    return b"".join(parts), json.dumps(list(quadruples))
+    states = key_states_to_bytes([row for _, row in rows])
+    for (name, _), state in zip(rows, states, strict=True):
+        key = _encoded(name)
+        if len(key) >> _KEY_BITS:
+            raise StateError(
+                f"the key {name[:40]!r}... has {len(key):,} bytes; at most "
+                f"{(1 << _KEY_BITS) - 1:,} can be stored"
+            )
+        parts += key, state
+        places.append(at | len(key) << _PLACE_BITS | len(state) >> 3 << _PLACE_BITS + _KEY_BITS)
+        at += len(key) + len(state)
+    return b"".join(parts), str(places)

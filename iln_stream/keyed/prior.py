@@ -147,7 +147,7 @@ class LearningPrior(_Shared):
 
     def begin(self, x: Mapping[Any, float]) -> None:
         """Give new inputs slopes, as long as there is room."""
-        if len(self.names) == self.slopes or all(name in self._known for name in x):
+        if len(self.names) == self.slopes or self._known.issuperset(x):
             return
         fresh = [name for name in x if name not in self._known]
         # By type first: names of different types have no order among themselves.

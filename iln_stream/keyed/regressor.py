@@ -1,6 +1,6 @@
 """KeyedRegressor: a small model for each key, on top of one that all keys train."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,9 @@ from iln_stream.keyed.stored import STORED, KeysElsewhere
 from iln_stream.learners import InfiniteLayerRegressor, RestorableLearner, restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
 from iln_stream.state import StateDict
+
+_Seen = tuple[Mapping[Any, float], str | None, dict[Any, float], Look]
+"""An event as it came, its key, its other inputs, and these as keys see them."""
 
 EXPERTS = ("global", "level", "slopes", "drift", "last")
 """Names of the experts of a key."""
@@ -109,7 +112,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         self._keys: KeyStore = KeysInMemory(slopes)
         self._scratch: Any = None
         self._nobody = new_row(slopes)  # the state of a key without events
-        self._last: tuple[Any, Look] | None = None
+        self._last: _Seen | None = None
         self.n_missing = 0
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
@@ -122,8 +125,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
 
         """
         with self._turn:
-            key, x = key_of(x, self.key)
-            look = self._look(x)
+            _, key, _, look = self._seen(x)
             if key is None:
                 return look.g
             return self._predict(look, self._keys.get(key))
@@ -144,8 +146,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             raise ValueError(f"level = {level!r} must lie between 0 and 1")
         loops = key_model()
         with self._turn:
-            key, x = key_of(x, self.key)
-            look = self._look(x)
+            _, key, _, look = self._seen(x)
             prediction = self._predict(look, None if key is None else self._keys.get(key))
             if key is None:
                 prediction = look.g
@@ -164,14 +165,12 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         """
         y = checked(y, None)
         with self._turn:
-            key, x = key_of(x, self.key)
             common = self._common
-            common.begin(x)
-            look = self._look(x)
+            _, key, rest, look = self._seen(x, common.begin)
             self._last = None
             if key is None:
                 self.n_missing += 1
-                common.learn(x, y)
+                common.learn(rest, y)
                 return
             scratch = self._room()
             row = self._keys.to_learn(key)
@@ -179,17 +178,28 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             loops.learn_key(
                 look.g, y, look.values, row, common.stats, common.shared, scratch, common.frozen
             )
-            common.learn(x, y - float(scratch[loops.OUT, loops.CORRECTION]))
+            common.learn(rest, y - float(scratch[loops.OUT, loops.CORRECTION]))
 
-    def _look(self, x: dict[Any, float]) -> Look:
-        """Return the event as keys see it; an event that is learned was mostly just predicted."""
-        if self._last is not None and self._last[0] == x:
-            look = self._last[1]
-            if len(look.values) == len(self._common.names):
-                return look
-        look = self._common.look(x)
-        self._last = x, look
-        return look
+    def _seen(
+        self,
+        x: Mapping[Any, float],
+        begin: Callable[[Mapping[Any, float]], None] | None = None,
+    ) -> _Seen:
+        """Return what is known of an event; one that is learned was mostly just predicted.
+
+        `begin` is called with its inputs before they are looked at.
+        """
+        common, name, last = self._common, self.key, self._last
+        if last is not None and last[0] == x and type(x.get(name)) is type(last[0].get(name)):
+            if begin is not None:
+                begin(last[2])
+            if len(last[3].values) == len(common.names):
+                return last
+        key, rest = key_of(x, name)
+        if begin is not None:
+            begin(rest)
+        seen = self._last = dict(x), key, rest, common.look(rest)
+        return seen
 
     def _predict(self, look: Look, row: Row | None) -> float:
         row = self._nobody if row is None else row

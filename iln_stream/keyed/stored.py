@@ -11,7 +11,7 @@ from iln_stream.errors import StateError
 from iln_stream.keyed.captured import Captured
 from iln_stream.keyed.key_file import KeyFile
 from iln_stream.keyed.row import Row
-from iln_stream.keyed.store import Rows, spread_over
+from iln_stream.keyed.store import Names, Rows, spread_over
 from iln_stream.state import StateDict, StateSchema
 
 STORED = StateSchema("iln_stream.StoredKeys", 1)
@@ -77,7 +77,7 @@ class StoredKeys:
             file.remove_after(self._generation)
         self._rows = Rows(slopes)
         self._slots: dict[str, int] = {}
-        self._names: list[str] = []
+        self._names = Names()
         self._used, self._changed = bytearray(), bytearray()
         self._captured = Captured(self._rows, self._names, bytearray(), {})
         self._hand = 0
@@ -127,8 +127,8 @@ class StoredKeys:
         row = self._evicted.get(key)
         if row is None:
             self._forget_written()
-            groups = (group for group, _ in reversed(self._waiting))
-            row = next((group[key] for group in groups if key in group), None)
+            states = (group.get(key) for group, _ in reversed(self._waiting))
+            row = next((state for state in states if state is not None), None)
         if row is None:
             row = self._file.read(key, self._since, self._generation + 1)
         self.n_loaded += row is not None
@@ -171,11 +171,11 @@ class StoredKeys:
         return hand
 
     def _write(
-        self, states: Mapping[str, Row], copied: Callable[[], Mapping[str, Row]], durably: bool
+        self, states: dict[str, Row], copied: Callable[[], Mapping[str, Row]], durably: bool
     ) -> Future[None]:
         """Let the thread write states of the next generation, once it has `copied` them.
 
-        They can be read from `states` meanwhile.
+        They can be read from `states` until they are in the file.
         """
         while len(self._waiting) >= _MOST_WAITING:
             self._waiting.popleft()[1].result()
@@ -183,6 +183,8 @@ class StoredKeys:
 
         def write() -> None:
             self._file.write(copied(), generation, needed, durably)
+            while states:  # to free many at once would hold up the learning thread
+                states.popitem()
 
         future = self._threads.submit(write)
         self._waiting.append((states, future))

@@ -1,32 +1,45 @@
 """Finding our learners inside a model."""
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from iln_stream.learners.infinite_layer import InfiniteLayerRegressor
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-
-L = TypeVar("L")
 
 
 def find_shrinking_gradient(model: Any) -> ShrinkingGradient | None:
     """Return the `ShrinkingGradient` at a model's end or among its experts, else None."""
     if (mixture := find_infinite_layer(model)) is not None:
         return mixture.first_order
-    return _last(ShrinkingGradient, model)
+    found: ShrinkingGradient | None = _last(_is_a(ShrinkingGradient), model)
+    return found
 
 
 def find_infinite_layer(model: Any) -> InfiniteLayerRegressor | None:
     """Return the `InfiniteLayerRegressor` at the end of a pipeline or wrapper, else None."""
-    return _last(InfiniteLayerRegressor, model)
+    found: InfiniteLayerRegressor | None = _last(_is_a(InfiniteLayerRegressor), model)
+    return found
 
 
-def _last(kind: type[L], model: Any) -> L | None:
-    while model is not None:
-        # Not isinstance: River makes a pipeline an instance of its last step's class.
-        if issubclass(type(model), kind):
-            return model  # type: ignore[no-any-return]
+def find_with(attribute: str, model: Any) -> Any | None:
+    """Return the learner with an attribute at the end of a pipeline or wrapper, else None."""
+    return _last(
+        lambda part: hasattr(type(part), attribute) or attribute in getattr(part, "__dict__", ()),
+        model,
+    )
+
+
+def _is_a(kind: type) -> Callable[[Any], bool]:
+    # Not isinstance: River makes a pipeline an instance of its last step's class.
+    return lambda part: issubclass(type(part), kind)
+
+
+def _last(is_wanted: Callable[[Any], bool], model: Any) -> Any | None:
+    while model is not None and not is_wanted(model):
         if isinstance(steps := getattr(model, "steps", None), dict):  # a River pipeline
             model = next(reversed(steps.values()), None)
+        elif (inner := getattr(model, "regressor", None)) is not None:  # River's or our wrapper
+            model = inner
         else:
-            model = getattr(model, "regressor", None)  # a River or our own wrapper
-    return None
+            model = getattr(model, "classifier", None)
+    return model

@@ -1,13 +1,24 @@
 """Metrics of a log of labels beside that of the events."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams import Sequencer
 
 
-def label_metrics(source: Sequencer) -> Sequence[MetricSpec]:
-    """Return the metrics of a source's log of labels; none if it has no such log."""
+def label_metrics(
+    source: Sequencer, n_in_hand: Callable[[], int] = lambda: 0
+) -> Sequence[MetricSpec]:
+    """Return the metrics of a source's log of labels; none if it has no such log.
+
+    Parameters
+    ----------
+    source
+        Source of the events and the labels.
+    n_in_hand
+        Returns how many labels were polled and are not handled yet; they belong to the lag.
+
+    """
     labels = source.labels
     if labels is None:
         return ()
@@ -21,7 +32,8 @@ def label_metrics(source: Sequencer) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_labels_lag",
             "gauge",
-            "Offsets between the learner and the end of the log of labels at the last poll.",
-            lambda: source.labels_lag,
+            "Offsets from the last handled label to the end of the log of labels; the end is "
+            "looked up when labels are fetched.",
+            lambda: None if (lag := source.labels_lag) is None else lag + n_in_hand(),
         ),
     )

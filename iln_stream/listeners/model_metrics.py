@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter, time
 from typing import Any
 
@@ -75,6 +75,11 @@ class ModelMetrics(Listener):
     levels
         Levels of the intervals that predictions have, if any.
 
+    Attributes
+    ----------
+    n_in_hand : callable
+        Returns how many records the loop has polled and not handled yet; they belong to the lag.
+
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class ModelMetrics(Listener):
         window: int,
         levels: Sequence[float] = (),
     ) -> None:
+        self.n_in_hand: Callable[[], int] = lambda: 0
         self.n_dead_letters = 0
         self.n_repeats = 0
         self.n_commands = 0
@@ -209,8 +215,9 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_consumer_lag",
                 "gauge",
-                "Offsets between the learner and the end of the source at the last poll.",
-                lambda: self._source.lag,
+                "Offsets from the last learned record to the end of the source; the end is looked "
+                "up when records are fetched.",
+                lambda: self._lag,
             ),
             MetricSpec(
                 "iln_last_progress_timestamp_seconds",
@@ -219,6 +226,11 @@ class ModelMetrics(Listener):
                 lambda: self.last_progress,
             ),
         )
+
+    @property
+    def _lag(self) -> int | None:
+        lag = self._source.lag  # first: a poll in between then counts records twice, not never
+        return None if lag is None else lag + self.n_in_hand()
 
     def state(self) -> StateDict:
         """Return all counts and scores since the learner was new."""

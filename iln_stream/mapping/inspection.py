@@ -25,7 +25,11 @@ _NUMBERS = {"nbr", "no", "nr"}
 _NOT_NUMBERS = {"yes", "no2", "nox"}
 """Names beside which `no` means the answer or the gas."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
-"""Names of ids, if no value repeats."""
+"""Names of ids, if hardly a value repeats."""
+_ID_DISTINCT = 0.95
+"""Share of distinct values from which a field of such a name is the id: records may be repeated."""
+LABEL_BY_NAME = "by its name"
+"""Why a field with a usual name is the label."""
 
 _FEW = 20
 """Records from which texts that do not repeat say something about the field."""
@@ -70,8 +74,8 @@ class Field(NamedTuple):
     type
         What its values should be taken as.
     why
-        Why it is ignored, why its type is not what it looks like, or why it is the label although
-        its name does not say so; empty otherwise.
+        Why it is ignored, why its type is not what it looks like, or why it is taken for the label;
+        empty otherwise.
     maybe_code
         Whether it is an input of few different whole numbers, which may be counts, or codes of
         categories.
@@ -95,6 +99,11 @@ class Field(NamedTuple):
     maybe_code: bool = False
     n_odd: int = 0
     odd: Any = ""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value came more than once."""
+        return self.n_distinct < sum(self.kinds.values())
 
     @property
     def is_number(self) -> bool:
@@ -313,7 +322,7 @@ def _with_odd_times(field: Field, seen: Sequence[Any], given: FieldMapping) -> F
 
 
 def _is_id(each: Field, n: int) -> bool:
-    if each.role == "time" or each.n_distinct < n or n < 2:
+    if each.role == "time" or each.n_missing or each.n_distinct < _ID_DISTINCT * n or n < 2:
         return False
     last = each.name.rpartition(".")[2]
     whole = all(isinstance(value, int | str) for value in (each.low, each.high)) or (
@@ -323,11 +332,11 @@ def _is_id(each: Field, n: int) -> bool:
 
 
 def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
-    """Return the name of the label, and why, if its name does not say so."""
+    """Return the name of the label, and why."""
     for usual in _LABELS:
         for each in free:
             if each.name.rpartition(".")[2].lower() == usual:
-                return each.name, ""
+                return each.name, LABEL_BY_NAME
     if numbers := [each.name for each in free if each.is_number]:
         return numbers[-1], "a guess: the last number"
     if free:

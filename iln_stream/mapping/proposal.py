@@ -4,7 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from iln_stream.mapping.inspection import AS_GIVEN, BY_NAME, DATES, NEW_BY_NAME, Field
+from iln_stream.mapping.inspection import (
+    AS_GIVEN,
+    BY_NAME,
+    DATES,
+    LABEL_BY_NAME,
+    NEW_BY_NAME,
+    Field,
+)
 
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
@@ -49,6 +56,7 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
         if (value := (given or {}).get(name)) is not None and value not in names
     ]
     found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
+    found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
     found += [
         _of_odd_values(each)
         for each in fields
@@ -78,12 +86,23 @@ def as_toml(value: Any) -> str:
 
 
 def _of_label(label: Field, fields: Sequence[Field]) -> str:
-    text = f"target = {as_toml(label.name)} is {label.why}, since no name says which is the label."
+    text = f"target = {as_toml(label.name)} is the label {LABEL_BY_NAME}."
+    if label.why != LABEL_BY_NAME:
+        text = f"target = {as_toml(label.name)} is {label.why}, as no name says which is the label."
     others = [each.name for each in fields if each.role == "input" and each.is_number]
     if not others:
         return text
     more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
     return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+
+
+def _of_id(field: Field) -> str:
+    n = sum(field.kinds.values())
+    return (
+        f"{as_toml(field.name)} is the id, and {n - field.n_distinct:,} of {n:,} values came "
+        "before: with recent_ids, a record whose id came lately is not learned again. If they are "
+        "no repeats, take out id_field and recent_ids."
+    )
 
 
 def _of_codes(fields: Sequence[Field]) -> list[str]:

@@ -61,6 +61,7 @@ learned; did you mean 'price'?
     def __init__(
         self, mapping: FieldMapping, *, labelled: bool = True, of_labels: bool = False
     ) -> None:
+        self._of_labels = of_labels
         self._where = "labels: " if of_labels else ""
         self._consequences = _FOR_LABELS if of_labels else _CONSEQUENCES
         target = mapping.target
@@ -121,6 +122,13 @@ learned; did you mean 'price'?
 
     def _remedy(self, setting: str, name: str) -> str:
         """Return the field that may be meant, or those that records have."""
+        return self._meant(setting, name) + (
+            '; if labels have no time, set time_field = "" in labels_settings'
+            if self._of_labels and setting == "time_field"
+            else ""
+        )
+
+    def _meant(self, setting: str, name: str) -> str:
         meant = {each.lower(): each for each in reversed(self._names)}
         for each in reversed(self._names):
             meant.setdefault(each.lower().rpartition(".")[2], each)

@@ -18,11 +18,11 @@ class ReferenceShrinkingGradient(base.Regressor):
     features
         The family of hidden units, mu and psi; by default Gaussian Fourier features.
     norm_bound
-        B.
+        B, the norm of the comparator functions.
     horizon
         T, the number of events to come; the step is eta = B / sqrt(T) (Theorem 1).
     draws
-        m.
+        m, the draws of an estimate.
     seed
         Of all draws; those of event t depend on the seed and t alone.
 

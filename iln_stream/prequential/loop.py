@@ -126,6 +126,7 @@ class PrequentialLoop:
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[int, int] = {}
+        self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
         self._failures_in_a_row = 0
         # Number of failed records before the first success; None after it.
@@ -137,6 +138,22 @@ class PrequentialLoop:
         """End the loop after the current event. Safe from a signal handler or another thread."""
         self._stopping = True
 
+    def n_in_hand(self, *, labels: bool = False) -> int:
+        """Return how many records were polled and are not handled yet. Safe from any thread.
+
+        Parameters
+        ----------
+        labels
+            Whether to count those of the log of labels, or else those of the first log.
+
+        """
+        n, last_offsets = 0, self._last_offsets
+        for record in reversed(self._polled):
+            n += (record.partition < 0) == labels
+            if record.offset <= last_offsets.get(record.partition, -1):
+                break  # the one that was begun last, which may not be finished
+        return n
+
     def run(self, poll_timeout: float = 0.5) -> None:
         """Run until the source is exhausted or `stop` is called.
 
@@ -147,8 +164,10 @@ class PrequentialLoop:
 
         """
         while not self._stopping:
-            records = self.source.poll(poll_timeout)
+            records = self._polled = self.source.poll(poll_timeout)
             self._process(records)
+            if not self._stopping:
+                self._polled = ()
             if not records:
                 if self.source.exhausted:
                     if self._n_failed_at_first:

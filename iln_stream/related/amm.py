@@ -32,13 +32,13 @@ class AdaptiveMultiHyperplane(base.Classifier):
     Parameters
     ----------
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     limit
         The most hyperplanes of a class.
     prune_every
         Events between prunings.
     prune
-        c.
+        c, which bounds the joint norm of the hyperplanes that a pruning drops.
     intercept
         Whether to add an input that is always 1.
     max_columns

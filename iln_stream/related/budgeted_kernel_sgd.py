@@ -34,11 +34,11 @@ class BudgetedKernelSGD(KernelPegasos):
     Parameters
     ----------
     lam
-        $\lambda$ of the objective.
+        $\lambda$ of the objective, the strength of the regularisation.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     budget
-        B.
+        B, the most support points.
     maintenance
         "removal", "projection" or "merging".
     max_columns

@@ -125,7 +125,7 @@ class DoublyStochasticRegressor(DoublyStochastic, GradientRegressor):
     step
         $\theta$, the first step.
     lam
-        $\nu$.
+        $\nu$, the strength of the regularisation.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed
@@ -183,7 +183,7 @@ class DoublyStochasticClassifier(DoublyStochastic, GradientClassifier):
     step
         $\theta$, the first step.
     lam
-        $\nu$.
+        $\nu$, the strength of the regularisation.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed

@@ -18,7 +18,7 @@ class Hyperplanes:
     Parameters
     ----------
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     limit
         The most hyperplanes of a class.
 

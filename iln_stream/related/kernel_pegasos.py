@@ -29,7 +29,7 @@ class KernelPegasos(KernelClassifier):
     Parameters
     ----------
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     batch

@@ -112,11 +112,11 @@ class KitchenSinksRegressor(KitchenSinks, GradientRegressor):
         M, for a family: $\phi = \sqrt{2 / M} (\psi(x; w_1), .., \psi(x; w_M))$, so that cosines
         have $k(x, x) = 1$. A feature map has its own number.
     step
-        $\eta$; at most 1 where $\|\phi(x)\| \le 1$: larger steps diverge.
+        $\eta$, the step; at most 1 where $\|\phi(x)\| \le 1$: larger steps diverge.
     decay_step
         Whether the step is $\eta / \sqrt t$: for streams that do not drift.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed
@@ -173,11 +173,11 @@ class KitchenSinksClassifier(KitchenSinks, GradientClassifier):
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
     step
-        $\eta$.
+        $\eta$, the step.
     decay_step
         Whether the step is $\eta / \sqrt t$: for streams that do not drift.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed

@@ -114,11 +114,12 @@ class NormaRegressor(Norma, base.Regressor):
     epsilon
         In the target's units; the source's $\sigma$ for Huber's loss.
     step
-        $\eta$; at most 1 for the squared loss and $\epsilon$ for Huber's: larger steps diverge.
+        $\eta$, the step; at most 1 for the squared loss and $\epsilon$ for Huber's: larger steps
+        diverge.
     decay_step
         Whether the step is $\eta / \sqrt t$: for streams that do not drift.
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     window
@@ -194,11 +195,11 @@ class NormaClassifier(Norma, KernelClassifier):
     rho
         The margin; 0 gives the kernel perceptron.
     step
-        $\eta$.
+        $\eta$, the step.
     decay_step
         Whether the step is $\eta / \sqrt t$: for streams that do not drift.
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     window

@@ -95,13 +95,13 @@ class NystroemRegressor(NystroemSGD, GradientRegressor):
     Parameters
     ----------
     n_landmarks
-        m.
+        m, the number of landmarks: the events whose kernels span the features.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     step
-        $\eta$; at most 1: larger steps diverge.
+        $\eta$, the step; at most 1: larger steps diverge.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed
@@ -149,15 +149,15 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
     Parameters
     ----------
     n_landmarks
-        m.
+        m, the number of landmarks: the events whose kernels span the features.
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
     step
-        $\eta$.
+        $\eta$, the step.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed

@@ -31,7 +31,7 @@ class Pegasos(base.Classifier):
     Parameters
     ----------
     lam
-        $\lambda$.
+        $\lambda$, the strength of the regularisation.
     batch
         k, the events of one step.
     project

@@ -167,7 +167,7 @@ class SemiRandomRegressor(SemiRandom, GradientRegressor):
     step
         $\eta$, below 2 for the squared loss.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed
@@ -221,9 +221,9 @@ class SemiRandomClassifier(SemiRandom, GradientClassifier):
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
     step
-        $\eta$.
+        $\eta$, the step.
     lam
-        $\lambda$, may be 0.
+        $\lambda$, the strength of the regularisation; may be 0.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
     seed

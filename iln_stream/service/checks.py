@@ -90,22 +90,23 @@ def _check_workers(settings: Settings, source: Scheme) -> None:
             f"workers: {source.address} has no partitions to share: unset workers, or read a log "
             "such as kafka:TOPIC or sqlite:PATH"
         )
+    needed = []
     if settings.learner_per != "partition":
-        raise SettingsError(
-            "workers: one learner of all partitions learns in one order, which only one process "
-            "can keep: set learner_per = partition, or unset workers"
+        needed.append(
+            "set learner_per = partition, as one learner of all partitions learns in one order, "
+            "which only one process can keep"
         )
     if settings.snapshots is None:
-        raise SettingsError(
-            "workers: set snapshots, the folder from which a worker resumes when it is restarted"
-        )
+        needed.append("set snapshots, the folder from which a worker resumes when it is restarted")
     outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
     for name, address in outputs.items():
         if address is not None and not output_stream(settings, address).is_shared:
-            raise SettingsError(
-                f"{name} = {address!r}: several processes can't write to one file without mixing "
-                "their lines: write to kafka:TOPIC or sqlite:PATH#TOPIC, or unset workers"
+            needed.append(
+                f"set {name}, now {address!r}, to kafka:TOPIC or sqlite:PATH#TOPIC, as several "
+                "processes can't write to one file without mixing their lines"
             )
+    if needed:
+        raise SettingsError(f"workers: {'; '.join(needed)}; or unset workers")
 
 
 def _check_warm_start(settings: Settings, source: Scheme) -> None:

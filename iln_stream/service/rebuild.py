@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from prometheus_client.registry import CollectorRegistry
 
@@ -25,6 +25,7 @@ from iln_stream.service.learners import task_of
 from iln_stream.service.live import serves_live
 from iln_stream.service.loop_state import LoopState
 from iln_stream.service.readers import Reader, readers, settings_of, start_of
+from iln_stream.service.rebuild_loss import Loss
 from iln_stream.service.recovery import Recovery, history_of
 from iln_stream.service.settings import Settings, SettingsError
 from iln_stream.service.warm_start import named
@@ -39,16 +40,21 @@ Skip = Mapping[int, Sequence[range]]
 
 
 def rebuild(
-    settings: Settings, until: int | dt.datetime | None = None, skip: Skip | None = None
+    settings: Settings,
+    until: int | dt.datetime | None = None,
+    skip: Skip | None = None,
+    *,
+    forget: bool = False,
 ) -> list[dict[int, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
 
     A rebuild publishes nothing: the predictions and dead letters of these records are stored
     already, and `run` resumes at the position of the snapshots. It saves nothing before the end,
-    so an interrupted rebuild has no effect. New snapshots replace the old ones. Several partitions
-    are learned in the order in which they arrive now. Learning begins at `start`; if that is
-    `latest`, at the first record that the log still holds. A learner that learned files before the
-    log learns those of `warm_start` again, and the log from where it began then.
+    so an interrupted rebuild has no effect. New snapshots replace the old ones. If the log no
+    longer holds all that the old state learned, nothing is replaced without `forget`. Several
+    partitions are learned in the order in which they arrive now. Learning begins at `start`; if
+    that is `latest`, at the first record that the log still holds. A learner that learned files
+    before the log learns those of `warm_start` again, and the log from where it began then.
 
     Parameters
     ----------
@@ -60,6 +66,8 @@ def rebuild(
         only those that are not committed yet.
     skip
         Records that are neither learned nor counted.
+    forget
+        Replace the old state even if the log no longer holds all that it learned.
 
     Returns
     -------
@@ -70,6 +78,8 @@ def rebuild(
     ------
     SnapshotError
         When there are no snapshots to rebuild.
+    RefusedError
+        When the log no longer holds all that the old state learned, and `forget` is not set.
     SettingsError
         When the settings do not fit together, `until` or `skip` does not fit the partitions, or
         `skip` lies beyond the rebuild.
@@ -95,36 +105,73 @@ def rebuild(
             f"skip: {place(strangers[0])} is not learned; give one of "
             f"{', '.join(str(p) for p in partitions if p >= 0)}"
         )
-    return [_rebuild_one(settings, stream, reader, until, skip) for reader in parts]
+    if not forget:
+        for each in parts:  # before the first one is replaced
+            with ExitStack() as opened:
+                found = _open(settings, stream, each, until, skip, opened)
+                found.loss.refuse(found.n_offsets)
+    return [_rebuild_one(settings, stream, each, until, skip, forget) for each in parts]
 
 
-def _rebuild_one(
-    settings: Settings, stream: Scheme, reader: Reader, until: int | dt.datetime | None, skip: Skip
-) -> dict[int, int]:
-    at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
-    settings = settings_of(settings, reader).model_copy(update=at_the_end)
+class _Opened(NamedTuple):
+    """A reader's snapshots, and the records to learn again."""
+
+    recovery: Recovery
+    inputs: Sequence[Selection]
+    n_offsets: int
+    loss: Loss
+
+
+def _open(
+    settings: Settings,
+    stream: Scheme,
+    reader: Reader,
+    until: int | dt.datetime | None,
+    skip: Skip,
+    opened: ExitStack,
+) -> _Opened:
+    settings = settings_of(settings, reader)
     # With `latest`, the first run began at the end of the log, which no one knows any more.
     start: Start = (
         "earliest" if settings.start in (None, "latest") else start_of(settings) or "earliest"
     )
+    recovery = Recovery(settings, stream, reader, forget=True)
+    opened.callback(recovery.close)
+    reached = recovery.reached
+    history = _history(settings, recovery)
+    inputs: list[Selection] = []
+    n_offsets = n_later = 0
+    for partition in reader.all_partitions:
+        stop_at = _stop_at(settings, stream, partition, reached.get(partition, 0), until)
+        n_later += reached.get(partition, 0) - stop_at
+        skipped = skip.get(partition, ())
+        _check_skip(partition, skipped, stop_at)
+        begin: Start = start
+        if history is not None and (at := history["start"].get(str(partition))) is not None:
+            begin = Resume(at, None, accept_loss=True)  # where the log began after the history
+        log_of_one = open_one(settings, stream, partition, begin, stop_at)
+        opened.callback(log_of_one.close)
+        if recovery.is_of_another_topic(partition, log_of_one.topic_id):
+            log_of_one.stop_here()
+        else:
+            n_offsets += max(0, stop_at - log_of_one.positions[partition])
+        inputs.append(Selection(log_of_one, skipped))
+    loss = Loss.of(recovery.newest_readable, reader, n_later)
+    return _Opened(recovery, inputs, n_offsets, loss)
+
+
+def _rebuild_one(
+    settings: Settings,
+    stream: Scheme,
+    reader: Reader,
+    until: int | dt.datetime | None,
+    skip: Skip,
+    forget: bool,
+) -> dict[int, int]:
+    at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
+    settings = settings_of(settings, reader).model_copy(update=at_the_end)
     with ExitStack() as opened:
-        recovery = Recovery(settings, stream, reader, forget=True)
-        opened.callback(recovery.close)
-        reached = recovery.reached
-        history = _history(settings, recovery)
-        inputs: list[Selection] = []
-        for partition in reader.all_partitions:
-            stop_at = _stop_at(settings, stream, partition, reached.get(partition, 0), until)
-            skipped = skip.get(partition, ())
-            _check_skip(partition, skipped, stop_at)
-            begin: Start = start
-            if history is not None and (at := history["start"].get(str(partition))) is not None:
-                begin = Resume(at, None, accept_loss=True)  # where the log began after the history
-            log_of_one = open_one(settings, stream, partition, begin, stop_at)
-            opened.callback(log_of_one.close)
-            if recovery.is_of_another_topic(partition, log_of_one.topic_id):
-                log_of_one.stop_here()
-            inputs.append(Selection(log_of_one, skipped))
+        recovery, inputs, _, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
@@ -153,15 +200,19 @@ def _rebuild_one(
             labels=labels, key_name=key_name(settings),
         ).run()  # fmt: skip
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
+        if not forget:
+            loss.refuse(sum(each.n_read for each in inputs))
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
         _log_skipped(inputs)
+        log.info(loss.learned_again(watched.scores.n_events))
         return positions
 
 
 def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
     """Return the history of the snapshots; refuse to forget it."""
-    header = recovery.newest_readable
+    snapshot = recovery.newest_readable
+    header = None if snapshot is None else snapshot.header
     history = None if header is None else history_of(header)
     if history is not None and not settings.warm_start:
         raise SettingsError(

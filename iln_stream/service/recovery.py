@@ -32,6 +32,7 @@ from iln_stream.snapshots import (
     Header,
     Positions,
     Saver,
+    Snapshot,
     SnapshotFolder,
     SnapshotId,
     learner_of,
@@ -181,7 +182,7 @@ class Recovery:
             raise SnapshotError(
                 f"snapshots: {self._folder.path} holds none, so that `iln-stream run` starts over"
             )
-        headers = {place: header for place in places if (header := self._readable(place))}
+        headers = {place: found.header for place in places if (found := self._readable(place))}
         if not headers:
             return self._furthest_unread(places)
         newest = next(iter(headers))
@@ -193,9 +194,9 @@ class Recovery:
             reached = {partition: max([offset, *unread])}
         return reached
 
-    def _readable(self, place: SnapshotId) -> Header | None:
+    def _readable(self, place: SnapshotId) -> Snapshot | None:
         try:
-            return self._from.read(place).header
+            return self._from.read(place)
         except SnapshotError:
             return None
 
@@ -211,15 +212,15 @@ class Recovery:
         return ends
 
     @property
-    def newest_readable(self) -> Header | None:
-        """Header of the newest readable snapshot, also if the run starts over."""
-        headers = map(self._readable, self._from.places())
-        return next((header for header in headers if header is not None), None)
+    def newest_readable(self) -> Snapshot | None:
+        """The newest readable snapshot, also if the run starts over."""
+        found = map(self._readable, self._from.places())
+        return next((snapshot for snapshot in found if snapshot is not None), None)
 
     def is_of_another_topic(self, partition: int, topic_id: str | None) -> bool:
         """Whether the newest readable snapshot is of a topic with another id."""
-        header = self.newest_readable
-        known = None if header is None else _topic_id(header, partition)
+        snapshot = self.newest_readable
+        known = None if snapshot is None else _topic_id(snapshot.header, partition)
         return None not in (known, topic_id) and known != topic_id
 
     def start(self, partition: int) -> Start | None:

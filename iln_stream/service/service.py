@@ -23,6 +23,7 @@ from iln_stream.service.outputs import Outputs
 from iln_stream.service.page import Page
 from iln_stream.service.plugins import build_listeners
 from iln_stream.service.readers import Reader, readers, settings_of
+from iln_stream.service.readiness import ready_metric
 from iln_stream.service.serving import serve
 from iln_stream.service.settings import Settings
 from iln_stream.service.signals import stop_on_signals
@@ -79,11 +80,16 @@ class Service:
         parts = readers(settings, stream)
         self.metrics = metrics = Metrics(self.registry, settings.window)
 
-        def watch(reader: Reader) -> HistoryProgress:
+        def labels_of(reader: Reader) -> tuple[str, str]:
             own = settings_of(settings, reader)
-            labels = model_name(own, stream.name), partition_label(reader.partitions)
+            return model_name(own, stream.name), partition_label(reader.partitions)
+
+        for each_reader in parts:  # before there is a learner
+            metrics.export(labels_of(each_reader), [ready_metric(self.not_ready)])
+
+        def watch(reader: Reader) -> HistoryProgress:
             progress = self._history = HistoryProgress(len(settings.warm_start))
-            metrics.export(labels, progress.metrics())
+            metrics.export(labels_of(reader), progress.metrics())
             self.serve_metrics()
             return progress
 

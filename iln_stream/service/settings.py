@@ -336,7 +336,8 @@ class Settings(CommandSettings):
         examples=[{"profile": "fast"}],
         description="Arguments of the learner: `profile` (`accurate` or `fast`) of "
         "`infinite-layer`, "
-        "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`, ...",
+        "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
+        "docs/learner_options.md lists all of them.",
     )
     by_key: str | None = Field(
         default=None,

@@ -120,8 +120,6 @@ class Worker:
             self._decoders = [each for each in decoders if each is not None]
             events = EnvelopeDecoder(task.event_type, task.label_type)
             metrics.export(self.watched.labels, (decoder or events).metrics())
-            if isinstance(self.source, Sequencer):
-                metrics.export(self.watched.labels, label_metrics(self.source))
             if learner is None and serves_live(settings):
                 self.live = LiveModel(self.watched, partial(metrics.of, self.watched.labels))
             state = LoopState(settings, task, self.watched, decoder, self.live)
@@ -172,6 +170,10 @@ class Worker:
                 never_learned=learner is None and self.watched.scores.n_events == 0,
                 key_name=key_name(settings),
             )
+            self.watched.n_in_hand = self.loop.n_in_hand
+            if isinstance(self.source, Sequencer):
+                n_labels = partial(self.loop.n_in_hand, labels=True)
+                metrics.export(self.watched.labels, label_metrics(self.source, n_labels))
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from iln_stream.streams import Record
-
 if TYPE_CHECKING:
     from pyspark.sql import Row
     from pyspark.sql.streaming import StatefulProcessorHandle
@@ -85,7 +83,7 @@ class KeyedProcessor:
     learners before the first row: Spark unpickles it in a process of the driver, too, only to ask
     for the state's variables.
 
-    The rows have the columns of `iln_stream.spark.query.ROWS`, the output those of `OUTPUT`.
+    The rows have the columns of `iln_stream.spark.gathered.GATHERED`, the output those of `OUTPUT`.
 
     Parameters
     ----------
@@ -108,10 +106,11 @@ class KeyedProcessor:
         timerValues: Any,
     ) -> "Iterator[Row]":
         """Learn a key's rows of a micro-batch; yield its predictions and dead letters."""
+        from iln_stream.spark.gathered import records_of
         from iln_stream.spark.keys import learners_of, without_key
 
         group: bytes | None = None if key[0] is None else bytes(key[0])
-        records = [record_of(*row) for row in rows]
+        records = [record for row in rows for record in records_of(*row)]
         messages: Iterable[Message]
         if group is None:
             messages = map(partial(without_key, self._plan.stream), records)
@@ -121,20 +120,6 @@ class KeyedProcessor:
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
-
-
-def record_of(
-    group: bytes | None,
-    partition: int,
-    offset: int,
-    milliseconds: int,
-    value: bytes | None,
-    key: bytes | None = None,
-) -> Record:
-    """Return a row as the service's sources return it; the key is the group unless it is given."""
-    own = group if key is None else key
-    text = None if own is None else own.decode(errors="surrogateescape")
-    return Record(offset, value, partition, milliseconds / 1000, text)
 
 
 def _rows(group: bytes | None, messages: "Iterable[Message]") -> "Iterator[Row]":
@@ -147,4 +132,4 @@ def _rows(group: bytes | None, messages: "Iterable[Message]") -> "Iterator[Row]"
     for kind, each in by_kind.items():
         for start in range(0, len(each), _MOST_IN_A_ROW):
             _, partitions, offsets, values = zip(*each[start : start + _MOST_IN_A_ROW], strict=True)
-            yield output(group, kind, list(partitions), list(offsets), list(values))
+            yield output(group, kind, partitions, offsets, values)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from iln_stream.spark.gathered import GATHERED, gather
 from iln_stream.spark.plan import Plan, PlanError
 from iln_stream.spark.processor import OUTPUT, KeyedProcessor
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = ("group", "partition", "offset", "time", "value")
-"""Columns that the processor gets: the bytes that choose the learner, the record's position, when
+"""Columns that are gathered by key: the bytes that choose the learner, the record's position, when
 it was written (milliseconds), its value; and `key`, the record's key, if that is not the group."""
 
 
@@ -86,6 +87,7 @@ def learned(records: "DataFrame", plan: Plan, by_key: str | None = None) -> "Dat
         columns.append(f.col("key"))
     out = (
         records.select(*columns)
+        .mapInArrow(gather, GATHERED)
         .groupBy("group")
         .transformWithState(KeyedProcessor(plan), OUTPUT, "Append", "None")
     )

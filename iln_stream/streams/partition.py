@@ -141,8 +141,9 @@ class LogPartition(ABC):
             return first
         raise LostPlaceError(
             f"{self._here}: records {place.offset} to {first - 1} were deleted by the topic's "
-            "retention before they were learned. Either continue without them, with --accept-loss, "
-            "or learn again from the remaining records, with `iln-stream rebuild`"
+            "retention before they were learned. --accept-loss keeps the model and skips these "
+            f"{first - place.offset} offsets; `iln-stream rebuild --forget` discards the model, "
+            "with all that it learned from records that the topic no longer holds"
         )
 
     def _may_skip_to(self, first: int) -> bool:
@@ -161,13 +162,13 @@ class LogPartition(ABC):
     def _out_of_range(self) -> LostPlaceError:
         return LostPlaceError(
             f"{self._here}: offset {self._position} is no longer (or not yet) available. Records "
-            "were deleted by the topic's retention: continue without them, with --accept-loss, or "
-            "start again with --start earliest and another folder of snapshots"
+            "were deleted by the topic's retention: --accept-loss keeps the model and skips them; "
+            "--start earliest with another folder of snapshots begins with a new model"
         )
 
     def _not_the_same_log(self, what: str) -> LostPlaceError:
         return LostPlaceError(
             f"{self._here} {what} (offset {self._position}), so it has other records than those "
             "that were learned: start again with --start earliest and another folder of snapshots, "
-            "or `iln-stream rebuild` the model in this one"
+            "or discard the model in this one, with `iln-stream rebuild --forget`"
         )

@@ -20,6 +20,8 @@ class Selection(LogView):
     ----------
     skipped : list of range
         Offsets of existing records that were skipped so far.
+    n_read : int
+        Number of records that were read so far, with those that were skipped.
 
     """
 
@@ -27,10 +29,12 @@ class Selection(LogView):
         super().__init__(log)
         self._skip = tuple(skip)
         self.skipped: list[range] = []
+        self.n_read = 0
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records that are not skipped; possibly none."""
         records = self._log.poll(timeout)
+        self.n_read += len(records)
         if not self._skip:
             return records
         return [record for record in records if not self._is_skipped(record)]

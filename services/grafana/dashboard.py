@@ -472,8 +472,15 @@ STREAM = (
         ),
     ),
     Graph(
+        "Ready",
+        "1 while events can be learned and predicted, 0 while the learner compiles, learns history "
+        "files, warms up challengers, or waits for a broker.\n\nHealthy: 1. At 0: /ready says why.",
+        Short,
+        (Query(selected("iln_ready")),),
+    ),
+    Graph(
         "Lag",
-        "Offsets between the learner and the end of its source at the last poll.\n\n"
+        "Offsets from the last learned record to the end of the source.\n\n"
         "Healthy: near 0, with brief peaks. Rising: events arrive faster than they are learned. "
         "Empty: the source has no known end.",
         Short,

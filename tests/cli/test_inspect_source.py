@@ -5,7 +5,11 @@ import json
 import tomllib
 
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
+from support.kafka_topics import produce
+
+from iln_stream.errors import IlnWarning
 
 
 def test_names_are_printed_as_they_are(command, tmp_path):
@@ -196,9 +200,51 @@ def test_a_log_of_labels(command, tmp_path):
         "target": "result.price", "id_field": "orderId", "time_field": "done_at",
     }  # fmt: skip
     assert (settings["id_field"], settings["time_field"]) == ("order", "at")
+    assert settings["recent_ids"] == 100_000
     assert "target" not in settings
     (tmp_path / "learn.toml").write_text(done.out)
     ran = command(
         "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
     )
-    assert "24 events, 0 dead letters, waiting: 4 events and 1 labels" in ran.err
+    assert "24 events, 0 dead letters, 1 repeats, waiting: 4 events and 0 labels" in ran.err
+
+
+def test_labels_without_a_time(command, tmp_path):
+    """The proposal says that labels have no time, so that a run of it warns of nothing."""
+    orders = [{"order": 100 + i, "n": i % 4, "at": f"2026-01-01T{i}:00:00"} for i in range(10, 24)]
+    minutes = [{"order": 100 + i, "minutes": i / 2} for i in range(10, 24)]
+    for name, rows in (("orders", orders), ("minutes", minutes)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert command("log", "import", f"{name}.jsonl", f"sqlite:shop.db#{name}").code == 0
+    logs = ("sqlite:shop.db#orders", "--labels", "sqlite:shop.db#minutes")
+    done = command("inspect-source", *logs)
+    own = tomllib.loads(done.out)["labels_settings"]
+    assert own == {"target": "minutes", "id_field": "order", "time_field": ""}
+    (tmp_path / "learn.toml").write_text(done.out)
+    run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    ran = command(*run, "--stop-at-end")
+    assert "14 events, 0 dead letters" in ran.err
+    assert "time_field" not in ran.err
+    (tmp_path / "learn.toml").write_text(done.out.replace(', "time_field" = ""', ""))
+    with pytest.warns(IlnWarning, match='set time_field = "" in labels_settings'):
+        command(*run, "--stop-at-end")
+
+
+def test_a_topic_with_repeated_ids(broker, topic, command, tmp_path):
+    """The proposal recognises repeats, begins somewhere, and says why it took the label: it runs
+    as it is, and learns each event once."""
+    orders = [{"order_id": f"o-{i}", "delivery_minutes": 20 + i % 7, "km": i / 3, "price": i / 2}
+              for i in (*range(98), 3, 4)]  # fmt: skip
+    produce(broker.bootstrap, topic, [(None, json.dumps(each).encode()) for each in orders])
+    done = command("inspect-source", f"kafka:{topic}", "--bootstrap", broker.bootstrap)
+    assert done.code == 0, done.err
+    settings = tomllib.loads(done.out)
+    assert settings["start"] == "earliest"
+    assert (settings["id_field"], settings["recent_ids"]) == ("order_id", 100_000)
+    assert '# target = "price" is the label by its name. Other numbers: "delivery_' in done.out
+    assert '# "order_id" is the id, and 2 of 100 values came before' in done.out
+    (tmp_path / "learn.toml").write_text(done.out)
+    ran = command(
+        "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
+    )
+    assert "98 events, 0 dead letters" in ran.err

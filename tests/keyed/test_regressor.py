@@ -117,6 +117,22 @@ def test_a_state_of_other_slopes_is_refused():
         keyed(slopes=3).restore(state_of(model))
 
 
+@pytest.mark.parametrize("key", [1, 1.0, "1", True, None])
+def test_a_changed_event_is_learned_as_it_is(key):
+    """What a prediction found out is used for the same event only: inputs that have changed since,
+    and keys that are equal but of another type, are looked at again."""
+    x = {"key": 1, "a": 0.5, "b": 0.5}
+    ours, other = keyed(), keyed()
+    for model in (ours, other):
+        errors(model, events(100))
+    ours.predict_one(x)
+    x.update(key=key, b=-0.5, c=1.0)
+    ours.predict_one({"key": 1, "a": 0.5, "b": -0.5, "c": 1.0})
+    ours.learn_one(x, 2.0)
+    other.learn_one(dict(x), 2.0)
+    assert to_bytes(state_of(ours)) == to_bytes(state_of(other))
+
+
 def test_it_works_in_a_pipeline():
     """The key passes through transformers of River that leave it alone."""
     model = (compose.Select("a", "b") | preprocessing.StandardScaler()) + compose.Select("key")

@@ -1,9 +1,11 @@
 """Keys in memory."""
 
+import gc
+
 import numpy as np
 
 from iln_stream.keyed import KeysInMemory
-from iln_stream.keyed.store import CHUNK
+from iln_stream.keyed.store import CHUNK, Names
 
 
 def test_rows_stay_where_they_are():
@@ -30,6 +32,17 @@ def test_a_restored_store_has_the_same_keys():
     assert len(again) == 10
     assert again.get("forgotten") is None
     assert (again.get("k3") == 3.0).all()
+
+
+def test_collections_of_garbage_do_not_visit_names():
+    """Of a million keys that would take 40 ms: the chunks in which names lie are not tracked."""
+    names = Names()
+    for k in range(2 * CHUNK + 5):
+        names.append(f"k{k}")
+    names[CHUNK] = "other"
+    assert (len(names), names[0], names[CHUNK]) == (2 * CHUNK + 5, "k0", "other")
+    assert names[2 * CHUNK + 4] == f"k{2 * CHUNK + 4}"
+    assert not any(map(gc.is_tracked, names._chunks))
 
 
 def test_a_sample_is_spread_over_all_keys():

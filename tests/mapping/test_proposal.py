@@ -32,11 +32,12 @@ def test_codes_by_their_names_are_guesses():
         for i in range(100)
     ]
     assert remarks(inspect_fields(records)) == [
+        'target = "price" is the label by its name.',
         'Whole numbers taken as categories, a guess from their names: "machine.no" (12 values), '
-        '"zip" (3 values). If they are quantities, give them the type "number".'
+        '"zip" (3 values). If they are quantities, give them the type "number".',
     ]
     records = [{"id": i, **each} for i, each in enumerate(records)]
-    assert remarks(inspect_fields(records))[1:] == [
+    assert remarks(inspect_fields(records))[2:] == [
         'Whole numbers ignored as ids, a guess from their names: "invoice_id" (100 values), of '
         "which hardly one comes again. If they are quantities, take them out of ignore, and give "
         'them the type "number".'
@@ -74,7 +75,7 @@ def test_a_guessed_label():
     """A remark says that a label is a guess, and names the other numbers."""
     records = [{"a": i / 3, "b": i / 7, "zip": f"0{i % 3}115", "sky": "clear"} for i in range(9)]
     assert remarks(inspect_fields(records)) == [
-        'target = "b" is a guess: the last number, since no name says which is the label. '
+        'target = "b" is a guess: the last number, as no name says which is the label. '
         'Other numbers: "a".'
     ]
     assert remarks(inspect_fields(records, FieldMapping("b")), {"target": "b"}) == []
@@ -92,7 +93,8 @@ def test_odd_texts():
     records = [{"a": "21,5" if i % 10 == 3 else i / 3, "y": i or "lost"} for i in range(100)]
     fields = inspect_fields(records)
     assert proposed(fields)["types"] == {"a": "number"}
-    found = remarks(fields)
+    target, *found = remarks(fields)
+    assert target == 'target = "y" is the label by its name. Other numbers: "a".'
     assert found[0].startswith('"a": 10 of 100 values are no numbers, the first is "21,5".')
     assert found[1].startswith('"y": 1 of 100 values are no numbers, the first is "lost".')
     assert ("category" in found[0], "category" in found[1]) == (True, False)
@@ -117,14 +119,14 @@ def test_values_of_the_time_that_are_no_times():
     records = [{"at": f"2026-01-{i:02d}" if i != 7 else "total", "y": i / 2} for i in range(1, 29)]
     expected = '"at": 1 of 28 values are no times, the first is "total". '
     for given in (None, FieldMapping("y", time_field="at")):
-        (found,) = remarks(inspect_fields(records, given))
+        found = remarks(inspect_fields(records, given))[-1]
         assert found.startswith(expected)
 
 
 def test_dates_that_nobody_can_read():
     """A remark names the setting that reads dates whose day and month can't be told apart."""
     records = [{"day": f"01/{1 + i % 12:02d}/{1990 + i}", "y": i / 2} for i in range(30)]
-    (found,) = remarks(inspect_fields(records))
+    found = remarks(inspect_fields(records))[-1]
     assert found.startswith('"day" has dates with the year last, such as "01/01/1990": set date')
     read = FieldMapping(notation=Notation(date_order="dmy"))
     assert proposed(inspect_fields(records, read))["time_field"] == "day"

@@ -10,6 +10,7 @@ from river import datasets, dummy, evaluate, linear_model, metrics, optim, prepr
 from support.list_source import ListSource
 
 from iln_stream.errors import SinkError, SourceError
+from iln_stream.events import EnvelopeDecoder
 from iln_stream.learners import (
     InfiniteLayerRegressor,
     ScaledTarget,
@@ -18,6 +19,7 @@ from iln_stream.learners import (
     find_shrinking_gradient,
 )
 from iln_stream.prequential import (
+    LabelLog,
     LateLabels,
     LatePolicy,
     LearnerError,
@@ -634,3 +636,35 @@ def test_a_learner_that_fails_from_the_first_event_on():
     with pytest.raises(NothingLearnedError, match=r"the learner failed: ZeroDivisionError: no$"):
         loop.run()
     assert len(recorder.letters) == 100
+
+
+def test_polled_records_are_in_hand_until_they_are_handled() -> None:
+    """The lag counts records that were fetched but not learned; a label is not an event."""
+    records = [event(0), event(1), Record(0, b"not JSON", -1), Record(3, b"not JSON"), event(4)]
+    found = []
+
+    class Asks(Listener):
+        def on_step(self, step):
+            found.append((loop.n_in_hand(), loop.n_in_hand(labels=True)))
+
+        def on_dead_letter(self, letter):
+            self.on_step(None)
+
+    labels = LabelLog("labels", EnvelopeDecoder())
+    source = ListSource(records, batch=4)
+    loop = PrequentialLoop(source, RecordingLearner(), [Asks()], labels=labels)
+    loop.run()
+    assert found == [(3, 1), (2, 1), (1, 1), (1, 0), (1, 0)]
+    assert (loop.n_in_hand(), loop.n_in_hand(labels=True)) == (0, 0)
+
+
+def test_a_stopped_loop_leaves_records_in_hand() -> None:
+    """After a stop the lag still has the records that were fetched in vain."""
+
+    class Stops(Listener):
+        def on_step(self, step):
+            loop.stop()
+
+    loop = PrequentialLoop(ListSource(map(event, range(5)), 5), RecordingLearner(), [Stops()])
+    loop.run()
+    assert loop.n_in_hand() == 5  # with the first, which may not be finished

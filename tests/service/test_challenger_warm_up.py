@@ -198,7 +198,8 @@ class Held(linear_model.LinearRegression):
 
 def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while a challenger learns the log's history begins the warm-up anew, and
-    its state equals, to the last bit, that of a run that was not interrupted."""
+    its state equals, to the last bit, that of a run that was not interrupted. During the warm-up
+    the metric says that the run is not ready."""
     folder = path.parent
     (folder / "held.py").write_text(HELD)
     monkeypatch.syspath_prepend(folder)
@@ -217,6 +218,7 @@ def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         run.wait_until_it_says("challenger held learns the log")
         while not (folder / "reached").exists():
             assert run.runs, run.said
+        assert run.metrics()["iln_ready"] == 0.0
         run.kill()
     assert saved(folder / "killed", "log-events").bits == before.bits
     (folder / "go").touch()

@@ -1,6 +1,7 @@
 """Runs from an embedded log: exactly once by themselves, and started in any order."""
 
 import json
+import logging
 import sqlite3
 import threading
 import time
@@ -12,7 +13,8 @@ from support.embedded_log import append, read, values
 from support.running_command import Command
 from support.saved_state import saved
 
-from iln_stream.errors import LostPlaceError, NoStreamError, SinkError
+from iln_stream.errors import LostPlaceError, NoStreamError, RefusedError, SinkError
+from iln_stream.prequential import Listener, Step
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.service.addresses import is_transactional
 from iln_stream.streams import NewRecord, StreamOptions, stream_at
@@ -234,7 +236,7 @@ def test_another_log_at_the_path(path: Path) -> None:
     with pytest.raises(LostPlaceError, match="recreated"):
         Service(settings(path, stop_at_end=False))
     fill(path, 0, 40)
-    assert rebuild(settings(path)) == [{0: 0}]
+    assert rebuild(settings(path), forget=True) == [{0: 0}]
     Service(settings(path)).run()
     assert published(path) == list(range(40))
 
@@ -271,3 +273,73 @@ def test_a_log_that_does_not_exist_is_warned_of(
     caplog.clear()
     stream_at(source, StreamOptions()).prepare()
     assert not caplog.records
+
+
+def test_lag_has_the_records_that_were_fetched_and_not_learned(path: Path) -> None:
+    """A batch is fetched at once and learned one by one: the lag falls by 1 with each record."""
+    fill(path, 0, 30)
+    found = []
+
+    class Asks(Listener):
+        def on_step(self, step: Step) -> None:
+            found.append({spec.name: spec.read() for spec in watched.metrics()}["iln_consumer_lag"])
+
+    service = Service(settings(path), listeners=[Asks()])
+    watched = service.workers[0].watched
+    service.run()
+    assert found == list(range(30, 0, -1))
+
+
+def test_a_run_is_ready_once_it_is_compiled(path: Path) -> None:
+    """The metric says 0 before the learner is compiled, and 1 while it learns."""
+    fill(path, 0, 1)
+    found = []
+
+    def ready() -> float | None:
+        labels = {"model": "log-events/pool", "partition": "0"}
+        return service.registry.get_sample_value("iln_ready", labels)
+
+    class Asks(Listener):
+        def on_step(self, step: Step) -> None:
+            found.append(ready())
+
+    service = Service(settings(path), listeners=[Asks()])
+    found.append(ready())
+    service.run()
+    assert found == [0.0, 1.0]
+
+
+def test_rebuild_forgets_nothing_without_asking(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """If the log no longer holds what the model learned, its snapshots stay as they are until
+    `forget` says otherwise."""
+    fill(path, 0, 100)
+    Service(settings(path)).run()
+    trim(path, "events", Retention(records=30))
+    folder = path.parent / "state" / "log-events-0"
+    before = {file: file.read_bytes() for file in folder.glob("*.snapshot")}
+    with pytest.raises(RefusedError, match=r"learned 100 events.* only 30.*rebuild --forget"):
+        rebuild(settings(path))
+    assert {file: file.read_bytes() for file in folder.glob("*.snapshot")} == before
+    with caplog.at_level(logging.INFO):
+        assert rebuild(settings(path), forget=True) == [{0: 100}]
+    assert "partition 0: learned 30 events; the state before had 100" in caplog.messages
+    assert saved(path.parent / "state", "log-events").n_events == 30
+    assert rebuild(settings(path), until=80) == [{0: 80}]  # fewer, but none is lost
+
+
+def test_no_partition_is_rebuilt_if_one_would_forget(path: Path) -> None:
+    """With a learner per partition, the first is not replaced before the second is looked at."""
+    create_topic(path, "events", n_partitions=2)
+    more = {"learner_per": "partition"}
+    for partition in range(2):
+        append(path, [NewRecord(event(n), partition=partition) for n in range(20)])
+    Service(settings(path, **more)).run()
+    before = saved(path.parent / "state", "log-events").header
+    with sqlite3.connect(path) as connection:
+        (slot,) = connection.execute("SELECT slot FROM partitions WHERE number = 1").fetchone()
+        connection.execute(f"DELETE FROM records_{slot} WHERE offset < 15")
+    with pytest.raises(RefusedError, match="partition 1: the model has learned 20 events"):
+        rebuild(settings(path, **more))
+    assert saved(path.parent / "state", "log-events").header == before

@@ -9,10 +9,12 @@ from time import sleep, time
 from typing import Any
 
 import pytest
+from kafka import KafkaAdminClient, TopicPartition
 from support.kafka_broker import KafkaBroker
-from support.kafka_topics import create_topic, produce, read_topic
+from support.kafka_topics import TransactionalWriter, create_topic, produce, read_topic
 from support.saved_state import Saved, saved
 
+from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.snapshots import SnapshotFolder
 
@@ -186,3 +188,19 @@ def test_a_source_that_is_no_log(tmp_path: Path) -> None:
     ):
         rebuild(settings)
     assert not (tmp_path / "s").exists()
+
+
+def test_offsets_without_records_are_no_records(
+    broker: KafkaBroker, runs: Runs, topic: str
+) -> None:
+    """What was deleted is noticed behind the markers of transactions, too, before the state is
+    replaced."""
+    with TransactionalWriter(broker.bootstrap) as writer:
+        for each in events(0, 30):
+            writer.commit(topic, [each])  # with its marker, two offsets
+    runs.run(topic)
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.delete_records({TopicPartition(topic, 0): 20})
+    with pytest.raises(RefusedError, match=r"learned 30 events.* only 20"):
+        rebuild(runs.settings(topic))
+    assert runs.saved(topic).n_events == 30

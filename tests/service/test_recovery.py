@@ -243,13 +243,14 @@ def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_p
     produce(broker.bootstrap, runs.topic, events(50, first=50))
     delete_before(broker.bootstrap, runs.topic, 60)
     with pytest.raises(
-        SourceError, match=r"records 50 to 59 were deleted .*--accept-loss, .*iln-stream rebuild"
+        SourceError,
+        match=r"records 50 to 59 were deleted .*--accept-loss .* 10 offsets.*rebuild --forget",
     ):
         runs.run()
     assert runs.saved().n_events == 50
     runs.run(accept_loss=True)
     assert runs.saved().n_events == 90
-    assert rebuild(runs.settings()) == [{0: 100}]
+    assert rebuild(runs.settings(), forget=True) == [{0: 100}]
     assert runs.saved().n_events == 40
 
 
@@ -265,7 +266,7 @@ def test_topic_created_anew(broker: KafkaBroker, runs: Runs) -> None:
     produce(broker.bootstrap, runs.topic, events(40, first=500))
     with pytest.raises(SourceError, match=r"was deleted and recreated .*iln-stream rebuild"):
         runs.run()
-    assert rebuild(runs.settings()) == [{0: 0}]
+    assert rebuild(runs.settings(), forget=True) == [{0: 0}]
     runs.run()
     assert runs.saved().n_events == 40
 
@@ -466,7 +467,7 @@ def test_a_rebuild_stays_within_its_topic(broker: KafkaBroker, runs: Runs) -> No
         while runs.topic in admin.list_topics():
             sleep(0.1)
     create_topic(broker.bootstrap, name=runs.topic)
-    assert rebuild(runs.settings()) == [{0: 0}]
+    assert rebuild(runs.settings(), forget=True) == [{0: 0}]
     produce(broker.bootstrap, runs.topic, events(20, first=500))
     runs.run()
     produce(broker.bootstrap, runs.topic, events(30, first=600))

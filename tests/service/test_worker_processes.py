@@ -399,12 +399,16 @@ def test_a_worker_that_always_fails(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"learner_per": "topic"}, "workers: one learner of all partitions .*: set learner_per"),
+        ({"learner_per": "topic"}, "workers: set learner_per = partition, as one learner of all"),
         ({"snapshots": None}, "workers: set snapshots"),
         ({"source": "events.jsonl", "snapshots": None}, "workers: events.jsonl has no partitions"),
-        ({"predictions": "p.jsonl"}, "predictions = 'p.jsonl': several processes can't write"),
-        ({"predictions": "-"}, "predictions = '-': several processes can't write"),
-        ({"dead_letters": "d.jsonl"}, "dead_letters = 'd.jsonl': several processes"),
+        ({"predictions": "p.jsonl"}, "set predictions, now 'p.jsonl', to .* several processes"),
+        ({"predictions": "-"}, "set predictions, now '-', to .* several processes can't write"),
+        ({"dead_letters": "d.jsonl"}, "set dead_letters, now 'd.jsonl', to .* several processes"),
+        (
+            {"learner_per": "topic", "snapshots": None, "dead_letters": "d.jsonl"},
+            "set learner_per = .*; set snapshots, .*; set dead_letters, .*; or unset workers",
+        ),
         ({"workers": 5}, r"workers = 5: more than there are partitions \(4\)"),
         ({"workers": 2, "partitions": "3"}, r"workers = 2: more than there are partitions \(1\)"),
     ],

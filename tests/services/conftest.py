@@ -34,6 +34,7 @@ from iln_stream.publishing import Publisher
 from iln_stream.service import Settings, build_learner
 from iln_stream.service.challengers import champion_of
 from iln_stream.service.details import build_details
+from iln_stream.service.readiness import ready_metric
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.streams import LabelPartition, Record, Sequencer
 from iln_stream.streams.river import RiverDatasetSource
@@ -159,6 +160,7 @@ def _loop(
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
+        metrics.export(watched.labels, [ready_metric(list)])
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
         metrics.export(watched.labels, label_metrics(_two_logs(folder / "log.db")))
     metrics.export(watched.labels, decoder.metrics())

@@ -44,7 +44,7 @@ OF_SOME = {
     **{
         key: {"healthy"} for key in ("iln_contender_evidence_lower", "iln_contender_evidence_upper")
     },
-    **{key: {"healthy"} for key in ("iln_labels_connected", "iln_labels_lag")},
+    **{key: {"healthy"} for key in ("iln_labels_connected", "iln_labels_lag", "iln_ready")},
     **{key: {"healthy"} for key in ("iln_keys", "iln_keys_in_memory", "iln_key_missing_total")},
     **{key: {"healthy"} for key in ("iln_keys_evicted_total", "iln_keys_loaded_total")},
     **{key: {"healthy"} for key in ("iln_key_error", "iln_key_events")},
@@ -135,6 +135,7 @@ TYPES = {
     "iln_published_version": "gauge",
     "iln_repeated_events_total": "counter",
     "iln_commands_total": "counter",
+    "iln_ready": "gauge",
     "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
     "iln_dead_letters_total": "counter",
@@ -274,10 +275,10 @@ def test_help_and_type_are_exposed_exactly_once(learners: Any) -> None:
 
 def test_exposition_parses_with_the_type_of_every_metric(learners: Any) -> None:
     """Types decide what rate() and histogram_quantile() may be asked."""
-    families = list(text_string_to_metric_families(learners.exposition()))
+    families = all_families(learners)
     full_name = {"counter": "{}_total"}
     assert {full_name.get(f.type, "{}").format(f.name): f.type for f in families} == TYPES
-    assert all(family.documentation and family.samples for family in families)
+    assert [f.name for f in families if not (f.documentation and f.samples)] == []
 
 
 def test_the_page_of_metrics_is_right(learners: Any) -> None:
@@ -285,13 +286,8 @@ def test_the_page_of_metrics_is_right(learners: Any) -> None:
     page = (SERVICES.parent / "docs" / "metrics.md").read_text("utf-8")
     rows = re.findall(r"^\| `(iln_\w+)` \| (\w+) \| (.*?) \|", page, re.MULTILINE)
     documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
-
-    def families() -> list[Any]:
-        return list(text_string_to_metric_families(learners.exposition()))
-
-    eventually(lambda: all(family.samples for family in families()))
     found = {}
-    for family in families():
+    for family in all_families(learners):
         name = f"{family.name}_total" if family.type == "counter" else family.name
         labels = {label for sample in family.samples for label in sample.labels} - {"le"}
         found[name] = family.type, labels
@@ -333,6 +329,16 @@ def model_of(sample: Sample) -> str:
 
 def loaded_rules(prometheus: PrometheusServer) -> list[Any]:
     return [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
+
+
+def all_families(learners: Any) -> list[Any]:
+    """The families of metrics, once each has a sample."""
+
+    def families() -> list[Any]:
+        return list(text_string_to_metric_families(learners.exposition()))
+
+    eventually(lambda: all(family.samples for family in families()))
+    return families()
 
 
 def eventually(holds: Callable[[], bool]) -> None:

@@ -273,7 +273,9 @@ def _free_ports(wanted: int | None) -> tuple[int, int]:
     if wanted is None:
         return own, controller_port
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", wanted), timeout=2):
-        raise KafkaBrokerError(f"Something listens on 127.0.0.1:{wanted} already; use --port.")
+        raise KafkaBrokerError(
+            f"Something listens on 127.0.0.1:{wanted} already; use --port (make kafka PORT=9192)."
+        )
     return wanted, controller_port
 
 

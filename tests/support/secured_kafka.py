@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -35,8 +35,8 @@ class SecuredBroker(NamedTuple):
 
 
 @contextmanager
-def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
-    """Run the broker."""
+def secured_broker(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[SecuredBroker]:
+    """Run the broker, with `more` in its server.properties."""
     folder.mkdir(exist_ok=True)
     authority = Authority(folder)
     server = authority.sign("server")
@@ -64,7 +64,7 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
             f"listener.name.{name}.ssl.keystore.key": _one_line(server.key),
             f"listener.name.{name}.ssl.keystore.certificate.chain": _one_line(server.cert),
         }
-    with KafkaBroker(folder, overrides, borrow=False) as broker:
+    with KafkaBroker(folder, {**overrides, **(more or {})}, borrow=False) as broker:
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
             admin.alter_user_scram_credentials(
                 [UserScramCredentialUpsertion(USER, ScramMechanism.SCRAM_SHA_512, PASSWORD)]

@@ -67,4 +67,6 @@ def test_a_taken_port(own_broker: KafkaBroker) -> None:
         in_the_foreground(port), env=environment, capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == f"Something listens on 127.0.0.1:{port} already; use --port.\n"
+    assert result.stderr == (
+        f"Something listens on 127.0.0.1:{port} already; use --port (make kafka PORT=9192).\n"
+    )

@@ -20,7 +20,11 @@ from iln_stream.streams.base import Record
 from iln_stream.streams.kafka.connecting import Refusal, no_connection
 from iln_stream.streams.kafka.librdkafka import CONSUMER, translated
 from iln_stream.streams.kafka.options import CONNECTION
-from iln_stream.streams.kafka.partition import ANSWER_WITHIN_SECONDS, KafkaPartition
+from iln_stream.streams.kafka.partition import (
+    ANSWER_WITHIN_SECONDS,
+    LOOK_WITHIN_SECONDS,
+    KafkaPartition,
+)
 
 _DEFAULTS: dict[str, Any] = {
     "log_level": 0,  # we log outages ourselves
@@ -199,6 +203,13 @@ class ConfluentSource(KafkaPartition):
 
     def _end_offset(self) -> int:
         return self._watermarks()[1]
+
+    def _end_now(self) -> int | None:
+        try:
+            found = self._consumer.get_watermark_offsets(self._place(), timeout=LOOK_WITHIN_SECONDS)
+        except KafkaException:
+            return None  # `poll` deals with it
+        return None if found is None else int(found[1])
 
     def _offset_at(self, milliseconds: int) -> int | None:
         (found,) = self._consumer.offsets_for_times(

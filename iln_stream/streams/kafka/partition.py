@@ -2,15 +2,23 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 from iln_stream.errors import IlnWarning, NoStreamError, SourceError
-from iln_stream.streams.base import Start
+from iln_stream.streams.base import Record, Start
 from iln_stream.streams.partition import LogPartition
 
 ANSWER_WITHIN_SECONDS = 30.0
 """Time limit for calls that would otherwise wait for a broker for ever."""
+
+_LOOK_EVERY_SECONDS = 1.0
+"""While fetched records are read, the partition's end is looked up this often: both clients fetch
+far ahead, and the end that came with the last fetch may be minutes old."""
+
+LOOK_WITHIN_SECONDS = 1.0
+"""Time limit for that look."""
 
 
 class KafkaPartition(LogPartition):
@@ -62,6 +70,7 @@ class KafkaPartition(LogPartition):
     ) -> None:
         start = require_start(topic, start)
         super().__init__(topic, partition)
+        self._look_at = monotonic() + _LOOK_EVERY_SECONDS
         self._connect(bootstrap, options or {})
         try:
             self._check_partitions(self._list_partitions(), bootstrap)
@@ -73,6 +82,18 @@ class KafkaPartition(LogPartition):
         except self._client_error as error:
             self.close()
             raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next records after up to `timeout` seconds; possibly none."""
+        records = super().poll(timeout)
+        if records and self.connected and monotonic() >= self._look_at:
+            self._end = max(self._end, self._end_now() or 0)
+            self._look_at = monotonic() + _LOOK_EVERY_SECONDS
+        return records
+
+    @abstractmethod
+    def _end_now(self) -> int | None:
+        """Return the partition's end; None if the broker does not say within a second."""
 
     @abstractmethod
     def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from iln_stream.streams.kafka.connecting import connecting
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
+    LOOK_WITHIN_SECONDS,
     KafkaPartition,
     no_topic,
 )
@@ -117,6 +118,13 @@ class KafkaSource(KafkaPartition):
 
     def _end_offset(self) -> int:
         return int(self._consumer.end_offsets([self._tp], timeout_ms=_ANSWER_WITHIN_MS)[self._tp])
+
+    def _end_now(self) -> int | None:
+        within = int(1000 * LOOK_WITHIN_SECONDS)
+        try:
+            return int(self._consumer.end_offsets([self._tp], timeout_ms=within)[self._tp])
+        except KafkaError:
+            return None  # `poll` deals with it
 
     def _offset_at(self, milliseconds: int) -> int | None:
         found = self._consumer.offsets_for_times(

@@ -119,7 +119,7 @@ class Database:
             raise kind(
                 f"{self.path}: the file was moved, deleted or replaced while it was in use. Put it "
                 "back; to start with another log, choose another folder of snapshots, or "
-                "`iln-stream rebuild` the model in this one"
+                "discard the model in this one, with `iln-stream rebuild --forget`"
             )
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from iln_stream.events import DeadLetter
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.streams import Record
 from iln_stream.streams.kafka import KafkaSource
+from iln_stream.streams.kafka import partition as partition_module
 from iln_stream.streams.kafka.confluent import ConfluentSource
 
 Client = type[KafkaSource | ConfluentSource]
@@ -130,6 +131,22 @@ def test_lag_falls_to_0_after_skipped_records(
     assert read_for(source, 1.0) == []
     assert source.lag == 0
     assert not source.exhausted
+
+
+def test_lag_has_records_that_came_while_fetched_ones_were_read(
+    broker: KafkaBroker, topic: str, open_source: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end is looked up again while records come from what was fetched, without a new fetch."""
+    monkeypatch.setattr(partition_module, "_LOOK_EVERY_SECONDS", 0.0)
+    produce(broker.bootstrap, topic, messages(300))
+    source = open_source(topic, options={"max_poll_records": 100})
+    n_read = len(read(source, count=1))
+    produce(broker.bootstrap, topic, messages(50, first=300))
+    while n_read < 300:  # one fetch brought them all
+        n_read += len(records := source.poll(0.2))
+        assert not records or source.lag == 350 - n_read
+    read(source, count=350 - n_read)
+    assert source.lag == 0
 
 
 def test_an_open_transaction_is_waited_for(

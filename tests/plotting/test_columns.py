@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from support.prediction_message import message
+
+from iln_stream import IlnError
+from iln_stream.events import read_prediction
+from iln_stream.plotting.columns import read_columns
+
+
+def number(y_pred, y, **more):
+    return {"y_pred": y_pred, "y": y, **more}
+
+
+def test_errors_are_of_labelled_predictions():
+    """A prediction without a label has no error, and the baseline learns only from labels."""
+    found = read_columns([number(1.0, 2.0), number(3.0, None), number(5.0, 4.0)], None, None)
+    assert found.labelled.tolist() == [0, 2]
+    assert found.errors.tolist() == [1.0, 1.0]
+    assert found.baseline_errors.tolist() == [2.0, 2.0]
+    assert np.isnan(found.y[1])
+
+
+def test_coverage_is_of_labels_with_an_interval():
+    """Ends belong to the interval; what has no label or no interval does not count."""
+    rows = [
+        number(1.0, 2.0, intervals={0.9: (0.0, 2.0)}),
+        number(1.0, 2.1, intervals={0.9: (0.0, 2.0)}),
+        number(1.0, None, intervals={0.9: (0.0, 2.0)}),
+        number(1.0, 5.0),
+    ]
+    assert read_columns(rows, None, None).coverage == 0.5
+    assert np.isnan(read_columns(rows[2:], None, None).coverage)
+
+
+def test_the_widest_intervals_by_default():
+    """Without a level the highest one is drawn, else the one that is asked for."""
+    rows = [number(1.0, 1.0, intervals={"0.5": (0.0, 2.0), "0.9": (-1.0, 3.0)})]
+    assert read_columns(rows, None, None).high.tolist() == [3.0]
+    narrow = read_columns(rows, 0.5, None)
+    assert (narrow.level, narrow.high.tolist()) == (0.5, [2.0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "level", "said"),
+    [
+        ([], None, "there are no predictions"),
+        ([number(1.0, 1.0)], 0.9, r"intervals are missing; .* prediction_intervals = \[0.9\]"),
+        ([number(1.0, 1.0, intervals={0.5: (0, 1)})], 0.9, "are of the levels 0.5"),
+        ([number(1.0, 1.0, intervals={0.5: 2})], None, "two numbers"),
+        ([number(1.0, "cat")], None, "y is 'cat', which is no number"),
+        ([number([1.0], 1.0)], None, "y_pred must be numbers"),
+    ],
+)
+def test_what_can_not_be_drawn(rows, level, said):
+    """The error names the argument or field, and the remedy."""
+    with pytest.raises(IlnError, match=said):
+        read_columns(rows, level, None)
+
+
+def test_classes():
+    """Classes have the probability of the predicted one, and errors of 0 and 1."""
+    rows = [
+        {"y_pred": None, "y": "a", "probabilities": {}},
+        {"y_pred": "a", "y": "a", "probabilities": {"a": 1.0}},
+        {"y_pred": "a", "y": "b", "probabilities": {"a": 0.6, "b": 0.4}},
+        {"y_pred": "b", "y": None, "probabilities": {"a": 0.3, "b": 0.7}},
+    ]
+    found = read_columns(rows, None, None)
+    assert found.classes
+    assert found.y_pred.tolist() == [0.0, 1.0, 0.6, 0.7]
+    assert found.errors.tolist() == [1.0, 0.0, 1.0]
+    assert found.baseline_errors.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_a_classifier_without_probabilities():
+    """Its class has the probability 1, as in the service."""
+    found = read_columns([{"y_pred": "a", "y": "b"}], None, None)
+    assert (found.y_pred.tolist(), found.errors.tolist()) == ([1.0], [1.0])
+
+
+def test_forecasts_of_one_horizon():
+    """Forecasts of several horizons are no one series: one has to be chosen."""
+    rows = [read_prediction(message(i, y_pred=float(i), horizon=h)) for i, h in enumerate("121")]
+    with pytest.raises(IlnError, match="of the horizons 1, 2: choose one"):
+        read_columns(rows, None, None)
+    assert read_columns(rows, None, 1).y_pred.tolist() == [0.0, 2.0]
+    with pytest.raises(IlnError, match="horizon = 3: these are predictions of the horizons 1, 2"):
+        read_columns(rows, None, 3)
+    with pytest.raises(IlnError, match="that are no forecasts"):
+        read_columns([number(1.0, 1.0)], None, 3)

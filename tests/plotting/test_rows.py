@@ -1,0 +1,111 @@
+from datetime import UTC, datetime
+
+import pytest
+from support.prediction_message import message
+
+from iln_stream import IlnError
+from iln_stream.events import read_prediction
+from iln_stream.plotting.rows import read_rows
+
+
+def test_a_row_of_a_loop():
+    """All that a dict may have is read, levels as numbers, times as POSIX seconds."""
+    (row,) = read_rows(
+        [
+            {
+                "y_pred": 2.0,
+                "y": 3.0,
+                "intervals": {"0.9": (1, 4)},
+                "time": datetime(2026, 1, 1, tzinfo=UTC),
+            }
+        ]
+    )
+    assert (row.y_pred, row.y, row.intervals, row.is_class) == (2.0, 3.0, {0.9: (1, 4)}, False)
+    assert row.time == 1767225600.0
+
+
+def test_a_class_of_a_loop():
+    """A class comes with the probability of the predicted one."""
+    (row,) = read_rows([{"y_pred": "cat", "y": None, "probabilities": {"cat": 0.7, "dog": 0.3}}])
+    assert (row.y_pred, row.y, row.p, row.is_class) == ("cat", None, 0.7, True)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (3.0, "must be a dict with y_pred and y, not 3.0"),
+        ({"y": 3.0}, "must be a dict with y_pred and y"),
+        ({"y_pred": 1.0, "y": 1.0, "interval": (0, 2)}, "but not interval"),
+        ({"y_pred": 1.0, "y": 1.0, "time": datetime(2026, 1, 1)}, "has no time zone"),
+        ({"y_pred": 1.0, "y": 1.0, "time": "noon"}, "not 'noon'"),
+    ],
+)
+def test_a_wrong_row_is_refused(row, said):
+    """The error names the field, and what it must be."""
+    with pytest.raises(IlnError, match=said):
+        list(read_rows([row]))
+
+
+def test_messages_of_both_versions(tmp_path):
+    """A file may have messages of version 1 and 2, and blank lines."""
+    old = '{"version":1,"stream":"s","partition":0,"offset":4,"id":null,"y_pred":12.5,"y":13.0}'
+    new = message(5, y=2.0, time=60.0, intervals={"0.5": [0.0, 2.0], "0.9": [-1.0, 3.0]})
+    (tmp_path / "p.jsonl").write_text(f"{old}\n\n{new}\n")
+    first, second = read_rows(tmp_path / "p.jsonl")
+    assert (first.y_pred, first.y, first.intervals) == (12.5, 13.0, {})
+    assert (second.y, second.time, second.intervals[0.9]) == (2.0, 60.0, (-1.0, 3.0))
+
+
+def test_a_message_may_be_an_object():
+    """What `read_prediction` returns is a row, too."""
+    (row,) = read_rows([read_prediction(message(y_pred=4.0))])
+    assert (row.y_pred, row.place) == (4.0, ("s", 0, 0))
+
+
+def test_classes_true_and_one_are_two(tmp_path):
+    """The probability is that of the predicted class, not of one that is equal in Python."""
+    probabilities = [{"class": 1, "p": 0.2}, {"class": True, "p": 0.8}]
+    (row,) = read_rows([read_prediction(message(y_pred=True, probabilities=probabilities))])
+    assert row.p == 0.8
+
+
+def test_a_forecast_is_at_the_time_that_it_is_for():
+    """Its time is that of the value that it forecasts."""
+    given = message(time=60.0, horizon="1h", horizon_time=3660.0)
+    (row,) = read_rows([read_prediction(given)])
+    assert (row.time, row.horizon) == (3660.0, "1h")
+
+
+def test_a_repeat_is_one_row(tmp_path):
+    """A prediction that a run wrote again after a crash counts once; other horizons are others."""
+    lines = [message(0), message(1), message(1), message(1, horizon="2"), message(2)]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines) + "\n")
+    rows = list(read_rows(tmp_path / "p.jsonl"))
+    assert [(row.place[2], row.horizon) for row in rows] == [
+        (0, None), (1, None), (1, "2"), (2, None),
+    ]  # fmt: skip
+
+
+def test_a_last_line_that_is_being_written(tmp_path):
+    """The incomplete last line of a run that goes on is left out."""
+    (tmp_path / "p.jsonl").write_text(f"{message(0)}\n{message(1)[:50]}")
+    assert len(list(read_rows(tmp_path / "p.jsonl"))) == 1
+
+
+def test_a_last_line_without_line_break(tmp_path):
+    """A complete last line counts, with or without a line break."""
+    (tmp_path / "p.jsonl").write_text(f"{message(0)}\n{message(1)}")
+    assert len(list(read_rows(tmp_path / "p.jsonl"))) == 2
+
+
+def test_another_file_is_refused(tmp_path):
+    """The error names the line, and the setting that writes such a file."""
+    (tmp_path / "p.jsonl").write_text(f'{message(0)}\n{{"x": {{}}, "y": 1.0}}\n')
+    with pytest.raises(IlnError, match=r"p\.jsonl, line 2 is not a prediction.* predictions = "):
+        list(read_rows(str(tmp_path / "p.jsonl")))
+
+
+def test_a_missing_file(tmp_path):
+    """The error says what the system says."""
+    with pytest.raises(IlnError, match=r"none\.jsonl: No such file"):
+        list(read_rows(tmp_path / "none.jsonl"))

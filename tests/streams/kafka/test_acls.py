@@ -1,0 +1,129 @@
+"""docs/how_to_secure_kafka.md: the rights that it lists are enough, and each of them is needed."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
+from support.document import blocks
+from support.kafka_topics import create_topic, produce, read_topic
+from support.secured_kafka import PASSWORD, USER, SecuredBroker, secured_broker
+
+from iln_stream.errors import IlnError
+from iln_stream.service import Service, Settings
+
+PAGE = "how_to_secure_kafka.md"
+TOPICS = ("orders", "orders-predictions", "orders-dead-letters")
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    """A broker where a user who logs in may do nothing without an ACL."""
+    authorizer = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",  # the plain port, and the controller
+    }
+    with secured_broker(tmp_path_factory.mktemp("acls"), authorizer) as broker:
+        for topic in TOPICS:
+            create_topic(broker.broker.bootstrap, 2 if topic == "orders" else 1, name=topic)
+        yield broker
+
+
+def rights() -> list[ACL]:
+    """Return the ACLs that the page's commands add."""
+    (text,) = (each for each in blocks(PAGE, "text") if "kafka-acls" in each)
+    found = []
+    for line in text.splitlines():
+        words = shlex.split(line)
+        given = {
+            word: words[words.index(word) + 1]
+            for word in ("--topic", "--group", "--transactional-id")
+            if word in words
+        }
+        ((flag, name),) = given.items()
+        kind = ResourceType[flag.removeprefix("--").replace("-", "_").upper()]
+        literal = "prefixed" not in words
+        pattern = ACLResourcePatternType.LITERAL if literal else ACLResourcePatternType.PREFIXED
+        found += [
+            ACL(
+                f"User:{USER}", "*", ACLOperation[operation.upper()],
+                ACLPermissionType.ALLOW, ResourcePattern(kind, name, pattern),
+            )
+            for operation in re.findall(r"--operation (\w+)", line)
+        ]  # fmt: skip
+    return found
+
+
+def grant(secured: SecuredBroker, acls: list[ACL]) -> None:
+    """Give the user these rights and no others."""
+    anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
+    all_of_them = ACLFilter(f"User:{USER}", "*", ACLOperation.ANY, ACLPermissionType.ANY, anything)
+    with KafkaAdminClient(bootstrap_servers=secured.broker.bootstrap) as admin:
+        admin.delete_acls([all_of_them])
+        admin.create_acls(acls)
+
+
+def settings(secured: SecuredBroker, folder: Path, client: str) -> Settings:
+    """Return the settings of production, with the page's login."""
+    secret = folder / "secret"
+    secret.write_text(PASSWORD)
+    secret.chmod(0o600)
+    return Settings(
+        bootstrap=secured.login,
+        topic="orders",
+        start="earliest",
+        stop_at_end=True,
+        predictions="kafka:orders-predictions",
+        transactional=True,
+        snapshots=str(folder / "state"),
+        learner="pool",
+        learner_options={"size": 16},
+        metrics_port=None,
+        kafka_client=client,
+        kafka_options={
+            "security_protocol": "SASL_SSL",
+            "ssl_cafile": str(secured.authority.cert),
+            "sasl_mechanism": "SCRAM-SHA-512",
+            "sasl_plain_username": USER,
+            "bootstrap_timeout_ms": 5_000,
+        },
+        kafka_secrets={"sasl_plain_password": str(secret)},
+    )
+
+
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+def test_the_rights_are_enough(secured: SecuredBroker, client: str, tmp_path: Path) -> None:
+    """With the page's rights a run learns, publishes in transactions, and writes dead letters."""
+    plain = secured.broker.bootstrap
+    before = {topic: len(read_topic(plain, topic)) for topic in TOPICS}
+    grant(secured, rights())
+    produce(plain, "orders", [(None, b'{"x": {"a": 1}, "y": 2}')] * 10 + [(None, b"no event")])
+    Service(settings(secured, tmp_path, client)).run()
+    published = read_topic(plain, "orders-predictions")[before["orders-predictions"] :]
+    assert len(published) == 10
+    assert len(read_topic(plain, "orders-dead-letters")) > before["orders-dead-letters"]
+    assert {json.loads(each.value)["stream"] for each in published} == {"orders"}
+
+
+@pytest.mark.parametrize("missing", range(len(rights())))
+def test_each_right_is_needed(secured: SecuredBroker, missing: int, tmp_path: Path) -> None:
+    """Without any one of the page's rights, a run ends with an error."""
+    acls = rights()
+    acls.pop(missing)
+    grant(secured, acls)
+    produce(secured.broker.bootstrap, "orders", [(None, b'{"x": {"a": 1}, "y": 2}'), (None, b"?")])
+    with pytest.raises(IlnError):
+        Service(settings(secured, tmp_path, "kafka-python")).run()
