@@ -1,7 +1,8 @@
 """Every code block of docs/*.md and README.md is run, checked, or listed with the reason.
 
 Python and shell blocks are run, by the test that RUN_BY names or, Python only, here. Settings load,
-JSON is read by the decoders that the service uses, and every `iln-stream` command parses. A block
+JSON is read by the decoders that the service uses, and every `iln-stream` command parses. BibTeX
+is checked by test_paper_document.py. A block
 that no test can run is in NOT_RUN.
 """
 
@@ -74,7 +75,7 @@ NOT_RUN = {
 INPUTS = {"spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]}}
 """What the Python blocks of a page take for granted."""
 
-RUN_HERE = ("spark.md",)
+RUN_HERE = ("algorithm.md", "experiments.md", "spark.md")
 """Pages whose Python blocks are run here, in their order, in an empty folder."""
 
 PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
@@ -135,7 +136,7 @@ def of(language: str) -> list[Any]:
 def test_each_language_has_its_rule() -> None:
     """A block of a new kind has to get a rule in this file; `bash` and `shell` are `sh`."""
     known = {"python", "sh", "toml", "json", "yaml", "", "{toctree}", "{eval-rst}"}
-    assert {block.language for block in BLOCKS} <= known | {"text", "ini"}
+    assert {block.language for block in BLOCKS} <= known | {"text", "ini", "bibtex"}
 
 
 @pytest.mark.parametrize("block", of("text"))

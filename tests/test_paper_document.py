@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from support.command_line import environment
 
 import iln_stream
@@ -65,6 +66,24 @@ def test_learners_exist():
     related = {k for k, v in points["iln_stream.learners"].items() if ".related:" in v}
     assert related
     assert named - set(NAMED) == related
+
+
+def test_the_citation_agrees():
+    """The BibTeX entry says what CITATION.cff says of the paper."""
+    (entry,) = re.findall(r"```bibtex\n(.*?)```", PAPER, re.DOTALL)
+    fields = dict(re.findall(r"(\w+) += \{(.*)\}", entry))
+    (paper,) = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
+    authors = [f"{a['family-names']}, {a['given-names']}" for a in paper["authors"]]
+    assert fields.pop("booktitle") == f"Proceedings of the {paper['conference']['name']}"
+    assert fields == {
+        "title": paper["title"],
+        "author": " and ".join(authors),
+        "series": paper["collection-title"],
+        "volume": str(paper["volume"]),
+        "pages": f"{paper['start']}--{paper['end']}",
+        "year": str(paper["year"]),
+        "url": paper["url"],
+    }
 
 
 @pytest.mark.timeout(120)

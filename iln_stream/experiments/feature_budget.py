@@ -209,7 +209,7 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
         ladder = "; ".join(
             f"{p[account]:.2g} {p['estimator']}, {p['units']} units: {p['loss']:.4f}" for p in best
         )
-        notes.append(f"No estimator does better with as much {account} or less than: {ladder}.")
+        notes.append(f"The lowest loss for each amount of {account}: {ladder}.")
     return notes
 
 

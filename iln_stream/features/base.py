@@ -16,7 +16,8 @@ A family takes about ten lines:
 ...         return np.tanh(np.vecdot(w, x))
 >>> check_features(Ridges())
 
-`numpy.vecdot` handles both forms of x, and inputs without columns.
+`numpy.vecdot` handles both forms of x, and inputs without columns. `Exact` also needs a method
+`kernel`, see `Kernel`; pools need units of the form of `AffineFeatures`.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,7 @@ def tail_bound(draws: int, eps: float, alpha_l1: float, q: float | None = None) 
     """Bound P(|E - f(x)| > eps) for one estimate E of Algorithm 2.
 
     The smallest of Hoeffding's 2 exp(-m eps^2 / (2 ||alpha||_1^2)), Bernstein's
-    2 exp(-m eps^2 / (2 ||alpha||_1^2 (q + r / 3))), r = eps / ||alpha||_1, if q is given, and 1.
+    2 exp(-m eps^2 / (2 ||alpha||_1^2 (q + u / 3))), u = eps / ||alpha||_1, if q is given, and 1.
     Eq. 19 of the paper, exp(-m eps^2 / ||alpha||_1^2), is false: terms span 2 ||alpha||_1, and
     errors have two sides. Bernstein's is ours; it needs only E[term^2] <= q ||alpha||_1^2 and
     |term| <= ||alpha||_1 [1]_.

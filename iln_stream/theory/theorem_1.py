@@ -70,9 +70,10 @@ def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
 def lemma_2_bound(draws: int, step: float, t: int) -> float:
     """Bound P(|E_t - f_t(x_t)| > 8 B), and so that of a wrong shrink, without knowing alpha.
 
-    Lemma 2 corrected: 4 exp(-m / (9.04 eta^2 t^2)), clipped at 1, for B >= 1. The paper prints
-    2 exp(-m / (3 eta t)^2), which rests on the false Eq. 19. From `tail_bound` with eps = 8 B and
-    ||alpha||_1 <= (16 B + 1) eta t we derive it with 2 for 4; 9.04 is 17^2 / 32 rounded up.
+    2 exp(-32 m / (289 eta^2 t^2)), clipped at 1, for all B >= 1. It is `tail_bound` with eps = 8 B
+    and ||alpha||_1 <= (16 B + 1) eta t, at B = 1, where that is largest. Lemma 2 prints
+    2 exp(-m / (3 eta t)^2), that is 9 for 289 / 32 = 9.03, and proves it by the false Eq. 19.
+    docs/theory.md proves the printed form for eta t <= 1092, and if B >= 1.0304 for all t.
 
     Parameters
     ----------
@@ -91,13 +92,13 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
     Examples
     --------
     >>> round(lemma_2_bound(draws=1000, step=0.01, t=500), 4)
-    0.0479
+    0.0239
 
     """
     require_counts(0, draws=draws)
     require_counts(1, t=t)
     require(step=step)
-    return min(1.0, 4 * math.exp(-draws / (9.04 * (step * t) ** 2)))
+    return min(1.0, 2 * math.exp(-32 * draws / (289 * (step * t) ** 2)))
 
 
 def regret_bound(

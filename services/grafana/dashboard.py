@@ -451,8 +451,9 @@ ALGORITHM_1 = (
     Graph(
         "Events at the draws ceiling",
         "Share of labelled events on which max_draws kept the estimate noisier than the option "
-        "variance allows.\n\nHealthy: 0, except for a model's first thousands of events. Longer: "
-        "raise max_draws, or lower norm_bound or step. Empty without labelled events.",
+        "variance allows.\n\nHealthy: 0. With the defaults of shrinking-gradient it rises to 100 % "
+        "after some hundred events: raise max_draws, or lower norm_bound or step. Empty without "
+        "labelled events.",
         PercentUnit,
         (Query(f"{rate('iln_draws_capped_total')} / {rate('iln_labelled_events_total')}"),),
     ),

@@ -14,10 +14,12 @@ def test_lists(command):
 
 
 def test_runs(command, tmp_path):
-    """It reports progress and notes, and writes the document with versions and the plot."""
+    """It reports progress, notes and where the claim is, and writes the document with versions and
+    the plot."""
     done = command("experiment", "concentration", "--seeds", "1", "--out", "here")
     assert done.code == 0, done.err
     assert " s  " in done.err
+    assert "docs/experiments.md#concentration" in done.err
     assert "written: here/concentration.json, here/experiment_concentration.svg" in done.err
     document = json.loads((tmp_path / "here" / "concentration.json").read_text())
     assert document["settings"]["seeds"] == 1

@@ -63,7 +63,7 @@ def test_signs_are_independent():
 
 
 def test_lemma_2(result):
-    """The printed Lemma 2 has no counter-example among signs; the corrected one is weaker."""
+    """The printed Lemma 2 has no counter-example among signs; the corrected one is a bit weaker."""
     worst = result.figures["lemma_2"]
     assert 0 < worst["corrected"] < worst["printed"] <= 1
 

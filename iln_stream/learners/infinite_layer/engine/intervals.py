@@ -24,9 +24,8 @@ class Intervals(Part):
     so does their width. Three steps combine them into one interval:
 
     1. **Mixing.** ML-Poly, as in `MLPoly`, on the interval score [^1], width +
-       2 / (1 - level) for each unit by which the target is missed; a discount of .999. The
-       rule's regret bound holds against the best mixture of these, and so against a rolling
-       quantile of the last 500, which is one of them.
+       2 / (1 - level) for each unit by which the target is missed; a discount of .999.
+       One of the experts is a rolling quantile of the last 500. `MLPoly` says why no bound holds.
     2. **Coverage.** With M the misses so far in excess of (1 - level) n, discounted by .9999, and
        z = M / (its standard error), ends are moved away from the prediction by the factor
        $\exp(\pm .2 z^4)$, within e^{+-2}: nearly nothing within one standard error, a lot beyond
