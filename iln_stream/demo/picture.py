@@ -11,7 +11,7 @@ from iln_stream.demo.trajectory import Trajectory
 
 _OUR_COLOURS = {OURS: "#d62728", OUR_ALGORITHM_1: "#e377c2", OUR_POOL: "#9467bd"}
 _SHRINK_COLOUR = "#7f7f7f"
-_OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#7f7f7f")
+_OTHER_COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#8c564b", "#7f7f7f")
 _FROM_EVENT = 20
 """Means of fewer errors are too noisy to show."""
 
