@@ -17,6 +17,10 @@ Rows = Sequence[Any] | NDArray[np.float64]
 """Labels of a table, or predictions for it."""
 
 
+_FEW_OTHERS = 0.2
+"""A column of text is taken for one of numbers if at most this share of its values are none."""
+
+
 class _Numbers(NamedTuple):
     """Values of one input, (n,); nan where it is missing."""
 
@@ -58,7 +62,7 @@ class Frame:
         self.table: Any = nw.from_native(table, eager_only=True)
         self._numbers: list[_Numbers] = []
         self._categories: list[_Categories] = []
-        self._numeric_texts: list[Any] = []
+        self._numeric_texts: list[tuple[Any, str | None]] = []
         names = list(self.table.columns)
         for name, series in zip(names, self.table.iter_columns(), strict=True):
             self._add(name, series, nw)
@@ -72,11 +76,13 @@ class Frame:
         return len(self.table)
 
     def warn(self) -> None:
-        """Warn of columns of text whose values are all numbers."""
-        for name in self._numeric_texts:
+        """Warn of columns of text whose values are mostly numbers."""
+        for name, other in self._numeric_texts:
+            but = "" if other is None else f" (and others, such as {other!r:.40})"
             warnings.warn(
-                f"column {name!r} has numbers as text: each value is learned as a category of its "
-                "own; convert the column to numbers if they are quantities",
+                f"column {name!r} has numbers as text{but}: each value is learned as a category of "
+                "its own; convert the column to numbers if they are quantities, with nan for what "
+                "is missing",
                 IlnWarning,
                 stacklevel=3,
             )
@@ -104,8 +110,9 @@ class Frame:
                 numbers[i] = _number(name, value)
         if places:
             self._categories.append(_Categories([f"{name}={text}" for text in places], codes))
-            if all(map(_is_numeric, places)):
-                self._numeric_texts.append(name)
+            others = [text for text in places if not _is_numeric(text)]
+            if len(others) <= _FEW_OTHERS * len(places):
+                self._numeric_texts.append((name, others[0] if others else None))
         if not np.isnan(numbers).all():
             self._numbers.append(_Numbers(name, _finite(name, numbers)))
 
@@ -356,7 +363,7 @@ def _is_missing(value: Any) -> bool:
 
 def _is_numeric(text: str) -> bool:
     try:
-        float(text)
+        float(text.replace(",", "."))
     except ValueError:
         return False
     return True

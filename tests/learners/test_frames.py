@@ -96,6 +96,19 @@ def test_numbers_as_text_are_warned_of():
     assert len(given) == 1
 
 
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["1", "2", "3", "4", "NA"], r"'temp' has numbers as text \(and others, such as 'NA'\)"),
+        (["1,5", "2,5"], "'temp' has numbers as text: "),
+    ],
+)
+def test_numbers_as_text_with_a_few_others(texts, message):
+    """One text for what is missing, or decimal commas, do not hide that a column has numbers."""
+    with pytest.warns(IlnWarning, match=message):
+        Frame(pl.DataFrame({"temp": texts})).warn()
+
+
 def test_rows_as_a_matrix():
     """Inputs with a place are filled in; others are counted."""
     frame = Frame(pl.DataFrame(COLUMNS))
