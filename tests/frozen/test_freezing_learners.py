@@ -144,7 +144,7 @@ def test_constant_targets_and_no_inputs(kind):
 LABELS = {
     "one": lambda y: "only",
     "two": lambda y: y > 100,
-    "three": lambda y: ["low", 7, None][int(abs(y) // 50) % 3],
+    "three": lambda y: ["low", 7, ("a", 1)][int(abs(y) // 50) % 3],
 }
 
 
