@@ -88,7 +88,7 @@ def test_inspected_and_learned(broker, registry, tmp_path):
         "source": f"kafka:{topic.name}", "bootstrap": broker.bootstrap, "format": "avro",
         "registry": registry.url, "target": "price", "id_field": "order_id", "time_field": "ts",
         "ignore": ["photo"], "time_features": ["hour", "weekday"],
-        "types": {"shop.zip": "category"},
+        "types": {"shop.zip": "category"}, "recent_ids": 100_000, "start": "earliest",
     }  # fmt: skip
     (tmp_path / "learn.toml").write_text(shown.stdout)
     ran = iln(

@@ -14,7 +14,8 @@ from iln_stream.snapshots import SnapshotFolder, SnapshotId, learner_state
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted(FOLDER.glob("*.snapshot"))
-event = runpy.run_path(str(FOLDER / "make.py"))["event"]
+make = runpy.run_path(str(FOLDER / "make.py"))
+event = make["event"]
 INPUTS = [event(number)[0] for number in range(100, 120)]
 
 
@@ -69,11 +70,10 @@ def test_predicts_as_the_saved_learner(kind, save, tmp_path):
     ids=lambda file: file.stem,
 )
 def test_of_earlier_releases(file):
-    """A snapshot of 0.1.0 is loaded, and predicts what it did then."""
+    """A snapshot of each release is loaded, and predicts what it did then."""
     learner = iln_stream.load(file)
-    for number in range(60, 90):
-        learner.learn_one(*event(number))
-    found = [learner.predict_one(event(number)[0]) for number in range(90, 95)]
+    make["learn"](learner, range(60, 90))
+    found = make["predictions"](learner)
     # Another CPU type may round single precision otherwise; a misread state is off by far more.
     assert found == pytest.approx(json.loads(file.with_suffix(".json").read_text()), rel=1e-4)
 
