@@ -94,7 +94,9 @@ def checkpoint(n_keys: int, share: float, repeats: int) -> Result:
         learner.keep_keys_in(keys)
         x = {f"x{i}": 0.1 * i for i in range(10)}
         for t in range(2000):
-            learner.learn_one({**x, "x0": float(t % 7), "key": f"k{t}"}, float(t % 5))
+            event = {**x, "x0": float(t % 7), "key": f"k{t}"}
+            learner.predict_one(event)
+            learner.learn_one(event, float(t % 5))
         pattern = keys.get("k7").copy()  # type: ignore[union-attr]
         for k in range(n_keys):
             keys.to_learn(f"k{k}")[:] = pattern

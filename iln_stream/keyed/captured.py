@@ -1,20 +1,18 @@
 """The states of keys as of a checkpoint, copied while the keys go on learning."""
 
-import threading
-
 import numpy as np
 
 from iln_stream.keyed.row import Row
 from iln_stream.keyed.store import Names, Rows
 
-_AT_ONCE = 64
-"""States that are copied at once: for so long the learning thread may have to wait."""
-
 
 class Captured:
     """Copies of states that another thread makes, and the learning thread where it is earlier.
 
-    To copy all at the checkpoint would take the learning thread a microsecond or two for each.
+    To copy all at the checkpoint would take the learning thread a microsecond or two for each. No
+    lock is held: a thread that takes a lock again and again keeps others from it, for 60 ms here.
+    Instead, the learning thread stores its copy before it clears the flag of the place, and the
+    other thread drops a copy during which the flag was cleared.
 
     Parameters
     ----------
@@ -41,24 +39,24 @@ class Captured:
         self._rows = rows
         self._names = names
         self._slots = np.flatnonzero(np.frombuffer(changed, np.uint8))
-        self._turn = threading.Lock()
 
     def save(self, slot: int) -> None:
-        """Copy the state of a place before it changes, or another key gets the place."""
-        with self._turn:
-            self._copy(slot)
+        """Copy the state of a place before it changes, or another key gets the place.
+
+        The learning thread calls it, for places that are waiting.
+        """
+        self.states.setdefault(self._names[slot], self._rows[slot].copy())
+        self.waiting[slot] = 0
 
     def complete(self) -> dict[str, Row]:
         """Copy all that are not copied yet, and return the states; the thread that writes calls."""
-        slots = self._slots
-        for start in range(0, len(slots), _AT_ONCE):
-            with self._turn:
-                for slot in slots[start : start + _AT_ONCE].tolist():
-                    self._copy(slot)
-        self._slots = slots[:0]  # to look at a million again takes a quarter of a second
-        return self.states
-
-    def _copy(self, slot: int) -> None:
-        if self.waiting[slot]:
-            self.states[self._names[slot]] = self._rows[slot].copy()
-            self.waiting[slot] = 0
+        waiting, states, names, rows = self.waiting, self.states, self._names, self._rows
+        for slot in map(int, self._slots):  # a list of a million would take 20 ms
+            if not waiting[slot]:
+                continue
+            name, row = names[slot], rows[slot].copy()
+            if waiting[slot]:  # neither has changed meanwhile
+                states.setdefault(name, row)
+                waiting[slot] = 0
+        self._slots = self._slots[:0]  # to look at a million again takes a quarter of a second
+        return states

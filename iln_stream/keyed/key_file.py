@@ -30,7 +30,8 @@ with the learning thread 4,096 times, and wait for it up to 5 ms each time."""
 
 _PLACE_BITS, _KEY_BITS = 30, 22
 """Of a number in the list of places: where a key begins in the blob, from 1, and its length; the
-rest is the length of its state, which follows, in units of 8 bytes."""
+rest is the length of its state, which follows, in units of 8 bytes. `_AT_ONCE` keys of
+`LONGEST_KEY` fit."""
 
 _PLACE = f"(value & {(1 << _PLACE_BITS) - 1})"
 _KEY_LENGTH = f"(value >> {_PLACE_BITS} & {(1 << _KEY_BITS) - 1})"
@@ -229,11 +230,6 @@ def _packed(rows: Sequence[tuple[str, Row]]) -> tuple[bytes, str]:
     states = key_states_to_bytes([row for _, row in rows])
     for (name, _), state in zip(rows, states, strict=True):
         key = _encoded(name)
-        if len(key) >> _KEY_BITS:
-            raise StateError(
-                f"the key {name[:40]!r}... has {len(key):,} bytes; at most "
-                f"{(1 << _KEY_BITS) - 1:,} can be stored"
-            )
         parts += key, state
         places.append(at | len(key) << _PLACE_BITS | len(state) >> 3 << _PLACE_BITS + _KEY_BITS)
         at += len(key) + len(state)

@@ -3,6 +3,7 @@
 import pytest
 
 from iln_stream.keyed import key_of
+from iln_stream.keyed.key import LONGEST_KEY
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,12 @@ def test_the_key_is_taken_out(x, key):
     assert rest.pop("b") == 1.0
     assert rest == ({"kk=a": 1.0} if "kk=a" in x else {})
     assert repr(x) == repr(before)
+
+
+@pytest.mark.parametrize("as_category", [False, True])
+def test_a_key_too_long_to_keep_is_an_error(as_category):
+    """A document in the place of a key is refused with the remedy: it would stay in memory."""
+    key = "é" * (LONGEST_KEY + 1)
+    x = {f"k={key}": 1.0} if as_category else {"k": key}
+    with pytest.raises(ValueError, match=r"^key k: 1,025 characters, 'éé.*at most 1,024.*hash"):
+        key_of(x, "k")

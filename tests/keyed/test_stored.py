@@ -166,17 +166,6 @@ def test_any_text_is_a_key(tmp_path, key):
     assert KeyFile(tmp_path / "keys.db").keys() == [key]
 
 
-def test_a_key_too_long_to_store_is_an_error(tmp_path):
-    """The length of a key has 22 bits in what SQLite gets: a longer one can't spoil others."""
-    keys = opened(tmp_path)
-    keys.to_learn("a")[0] = 1.0
-    keys.to_learn("x" * (1 << 22))[0] = 1.0
-    with pytest.raises(StateError, match=r"'xxx.*4,194,304 bytes"):
-        keys.capture()()
-    assert KeyFile(tmp_path / "keys.db").keys() == []
-    keys.close()
-
-
 def test_a_complete_checkpoint_is_not_looked_at_again(tmp_path):
     """The next one would take a quarter of a second for it after a checkpoint of a million keys."""
     keys = opened(tmp_path, live=100)

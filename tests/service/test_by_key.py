@@ -67,6 +67,24 @@ def test_records_as_they_are(tmp_path):
     assert set(learner.prior.relevance) == {"a"}
 
 
+@pytest.mark.parametrize("by_key", ["shop", "@key"])
+def test_a_key_too_long_to_keep_is_a_dead_letter(tmp_path, by_key):
+    """A document in the place of a key does not end the run at each checkpoint; the rest is
+    learned."""
+    sink = SqliteSink(tmp_path / "log.db", "events", 0)
+    for t in range(60):
+        key = "x" * 5000 if t == 30 else f"k{t % 7}"
+        event = json.dumps({"x": {"shop": key, "a": t % 5}, "y": 1.0}).encode()
+        sink.write(key.encode(), event)
+    sink.flush()
+    sink.close()
+    letters = tmp_path / "dead.ndjson"
+    run(tmp_path, f"sqlite:{tmp_path / 'log.db'}", by_key=by_key, dead_letters=f"file:{letters}")
+    (letter,) = map(json.loads, letters.read_text().splitlines())
+    assert f"key {by_key}: 5,000 characters" in letter["reason"]
+    assert iln_stream.load(folder(tmp_path)).n_keys == 7
+
+
 def test_a_rebuild_learns_the_keys_again(tmp_path):
     """It ends with the same states as the run, and its snapshots find them."""
     source = log_of(tmp_path, 300)
