@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from generated import rewritten_part
+
 from iln_stream.service import SETTING_GROUPS, Settings
 from iln_stream.service.challengers import OF_CONTEST
 from iln_stream.service.recovery import configuration
 
 PAGE = Path(__file__).parent / "changing.md"
-BEGIN = "<!-- changes:begin -->"
-END = "<!-- changes:end -->"
 
 OF_FOLDER = ("source", "topic", "partitions", "learner_per", "horizon", "snapshots")
 """Settings that name the folders of snapshots: with another value a run looks elsewhere."""
@@ -95,9 +95,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the table between its markers brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return rewritten_part(text, "changes", table())
 
 
 if __name__ == "__main__":

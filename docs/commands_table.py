@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from generated import rewritten_part
 from typer.main import get_command
 
 from iln_stream.api import ApiSettings
@@ -12,8 +13,6 @@ from iln_stream.page import PageSettings
 from iln_stream.service import Settings
 
 PAGE = Path(__file__).parent / "commands.md"
-BEGIN = "<!-- commands:begin -->"
-END = "<!-- commands:end -->"
 
 SETTINGS = {
     "settings.md": frozenset(Settings.model_fields),
@@ -74,9 +73,7 @@ def _paragraph(text: str | None) -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the commands between its markers brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{sections()}\n{END}{after}"
+    return rewritten_part(text, "commands", sections())
 
 
 if __name__ == "__main__":

@@ -7,14 +7,14 @@ from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generated import rewritten_part
+
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.paper import ReferenceShrinkingGradient
 from iln_stream.service.learners import NAMED, pool
 from iln_stream.service.plugins import LEARNERS
 
 PAGE = Path(__file__).parent / "learner_options.md"
-BEGIN = "<!-- options:begin -->"
-END = "<!-- options:end -->"
 
 INSIDE: dict[str, type] = {
     "shrinking-gradient": ShrinkingGradient,
@@ -151,9 +151,7 @@ def _literal(value: object) -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the tables between its markers brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{sections()}\n{END}{after}"
+    return rewritten_part(text, "options", sections())
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from generated import rewritten_part
+
 PACKAGE = Path(__file__).parents[1] / "iln_stream"
 PAGE = Path(__file__).parent / "messages.md"
-BEGIN = "<!-- errors:begin -->"
-END = "<!-- errors:end -->"
 GAP = "…"
 """Stands for what varies in a message."""
 
@@ -134,9 +134,7 @@ def _code(text: str) -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the errors between its markers brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{sections()}\n{END}{after}"
+    return rewritten_part(text, "errors", sections())
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from generated import rewritten_part
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
 DASHBOARD = ROOT / "services" / "grafana" / "dashboards" / "iln_stream.json"
 RULES = ROOT / "services" / "prometheus" / "rules.yml"
-BEGIN = "<!-- metrics:begin -->"
-END = "<!-- metrics:end -->"
 
 KINDS = {
     "Counter": "counter",
@@ -131,9 +130,7 @@ def table() -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the table between its markers brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return rewritten_part(text, "metrics", table())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from generated import rewritten_part
+
 from iln_stream.api import ApiSettings
 from iln_stream.page import PageSettings
 from iln_stream.service import SETTING_GROUPS, Settings
@@ -16,8 +18,6 @@ TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "page.md": PageSettings,
     DOCS / "spark.md": SparkSettings,
 }
-BEGIN = "<!-- settings:begin -->"
-END = "<!-- settings:end -->"
 
 
 def tables(kind: type[CommandSettings] = Settings) -> str:
@@ -37,11 +37,7 @@ def table(kind: type[CommandSettings], names: Iterable[str]) -> str:
 
 def rewritten(text: str, kind: type[CommandSettings] = Settings) -> str:
     """Return a document's text with the settings between its markers brought up to date."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"the document has no place for settings: {BEGIN} and, below it, {END}")
-    return f"{before}{BEGIN}\n{tables(kind)}\n{END}{after}"
+    return rewritten_part(text, "settings", tables(kind))
 
 
 def _row(kind: type[CommandSettings], name: str) -> str:

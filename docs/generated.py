@@ -1,0 +1,23 @@
+"""The part of a document that a script generates, between two comments."""
+
+
+def markers(name: str) -> tuple[str, str]:
+    """Return the comments before and after the part of this name."""
+    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+
+
+def rewritten_part(text: str, name: str, generated: str) -> str:
+    """Return a document's text with another part of this name.
+
+    Raises
+    ------
+    SystemExit
+        When the text has no such part.
+
+    """
+    begin, end = markers(name)
+    before, found, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not (found and found_end):
+        raise SystemExit(f"the document has no place for {name}: {begin} and, below it, {end}")
+    return f"{before}{begin}\n{generated}\n{end}{after}"
