@@ -117,7 +117,8 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_input_relevance",
             "gauge",
-            "Share of an input in how much the learned function varies; the most relevant inputs.",
+            "Share of an input in how much the learned function varies; the most relevant inputs. "
+            "Reliable for continuous inputs only.",
             most_relevant(lambda: learner.relevance),
             "input",
         ),

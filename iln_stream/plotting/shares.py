@@ -10,6 +10,8 @@ from iln_stream.plotting.needed import drawing
 def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     """Draw how much a model's predictions depend on each input.
 
+    Bars of booleans and categories say little: see `InfiniteLayerRegressor.relevance`.
+
     Parameters
     ----------
     model

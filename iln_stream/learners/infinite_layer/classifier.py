@@ -394,7 +394,10 @@ class InfiniteLayerClassifier(
 
     @property
     def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the classes' scores vary; they sum to one."""
+        """Share of each input, by name, in how the classes' scores vary; they sum to one.
+
+        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
+        """
         with self._turn:
             effects = self._categories.effects
             shares = self._engine.relevance()

@@ -240,7 +240,10 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
     @property
     def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the function varies; they sum to one."""
+        """Share of each input, by name, in how the function varies; they sum to one.
+
+        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
+        """
         with self._turn:
             return self._engine.relevance()
 

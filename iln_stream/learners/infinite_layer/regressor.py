@@ -484,6 +484,10 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         The mean square of the gradient along the standardised input, over about the last 500 events
         and over the ridge experts, by their weights in the prediction. While the ridges sleep, that
         of the networks over 16 of the last 256 events.
+
+        It is reliable for continuous inputs only: it measures slopes, and between 0 and 1 a boolean
+        or a category has none that the data determine, so that one without effect can have a large
+        share. `explain_one` compares predictions instead.
         """
         with self._turn:
             effects = self._categories.effects
