@@ -49,7 +49,7 @@ class InterruptedRow:
     def __init__(self, row, interruption: Interruption) -> None:
         self._row, self._interruption = row, interruption
 
-    def copy(self):
+    def __array__(self, dtype=None, copy=None):
         copied = self._row.copy()
         self._interruption.at("its state is copied")
         return copied
