@@ -7,8 +7,8 @@ VENV := .venv
 SPARK_VENV := .venv-spark
 BIN := $(VENV)/bin
 
-# Processes that run the tests, for two cores: two alone are idle a quarter of the time, as tests wait
-# for servers. Each starts a broker of its own and needs 2 GiB.
+# Processes that run the tests, for two cores: tests often wait for servers. Each process starts a
+# broker of its own and needs 2 GiB.
 JOBS ?= 3
 PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
@@ -38,7 +38,7 @@ test: lint $(VENV)/wheel
 
 # What a change of learners, features, decoding or settings breaks first.
 test-quick: $(VENV)/dev
-	$(PYTEST) $(QUICK)
+	$(PYTEST) -m 'not long' $(QUICK)
 
 # The same with the lowest versions that pyproject.toml allows, and with the newest, each in an
 # environment of its own.

@@ -290,6 +290,7 @@ class TestWhateverArrives:
         assert model.n_shrinks > 0
         assert math.isfinite(model.alpha_l1)
 
+    @pytest.mark.long
     def test_a_million_events(self):
         """A long stream with a budget keeps a bounded, finite state (noisy constant target)."""
         model = ShrinkingGradient(
