@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,13 @@ def test_every_public_object_is_documented() -> None:
     text = (DOCS / "python_api.md").read_text("utf-8")
     documented = set(re.findall(r"^\.\. auto\w+:: (\w+)", text, re.MULTILINE))
     assert documented == set(iln_stream.__all__) - {"__version__", "features"}
+
+
+@pytest.mark.parametrize("package", ["features", "paper", "related", "theory", "explaining"])
+def test_every_object_for_research_is_documented(package: str) -> None:
+    """docs/research_api.md has each name that the package exports, under its module."""
+    text = (DOCS / "research_api.md").read_text("utf-8")
+    section = text.partition(f".. currentmodule:: iln_stream.{package}\n")[2]
+    section = section.partition(".. currentmodule::")[0]
+    documented = re.findall(r"^\.\. auto\w+:: (\w+)", section, re.MULTILINE)
+    assert sorted(documented) == sorted(import_module(f"iln_stream.{package}").__all__)

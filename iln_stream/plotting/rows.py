@@ -100,9 +100,10 @@ def _row(given: Any) -> Row:
     if unknown := set(given) - set(_KEYS):
         raise IlnError(f"a row has {', '.join(_KEYS)}, but not {', '.join(map(str, unknown))}")
     y_pred, probabilities = given["y_pred"], given.get("probabilities")
+    y = given.get("y")
     return Row(
         y_pred,
-        given.get("y"),
+        None if y != y else y,  # nan is how pandas says unknown
         {float(level): bounds for level, bounds in (given.get("intervals") or {}).items()},
         None if probabilities is None else float(probabilities.get(y_pred, 0.0)),
         _seconds(given.get("time")),

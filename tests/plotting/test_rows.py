@@ -24,6 +24,12 @@ def test_a_row_of_a_loop():
     assert row.time == 1767225600.0
 
 
+def test_an_unknown_label_of_a_table():
+    """pandas says unknown by nan: such a row has no error, which would spoil the mean."""
+    (row,) = read_rows([{"y_pred": 1.0, "y": float("nan")}])
+    assert row.y is None
+
+
 def test_a_class_of_a_loop():
     """A class comes with the probability of the predicted one."""
     (row,) = read_rows([{"y_pred": "cat", "y": None, "probabilities": {"cat": 0.7, "dog": 0.3}}])
