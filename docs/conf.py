@@ -39,7 +39,8 @@ def escape(
     """Keep |alpha_i|, X_1, [1]_ and [^1] of a docstring from being read as markup."""
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")) and "``" not in line:
-            line = re.sub(r"^(\s*)\.\. \[(\d+)\]", r"\1:[\2]:", line)  # a name once a page
+            # A footnote's name may be on a page once; "A. Author" would be read as a list.
+            line = re.sub(r"^(\s*)\.\. \[(\d+)\] ", r"\1:[\2]: \\", line)
             line = re.sub(r"\[\^?(\d+)\]_?", r"[\1]", line)
             lines[i] = re.sub(r"\||_(?=\W|$)", r"\\\g<0>", line)
 
