@@ -1,6 +1,6 @@
 """Models by key.
 
-Usage: python -m benchmarks.keyed accuracy [--streams design|held-back|NAMES] [--events 100000]
+Usage: python -m benchmarks.keyed accuracy [--streams design|held-back|few|NAMES] [--events 100000]
        python -m benchmarks.keyed throughput [--keys 1000000] [--events 1000000] [--exponent 1.1]
        python -m benchmarks.keyed checkpoint [--keys 1000000]
 
@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 
 from benchmarks.keyed.accuracy import compare
-from benchmarks.keyed.learners import LEARNERS
+from benchmarks.keyed.learners import LEARNERS, OF_FEW
 from benchmarks.keyed.scale import checkpoint, throughput
-from benchmarks.keyed.streams import DESIGN, HELD_BACK
+from benchmarks.keyed.streams import DESIGN, FEW, HELD_BACK
 
 RESULTS = Path(__file__).parents[1] / "results" / "keyed.json"
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.keyed", description=__doc__)
     parser.add_argument("what", choices=("accuracy", "throughput", "checkpoint"))
     parser.add_argument("--streams", default="held-back")
-    parser.add_argument("--learners", default=",".join(LEARNERS), type=str)
+    parser.add_argument("--learners", help="by default all")
     parser.add_argument("--events", type=int)
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--exponent", type=float, default=1.1)
@@ -34,9 +34,10 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args()
     if given.what == "accuracy":
-        sets = {"design": list(DESIGN), "held-back": list(HELD_BACK)}
+        sets = {"design": list(DESIGN), "held-back": list(HELD_BACK), "few": list(FEW)}
         names = sets.get(given.streams) or given.streams.split(",")
-        wanted = [name for name in LEARNERS if name in given.learners]
+        learners = OF_FEW if given.streams == "few" else LEARNERS
+        wanted = [name for name in learners if given.learners is None or name in given.learners]
         compare(names, wanted, given.events or 100_000, given.seed, given.results)
         return
     if given.what == "throughput":

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def _prequential(stream: Stream, learner: Any, seen: Callable[[str, Event], Even
     return found
 
 
-def by_key(stream: Stream) -> Predictions:
+def by_key(stream: Stream, profile: str = "fast") -> Predictions:
     """`KeyedRegressor`, as it comes."""
-    learner = KeyedRegressor("key", InfiniteLayerRegressor("fast", seed=1))
+    learner = KeyedRegressor("key", InfiniteLayerRegressor(profile, seed=1))
     return _prequential(stream, learner, lambda key, x: {**x, "key": key})
 
 
@@ -42,9 +43,9 @@ def one_global(stream: Stream) -> Predictions:
     return _prequential(stream, InfiniteLayerRegressor("fast", seed=1), lambda _, x: x)
 
 
-def one_with_category(stream: Stream) -> Predictions:
+def one_with_category(stream: Stream, profile: str = "fast") -> Predictions:
     """One model with the key as a category."""
-    learner = InfiniteLayerRegressor("fast", seed=1)
+    learner = InfiniteLayerRegressor(profile, seed=1)
     return _prequential(stream, learner, lambda key, x: {**x, f"key={key}": 1.0})
 
 
@@ -121,3 +122,11 @@ LEARNERS: dict[str, Callable[[Stream], Predictions]] = {
     "crosses, River": river_crosses,
     **{name: vw(options) for name, options in VW_OPTIONS.items()},
 }
+
+OF_FEW: dict[str, Callable[[Stream], Predictions]] = {
+    "by key": by_key,
+    "one model, key as category": one_with_category,
+    "by key, accurate": partial(by_key, profile="accurate"),
+    "one model, key as category, accurate": partial(one_with_category, profile="accurate"),
+}
+"""For streams of few keys, where one model has room for each key as a category."""

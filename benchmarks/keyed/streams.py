@@ -5,6 +5,7 @@ have other laws of effects, other common parts and other numbers of entities.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -118,14 +119,28 @@ def clients(rng: Rng, n: int) -> Stream:
     return Stream(keys, x, y + 0.3 * rng.normal(size=n), 0.3)
 
 
+def few(rng: Rng, n: int, k: int, slope: float) -> Stream:
+    """k entities on a common part that is not linear: levels, and slopes of standard deviation
+    `slope`."""
+    keys, x = rng.integers(k, size=n), rng.normal(size=(n, 5))
+    y = 2 * np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2] + 2 * rng.normal(size=k)[keys]
+    y += (slope * rng.normal(size=(k, 5))[keys] * x).sum(1)
+    return Stream(keys, x, y + 0.5 * rng.normal(size=n), 0.5)
+
+
 Make = Callable[[Rng, int], Stream]
 
 DESIGN: dict[str, Make] = {
     each.__name__: each for each in (levels, slopes, rare, nonlinear, drift, nothing)
 }
 HELD_BACK: dict[str, Make] = {each.__name__: each for each in (shops, sensors, clients)}
+FEW: dict[str, Make] = {
+    f"{k} {kind}": partial(few, k=k, slope=slope)
+    for k in (20, 100, 1000)
+    for kind, slope in (("levels", 0.0), ("slopes", 0.5))
+}
 
 
 def stream(name: str, n: int, seed: int) -> Stream:
     """Return a stream by name; the same for the same seed."""
-    return {**DESIGN, **HELD_BACK}[name](np.random.default_rng(seed), n)
+    return {**DESIGN, **HELD_BACK, **FEW}[name](np.random.default_rng(seed), n)
