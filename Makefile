@@ -168,7 +168,7 @@ $(VENV)/dev: $(VENV)/created pyproject.toml constraints.txt
 # Its own environment: pyspark with its jars is large, and none of the other tests need it.
 $(SPARK_VENV)/spark: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(SPARK_VENV)
-	$(SPARK_VENV)/bin/pip install --quiet --constraint constraints.txt --editable '.[spark]' pytest pytest-timeout
+	$(SPARK_VENV)/bin/pip install --quiet --constraint constraints.txt --editable '.[spark]' pytest pytest-timeout hypothesis
 	@touch $@
 
 $(VENV)/bench: $(VENV)/created pyproject.toml constraints.txt
