@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 from benchmarks.keyed.accuracy import compare
-from benchmarks.keyed.learners import LEARNERS, OF_FEW
+from benchmarks.keyed.learners import OF_FEW, OF_MANY
 from benchmarks.keyed.scale import checkpoint, throughput
 from benchmarks.keyed.streams import DESIGN, FEW, HELD_BACK
 
@@ -36,7 +36,7 @@ def main() -> None:
     if given.what == "accuracy":
         sets = {"design": list(DESIGN), "held-back": list(HELD_BACK), "few": list(FEW)}
         names = sets.get(given.streams) or given.streams.split(",")
-        learners = OF_FEW if given.streams == "few" else LEARNERS
+        learners = OF_FEW if given.streams == "few" else OF_MANY
         wanted = [name for name in learners if given.learners is None or name in given.learners]
         compare(names, wanted, given.events or 100_000, given.seed, given.results)
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.keyed.learners import LEARNERS, OF_FEW
+from benchmarks.keyed.learners import LEARNERS
 from benchmarks.keyed.streams import stream
 
 
@@ -17,7 +17,7 @@ def compare(names: list[str], learners: list[str], n: int, seed: int, file: Path
         events = stream(name, n, seed)
         for learner in learners:
             began = process_time()
-            p = {**LEARNERS, **OF_FEW}[learner](events)
+            p = LEARNERS[learner](events)
             seconds = process_time() - began
             error = events.y - p
             late = error[n // 2 :]

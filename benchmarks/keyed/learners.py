@@ -121,12 +121,12 @@ LEARNERS: dict[str, Callable[[Stream], Predictions]] = {
     "separate, River linear": separate,
     "crosses, River": river_crosses,
     **{name: vw(options) for name, options in VW_OPTIONS.items()},
-}
-
-OF_FEW: dict[str, Callable[[Stream], Predictions]] = {
-    "by key": by_key,
-    "one model, key as category": one_with_category,
     "by key, accurate": partial(by_key, profile="accurate"),
     "one model, key as category, accurate": partial(one_with_category, profile="accurate"),
 }
-"""For streams of few keys, where one model has room for each key as a category."""
+
+OF_MANY = tuple(name for name in LEARNERS if not name.endswith("accurate"))
+"""Of streams with thousands of keys: without the slow profile."""
+
+OF_FEW = tuple(name for name in LEARNERS if name.startswith(("by key", "one model, key")))
+"""Of streams with 20 to 1,000 keys: ours by key, and with the key as a category."""

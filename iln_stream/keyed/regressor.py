@@ -121,7 +121,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         Raises
         ------
         ValueError
-            When an input is not a finite number.
+            When an input is not a finite number, or the key is too long.
 
         """
         with self._turn:
@@ -139,7 +139,8 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         Raises
         ------
         ValueError
-            When `level` is not between 0 and 1, or an input is not a finite number.
+            When `level` is not between 0 and 1, an input is not a finite number, or the key is too
+            long.
 
         """
         if not 0.0 < level < 1.0:
@@ -160,7 +161,8 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         Raises
         ------
         ValueError
-            When y or an input is not a finite number; nothing is learned from such an event.
+            When y or an input is not a finite number, or the key is too long; nothing is learned
+            from such an event.
 
         """
         y = checked(y, None)
