@@ -272,18 +272,24 @@ def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
 def replay_dead_letters(
     settings: Settings,
     reason: Reason = "",
+    failed_again: Annotated[
+        bool,
+        typer.Option(
+            "--failed-again", help="Also replay records that failed again after the last replay."
+        ),
+    ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Also replay letters that were replayed before.")
+        bool, typer.Option("--again", help="Also replay all records that were replayed before.")
     ] = False,
 ) -> None:
-    """Append the records of the dead letters to the source again, each letter once.
+    """Append the records of the dead letters to the source again, each record once.
 
     Other consumers of the source read them again, too. A record that still can't be learned becomes
-    a new dead letter.
+    a new dead letter, and is only replayed again with `--failed-again`.
     """
     from iln_stream.cli.dead_letters import replay_letters
 
-    replay_letters(settings, reason, again, console)
+    replay_letters(settings, reason, failed_again, again, console)
 
 
 @app.command()

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import report
-from iln_stream.cli.replay_marks import Mark, Marks
+from iln_stream.cli.replay_marks import Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.service.labels import label_stream
-from iln_stream.streams import Resume, Scheme, Sink
+from iln_stream.streams import Appender, NewRecord, Resume, Scheme
 
 _SHOWN = 60
 """Characters of a payload that the list shows."""
@@ -30,8 +30,10 @@ def list_letters(settings: Settings, reason: str, console: Console) -> None:
             if len(payload) > _SHOWN:
                 payload = f"{payload[:_SHOWN]}…"
             place = f"{letter.stream}/{letter.partition}/{letter.offset}"
-            when = marks.when(letter)
-            replayed = "" if when is None else f"{when:%Y-%m-%d %H:%M:%S}"
+            mark = marks.last(letter)
+            replayed = "" if mark is None else f"{mark.when:%Y-%m-%d %H:%M:%S}"
+            if marks.failed_again(letter):
+                replayed += ", failed again"
             cells = place, replayed, letter.reason, f"{letter.payload_bytes:,}", payload
             table.add_row(*map(escape, cells))
     if not table.rows:
@@ -40,12 +42,14 @@ def list_letters(settings: Settings, reason: str, console: Console) -> None:
     console.print(table)
 
 
-def replay_letters(settings: Settings, reason: str, again: bool, console: Console) -> None:
+def replay_letters(
+    settings: Settings, reason: str, failed_again: bool, again: bool, console: Console
+) -> None:
     """Append the original records of the letters to the topic again.
 
     Each record is stored before the mark that it was replayed: a crash between the two repeats
-    that one record. The report counts letters that were replayed before, letters of other streams,
-    and records that no longer exist.
+    that one record. The report counts records that were replayed before, those of them that failed
+    again, letters of other streams, and records that no longer exist.
 
     Parameters
     ----------
@@ -53,8 +57,10 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
         Settings of the run that wrote the letters.
     reason
         Only letters whose reason contains this text.
+    failed_again
+        Also replay records that were replayed before, but could not be learned then either.
     again
-        Also replay letters that were replayed before.
+        Also replay all other records that were replayed before.
     console
         Receives the report.
 
@@ -74,34 +80,39 @@ def replay_letters(settings: Settings, reason: str, again: bool, console: Consol
     logs = {each.name: each for each in (stream, labels) if each is not None}
     for each in logs.values():
         each.wait()
-    n_sent, n_others, lost = 0, 0, []
-    before, sent = set(), set()
-    sinks: dict[tuple[str, int], Sink] = {}
+    n_others, lost = 0, []
+    sent, before, failed = set(), set(), set()
+    appenders: dict[str, Appender] = {}
     with ExitStack() as opened:
         marks = opened.enter_context(closing(Marks(settings)))
         for letter in letters(settings, reason):
-            key = Mark.of(letter).key
-            place = letter.stream, letter.partition
+            record = marks.original(letter)
             if letter.stream not in logs:
                 n_others += 1
-            elif key in sent:  # a crash may write the same letter twice
+            elif record in sent:  # a crash may write the same letter twice
                 continue
-            elif marks.when(letter) is not None and not again:
-                before.add(key)
+            elif marks.failed_again(letter) and not (failed_again or again):
+                failed.add(record)
+            elif marks.last(letter) and not (marks.failed_again(letter) or again):
+                before.add(record)
             elif (payload := _payload(letter, logs[letter.stream])) is None:
                 lost.append(f"{letter.partition}/{letter.offset}")
             else:
-                if place not in sinks:
-                    sinks[place] = logs[letter.stream].sink(letter.partition)
-                    opened.callback(sinks[place].close)
-                sinks[place].write(None, payload)
-                sinks[place].flush()
-                marks.add(letter)
-                sent.add(key)
-                n_sent += 1
-    lines = [f"{n_sent} records sent to {' and '.join(e.address for e in logs.values())} again"]
-    if before:
-        lines.append(f"{len(before)} letters were replayed before; --again replays them")
+                if letter.stream not in appenders:
+                    appenders[letter.stream] = logs[letter.stream].appender()
+                    opened.callback(appenders[letter.stream].close)
+                copy = NewRecord(payload, partition=letter.partition)
+                (stored,) = appenders[letter.stream].append([copy])
+                marks.add(letter, stored.offset)
+                sent.add(record)
+    lines = [f"{len(sent)} records sent to {' and '.join(e.address for e in logs.values())} again"]
+    if failed:
+        lines.append(
+            f"{len(failed)} records were replayed and failed again: correct the cause, then replay "
+            "them with --failed-again"
+        )
+    if before := before - failed - sent:
+        lines.append(f"{len(before)} records were replayed before; --again replays them, too")
     if n_others:
         lines.append(f"{n_others} letters are of other streams")
     if lost:

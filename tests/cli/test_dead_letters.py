@@ -7,6 +7,7 @@ import pytest
 from support.kafka_topics import create_topic, produce, read_topic
 
 from iln_stream.cli.replay_marks import Marks
+from iln_stream.events import DeadLetter
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'
 LONG = b'{"x": ' + b"[" * 100_000
@@ -89,21 +90,65 @@ def bad_line(broker, command):
     return topic, where, run
 
 
-def test_each_letter_is_replayed_once(bad_line, command, broker):
-    """A malformed record that is replayed n times, with runs in between, has n + 1 letters: each
-    replay sends only the newest one, and reports the number of earlier ones."""
+def test_a_record_that_fails_again_is_not_sent_by_itself(bad_line, command, broker):
+    """A replay from a timer would send a record that never succeeds for ever: it needs an option.
+    Each copy that fails has a letter, but a record is sent only once by each replay."""
     topic, where, run = bad_line
     run()
-    for n_before in range(3):
-        done = command("dead-letters", "replay", *where)
+    replay = "dead-letters", "replay", *where
+
+    def sent(*more):
+        done = command(*replay, *more)
         assert done.code == 0, done.err
-        assert f"1 records sent to kafka:{topic} again" in done.err
-        assert (f"{n_before} letters were replayed before" in done.err) == (n_before > 0)
         run()
+        return done.err
+
+    assert f"1 records sent to kafka:{topic} again" in sent()
+    for _ in range(2):
+        said = sent()
+        assert "0 records sent" in said
+        assert "1 records were replayed and failed again" in said
+        assert "were replayed before" not in said
+    for option in ("--failed-again", "--again"):
+        said = sent(option)
+        assert "1 records sent" in said
+        assert "before" not in said
     letters = read_topic(broker.bootstrap, f"{topic}-dead-letters")
     assert [json.loads(letter.value)["offset"] for letter in letters] == [1, 2, 3, 4]
     marks = read_topic(broker.bootstrap, f"{topic}-dead-letters-replayed")
-    assert [json.loads(mark.value)["offset"] for mark in marks] == [1, 2, 3]
+    marks = [json.loads(mark.value) for mark in marks]
+    assert [(mark["offset"], mark["copy_offset"]) for mark in marks] == [(1, 2), (1, 3), (1, 4)]
+    assert command("dead-letters", "list", *where).out.count("failed again") == 1
+
+
+def test_a_record_that_was_learned_is_not_sent_with_one_that_failed(command, tmp_path):
+    """`--failed-again` sends only records that failed again, or they would be learned twice."""
+    (tmp_path / "bad.jsonl").write_bytes(b"a\nb\n")
+    assert command("log", "import", "bad.jsonl", "sqlite:log.db").code == 0
+    letters = tmp_path / "letters"
+
+    def fail(offset, payload):
+        letter = DeadLetter.of("log-events", 0, offset, payload, "wrong")
+        with letters.open("ab") as file:
+            file.write(letter.model_dump_json().encode() + b"\n")
+
+    def replay(*more):
+        where = "--source", "sqlite:log.db", "--dead-letters", "letters"
+        return command("dead-letters", "replay", *where, *more).err
+
+    fail(0, b"a")
+    fail(1, b"b")
+    assert "2 records sent" in replay()
+    fail(3, b"b")
+    said = replay()
+    assert "0 records sent" in said
+    assert "1 records were replayed and failed again" in said
+    assert "1 records were replayed before" in said
+    assert "1 records sent" in replay("--failed-again")
+    marks = lines(tmp_path / "letters.replayed")
+    assert [mark["copy_offset"] for mark in marks] == [2, 3, 4]
+    assert "1 records were replayed" not in replay("--again")
+    assert [mark["offset"] for mark in lines(tmp_path / "letters.replayed")][3:] == [0, 1]
 
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])
@@ -119,7 +164,13 @@ def test_replayed_letters_in_a_file(client, bad_line, command, broker, tmp_path)
     (mark,) = lines(tmp_path / "letters.replayed")
     assert mark.pop("when").endswith("Z")
     sha256 = hashlib.sha256(b"nonsense").hexdigest()
-    assert mark == {"stream": topic, "partition": 0, "offset": 1, "sha256": sha256}
+    assert mark == {
+        "stream": topic,
+        "partition": 0,
+        "offset": 1,
+        "sha256": sha256,
+        "copy_offset": 2,
+    }
     when = lines(tmp_path / "letters.replayed")[0]["when"]
     listed = command("dead-letters", "list", *where).out
     assert "replayed" in listed
@@ -136,7 +187,7 @@ def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch
     run()
     in_topic = []
 
-    def look(marks, letter):
+    def look(marks, letter, copy_offset):
         in_topic.extend(record.value for record in read_topic(broker.bootstrap, topic))
 
     monkeypatch.setattr(Marks, "add", look)

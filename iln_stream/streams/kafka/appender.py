@@ -14,12 +14,16 @@ from iln_stream.streams.kafka.sink import OURS, create_topic
 
 _DEFAULTS: dict[str, Any] = {
     **CONNECTION,
-    "linger_ms": 50,  # `append` flushes, so that this only gathers its records
     "batch_size": 128 << 10,
     # Somebody waits for the answer.
     "request_timeout_ms": 10_000,
     "delivery_timeout_ms": 15_000,
     "max_block_ms": 15_000,
+}
+
+_OURS: dict[str, Any] = {
+    **OURS,
+    "linger_ms": 50,  # `append` flushes: a longer one has no effect but to exceed the timeouts
 }
 
 _GRACE_SECONDS = 5.0
@@ -55,7 +59,7 @@ class KafkaAppender:
     ) -> None:
         self.stream = topic
         self._failed = False
-        given, options = options or {}, {**_DEFAULTS, **(options or {}), **OURS}
+        given, options = options or {}, {**_DEFAULTS, **(options or {}), **_OURS}
         create_topic(topic, bootstrap, given)
         with connecting(bootstrap, options, SinkError):
             self._answer_within = options["delivery_timeout_ms"] / 1000 + _GRACE_SECONDS
