@@ -13,9 +13,10 @@ JOBS ?= 3
 PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Tests without servers, browsers and long streams.
-QUICK := tests/events tests/features tests/listeners tests/mapping tests/paper tests/prequential tests/reporting \
-	tests/state tests/theory tests/learners/estimators tests/learners/preprocessing tests/learners/shrinking_gradient \
-	tests/learners/test_river_contract.py tests/service/test_settings.py tests/test_architecture.py
+QUICK := -m 'not long' tests/events tests/features tests/listeners tests/mapping tests/paper tests/prequential \
+	tests/reporting tests/state tests/theory tests/learners/estimators tests/learners/preprocessing \
+	tests/learners/shrinking_gradient tests/learners/test_river_contract.py tests/service/test_settings.py \
+	tests/test_architecture.py
 
 # The port of `make kafka`.
 PORT ?= 9092
@@ -38,7 +39,7 @@ test: lint $(VENV)/wheel
 
 # What a change of learners, features, decoding or settings breaks first.
 test-quick: $(VENV)/dev
-	$(PYTEST) -m 'not long' $(QUICK)
+	$(PYTEST) $(QUICK)
 
 # The same with the lowest versions that pyproject.toml allows, and with the newest, each in an
 # environment of its own.

@@ -103,11 +103,16 @@ def _row(given: Any) -> Row:
     y = given.get("y")
     return Row(
         y_pred,
-        None if y != y else y,  # nan is how pandas says unknown
+        None if _is_missing(y) else y,
         {float(level): bounds for level, bounds in (given.get("intervals") or {}).items()},
         None if probabilities is None else float(probabilities.get(y_pred, 0.0)),
         _seconds(given.get("time")),
     )
+
+
+def _is_missing(y: Any) -> bool:
+    """Whether y is how pandas says unknown: nan, NaT or NA (whose comparisons are NA again)."""
+    return type(y).__name__ == "NAType" or bool(y != y)
 
 
 def _seconds(time: Any) -> float | None:

@@ -1,5 +1,7 @@
 from datetime import UTC, datetime
 
+import numpy as np
+import pandas as pd
 import pytest
 from support.prediction_message import message
 
@@ -24,9 +26,10 @@ def test_a_row_of_a_loop():
     assert row.time == 1767225600.0
 
 
-def test_an_unknown_label_of_a_table():
-    """pandas says unknown by nan: such a row has no error, which would spoil the mean."""
-    (row,) = read_rows([{"y_pred": 1.0, "y": float("nan")}])
+@pytest.mark.parametrize("unknown", [float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_an_unknown_label_of_a_table(unknown):
+    """pandas says unknown by nan or NA: such a row has no error, which would spoil the mean."""
+    (row,) = read_rows([{"y_pred": 1.0, "y": unknown}])
     assert row.y is None
 
 
