@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from iln_stream._version import __version__
 from iln_stream.api import ApiSettings
-from iln_stream.cli.command import console, with_settings
+from iln_stream.cli.command import console, output, with_settings
 from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
@@ -209,9 +208,9 @@ def inspect(
     from iln_stream.cli.inspect_key import show_key
 
     if key is None:
-        show_snapshots(path, Console())
+        show_snapshots(path, output())
     else:
-        show_key(path, key, Console())
+        show_key(path, key, output())
 
 
 @app.command("inspect-source")
@@ -224,7 +223,7 @@ def inspect_source(
     """Show the fields of a source's first records, and the settings that would learn them."""
     from iln_stream.cli.inspect_source import inspect_source as inspected
 
-    inspected(settings, records, console, Console())
+    inspected(settings, records, console, output())
 
 
 @app.command()
@@ -264,7 +263,7 @@ def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
     """Show the dead letters of a run with these settings."""
     from iln_stream.cli.dead_letters import list_letters
 
-    list_letters(settings, reason, Console())
+    list_letters(settings, reason, output())
 
 
 @dead_letters.command("replay")
@@ -329,7 +328,7 @@ def demo(
     """Learn a real and a drifting stream without a broker, and show the results."""
     from iln_stream.demo import run_demo
 
-    run_demo(out, keep, metrics_port, Console(), page_port)
+    run_demo(out, keep, metrics_port, output(), page_port)
 
 
 @app.command()
@@ -347,7 +346,7 @@ def experiment(
     from iln_stream.cli.experiment import list_experiments, run
 
     if name is None:
-        list_experiments(Console())
+        list_experiments(output())
     else:
         run(name, full, seeds, out, console)
 
@@ -403,4 +402,4 @@ def doctor(settings: Settings) -> None:
     """Check this machine; exit with 1 if a requirement of the settings is missing."""
     from iln_stream.cli.doctor import examine
 
-    raise typer.Exit(examine(settings, Console()))
+    raise typer.Exit(examine(settings, output()))

@@ -1,5 +1,6 @@
-"""What all commands share: the console, and a flag for each setting."""
+"""What all commands share: the consoles, and a flag for each setting."""
 
+import os
 from collections.abc import Callable, Collection
 
 from rich.console import Console
@@ -11,6 +12,16 @@ from iln_stream.page import PageSettings
 from iln_stream.service import Settings, SettingsError
 
 console = Console(stderr=True)
+
+_WIDE = 10_000
+
+
+def output() -> Console:
+    """Return a console for standard output; only a terminal cuts lines and the cells of tables."""
+    found = Console()
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found.width = _WIDE
+    return found
 
 
 def with_settings(

@@ -4,9 +4,8 @@ from functools import partial
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from iln_stream.cli.command import console, with_settings
+from iln_stream.cli.command import console, output, with_settings
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings
 
@@ -45,7 +44,7 @@ def list_topics(
     """Show the topics of a file, with offsets, sizes, retention, and how far they were read."""
     from iln_stream.cli import log
 
-    log.list_topics(address, Console())
+    log.list_topics(address, output())
 
 
 @log_app.command("create")

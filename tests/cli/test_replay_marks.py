@@ -25,19 +25,50 @@ def settings(request, tmp_path):
 def test_a_mark_lasts(settings):
     """A letter is marked for this and later processes, a letter with other bytes is not."""
     with closing(Marks(settings)) as marks:
-        assert marks.when(LETTER) is None
-        marks.add(LETTER)
-        assert marks.when(LETTER) is not None
+        assert marks.last(LETTER) is None
+        marks.add(LETTER, 12)
+        assert marks.last(LETTER).copy_offset == 12
     with closing(Marks(settings)) as marks:
-        age = dt.datetime.now(dt.UTC) - marks.when(LETTER)
+        age = dt.datetime.now(dt.UTC) - marks.last(LETTER).when
         assert dt.timedelta(0) <= age < dt.timedelta(minutes=1)
-        assert marks.when(DeadLetter.of("s", 0, 9, b"!", "malformed")) is None
+        assert marks.last(DeadLetter.of("s", 0, 9, b"!", "malformed")) is None
 
 
-def test_the_same_letter_twice():
+def test_the_same_letter_twice(tmp_path):
     """A letter that was written twice, with another reason, has one mark."""
-    again = LETTER.model_copy(update={"reason": "another"})
-    assert Mark.of(again).key == Mark.of(LETTER).key
+    with closing(Marks(Settings(dead_letters=str(tmp_path / "letters.jsonl")))) as marks:
+        marks.add(LETTER, 12)
+        assert marks.last(LETTER.model_copy(update={"reason": "another"})) is not None
+
+
+def test_letters_of_copies(tmp_path):
+    """A letter of a copy belongs to the first record, also of a copy of a copy; only that of the
+    last copy says that the record failed again."""
+    copy, copy_of_copy = (LETTER.model_copy(update={"offset": offset}) for offset in (12, 15))
+    settings = Settings(dead_letters=str(tmp_path / "letters.jsonl"))
+    with closing(Marks(settings)) as marks:
+        marks.add(LETTER, 12)
+        assert marks.failed_again(copy)
+        marks.add(copy, 15)
+    with closing(Marks(settings)) as marks:
+        assert marks.original(copy) == marks.original(copy_of_copy) == marks.original(LETTER)
+        assert not marks.failed_again(copy)
+        assert marks.failed_again(copy_of_copy)
+
+
+def test_a_mark_of_an_earlier_version(tmp_path):
+    """A mark without the place of the copy still says that its letter was replayed."""
+    old = Mark(
+        stream="s",
+        partition=0,
+        offset=9,
+        sha256=LETTER.payload_sha256,
+        when=dt.datetime.now(dt.UTC),
+    )
+    (tmp_path / "letters.jsonl.replayed").write_text(old.model_dump_json(exclude={"copy_offset"}))
+    with closing(Marks(Settings(dead_letters=str(tmp_path / "letters.jsonl")))) as marks:
+        assert marks.last(LETTER) == old
+        assert not marks.failed_again(LETTER)
 
 
 def test_other_content(tmp_path):
