@@ -15,6 +15,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import register_jitable
 
 from iln_stream.compiled.inlining import InliningDispatcher
+from iln_stream.compiled.notice import register
 from iln_stream.processor import VARIABLE
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -160,3 +161,6 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """Save machine code if possible: the folder may be gone, or the disk full."""
         with suppress(OSError):
             super().save_overload(sig, data)
+
+
+register()
