@@ -241,7 +241,7 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
     flags = (*FAST, *state, "--challengers", json.dumps(challengers), "--mixture")
     first = run(*flags, page=False, port=port)
     first.learned(500)
-    page = show(page_of(first.metrics_url))
+    page = show(page_of(first.metrics_url), viewport={"width": 1440, "height": 800})
     shows(page, "iln_events_total", 500)
     said = samples(first)
     rows = {row.split()[0]: row for row in page.locator("#standings tbody tr").all_inner_texts()}
@@ -261,6 +261,11 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
     assert shown["linear"] == formatted(
         page, "number", said["iln_contender_windowed_error", "linear"]
     )
+    table = page.locator("#standings .wide")
+    for width in (360, 1110, 1200, 1300, 1440):  # nothing is to be scrolled sideways
+        page.set_viewport_size({"width": width, "height": 800})
+        hidden = table.evaluate("node => node.scrollWidth - node.clientWidth")
+        assert (width, hidden) == (width, 0)
 
     done = iln("promote", "linear", "--source", "sqlite:log.db", *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
