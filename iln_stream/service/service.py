@@ -158,11 +158,11 @@ class Service:
     def run(self) -> None:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""
         try:
-            self.serve_metrics()
-            log.info(_described(self.settings))
-            if self.settings.snapshots is not None:
-                log.info(_cpu_baseline())
-            with stop_on_signals(self._stop):
+            with stop_on_signals(self._stop):  # first: who sees the metrics may send a signal
+                self.serve_metrics()
+                log.info(_described(self.settings))
+                if self.settings.snapshots is not None:
+                    log.info(_cpu_baseline())
                 self._warming.run()
                 # Modules and compiled code stay: collections of garbage need not visit them.
                 gc.freeze()
