@@ -314,7 +314,7 @@ def test_dead_letters_of_labels(path: Path) -> None:
     (letter,) = map(json.loads, values(path, "events-dead-letters"))
     assert (letter["stream"], letter["partition"], letter["offset"]) == ("log-labels", 0, N)
     assert "minutes: missing or null" in letter["reason"]
-    replay_letters(settings(path), "", again=False, console=Console())
+    replay_letters(settings(path), "", failed_again=False, again=False, console=Console())
     assert values(path, "labels")[N:] == [b'{"ref": "1"}'] * 2
 
 

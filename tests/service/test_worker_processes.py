@@ -6,9 +6,11 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -252,14 +254,29 @@ def counted(command: Command) -> dict[tuple[str, ...], float]:
     return series(command, "iln_step_duration_seconds_count")
 
 
+def stop_outside_transactions(worker: int, path: Path) -> None:
+    """Stop a process at a moment when others can write to the log."""
+    while True:
+        os.kill(worker, signal.SIGSTOP)
+        with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:  # locked
+                os.kill(worker, signal.SIGCONT)
+            else:
+                return
+
+
 def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """Workers whose supervisor was killed save their state and end; the next run gets their
     partitions, although it begins while they still hold them."""
     with run(embedded, tmp_path, 2) as command:
         wait_until(command, lambda: learned(command) > 0)
         workers = pids(command)
-        send(embedded, 1)  # before a worker stops, perhaps within a transaction
-        os.kill(workers[1], signal.SIGSTOP)  # it holds its partitions a little longer
+        send(embedded, 1)
+        stop_outside_transactions(
+            workers[1], tmp_path / "log.db"
+        )  # it holds its partitions a little longer
         command.kill()
         with run(embedded, tmp_path, 2, "--stop-at-end") as following:
             following.wait_until_it_says("another process learns with")
