@@ -45,7 +45,8 @@ class KafkaAppender:
     bootstrap
         Brokers, "host:port", comma-separated.
     options
-        Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`.
+        Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`. Those that make appends
+        durable and quick (`acks`, `enable_idempotence`, `linger_ms`) are fixed.
 
     Raises
     ------
