@@ -165,6 +165,11 @@ def content(page):
     """Return all that the page shows, but for what depends on the clock or the process."""
     page.set_viewport_size({"width": 1280, "height": 5000})  # charts out of sight are not drawn
     page.wait_for_function("() => document.querySelector('#drift .plot path')")
+    page.evaluate(  # charts are drawn anew for this size within a frame or two
+        """async () => {
+            for (let n = 0; n < 5; n++) await new Promise(done => requestAnimationFrame(done));
+        }"""
+    )
     return page.evaluate(
         """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
             .filter(node => !["rate", "lag", "checkpoints"].includes(node.id))

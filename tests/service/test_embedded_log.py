@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import sqlite3
 import threading
 import time
@@ -102,9 +103,12 @@ def test_a_restart_makes_no_difference(path: Path) -> None:
     assert values(path, "predictions") == values(path, "q")
 
 
-def test_it_resumes_with_a_transaction_that_was_never_committed(path: Path) -> None:
+def test_it_resumes_with_a_transaction_that_was_never_committed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Predictions that a snapshot never waited for are published by the next run."""
     fill(path, 0, 200)
+    monkeypatch.setattr("iln_stream.streams.sqlite.sink._LONGEST", math.inf)  # none by the clock
     service = Service(settings(path))
     service.workers[0].loop.run()
     service.workers[0].loop.listeners[2]._sink._waiting.clear()  # type: ignore[attr-defined]
