@@ -21,21 +21,28 @@ QUICK := -m 'not long' tests/events tests/features tests/listeners tests/mapping
 # The port of `make kafka`.
 PORT ?= 9092
 
+# Python keeps its bytecode whatever the environment says: tests start many processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
-test: lint $(VENV)/wheel
-	$(BIN)/iln-stream warm
+test:
+	$(MAKE) --jobs 2 lint warm
 	$(PYTEST) --doctest-modules --pyargs tests iln_stream
 	$(NEWEST) $(PYTEST) tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# Compiled loops, which all tests load. The tests use the built wheel.
+warm: $(VENV)/wheel
+	$(BIN)/iln-stream warm
 
 # What a change of learners, features, decoding or settings breaks first.
 test-quick: $(VENV)/dev

@@ -13,9 +13,9 @@ TESTS = ("snapshots/test_loading.py", "events", "paper", "state")
 
 
 def run(code: str, cwd: Path) -> str:
-    """Run Python code where these modules can't be imported."""
+    """Run Python code with the installed package, where these modules can't be imported."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"{WITHOUT}\n{code}"],
+        [sys.executable, "-P", "-W", "ignore", "-c", f"{WITHOUT}\n{code}"],
         cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=500,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -35,8 +35,6 @@ def test_tests_pass(tmp_path: Path) -> None:
     """Tests of the package pass there, those of saved learners among them."""
     root = Path(__file__).parents[1]
     paths = [str(Path(__file__).parent / path) for path in TESTS]
-    code = (
-        "import pytest\n"
-        f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:xdist', *{paths}]))"
-    )
+    options = ["-qx", "-m", "not long", "-pno:cacheprovider", "-pno:xdist"]
+    code = f"import pytest\nsys.exit(pytest.main({options + paths}))"
     assert " passed" in run(code, root)

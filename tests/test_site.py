@@ -18,7 +18,7 @@ GENERATED = ["metrics", "commands", "messages", "changing", "learner_options"]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site; a warning, such as of a broken link between pages, is an error."""
     folder = tmp_path_factory.mktemp("site")
-    command = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]
+    command = ["-P", "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]
     done = subprocess.run(
         [sys.executable, *command, "-d", str(folder / "cache"), str(DOCS), str(folder / "html")],
         capture_output=True, text=True, check=False, timeout=300,

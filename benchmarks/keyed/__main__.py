@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.keyed", description=__doc__)
     parser.add_argument("what", choices=("accuracy", "throughput", "checkpoint"))
     parser.add_argument("--streams", default="held-back")
-    parser.add_argument("--learners", help="by default all")
+    parser.add_argument("--learners", nargs="+", metavar="NAME", help="by default all")
     parser.add_argument("--events", type=int)
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--exponent", type=float, default=1.1)
@@ -37,7 +37,9 @@ def main() -> None:
         sets = {"design": list(DESIGN), "held-back": list(HELD_BACK), "few": list(FEW)}
         names = sets.get(given.streams) or given.streams.split(",")
         learners = OF_FEW if given.streams == "few" else OF_MANY
-        wanted = [name for name in learners if given.learners is None or name in given.learners]
+        wanted = given.learners or list(learners)
+        if unknown := set(wanted) - set(learners):
+            parser.error(f"--learners: {', '.join(unknown)}: must be of {', '.join(learners)}")
         compare(names, wanted, given.events or 100_000, given.seed, given.results)
         return
     if given.what == "throughput":

@@ -1,8 +1,9 @@
 """`iln-stream dead-letters`: lists dead letters, and replays them."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import report
-from iln_stream.cli.replay_marks import Marks
+from iln_stream.cli.replay_marks import Key, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
@@ -80,48 +81,66 @@ def replay_letters(
     logs = {each.name: each for each in (stream, labels) if each is not None}
     for each in logs.values():
         each.wait()
-    n_others, lost = 0, []
-    sent, before, failed = set(), set(), set()
+    done = _Replayed()
     appenders: dict[str, Appender] = {}
     with ExitStack() as opened:
         marks = opened.enter_context(closing(Marks(settings)))
         for letter in letters(settings, reason):
             record = marks.original(letter)
             if letter.stream not in logs:
-                n_others += 1
-            elif record in sent:  # a crash may write the same letter twice
+                done.n_others += 1
                 continue
-            elif marks.failed_again(letter) and not (failed_again or again):
-                failed.add(record)
-            elif marks.last(letter) and not (marks.failed_again(letter) or again):
-                before.add(record)
-            elif (payload := _payload(letter, logs[letter.stream])) is None:
-                lost.append(f"{letter.partition}/{letter.offset}")
-            else:
-                if letter.stream not in appenders:
-                    appenders[letter.stream] = logs[letter.stream].appender()
-                    opened.callback(appenders[letter.stream].close)
-                copy = NewRecord(payload, partition=letter.partition)
-                (stored,) = appenders[letter.stream].append([copy])
-                marks.add(letter, stored.offset)
-                sent.add(record)
-    lines = [f"{len(sent)} records sent to {' and '.join(e.address for e in logs.values())} again"]
-    if failed:
-        lines.append(
-            f"{len(failed)} records were replayed and failed again: correct the cause, then replay "
-            "them with --failed-again"
-        )
-    if before := before - failed - sent:
-        lines.append(f"{len(before)} records were replayed before; --again replays them, too")
-    if n_others:
-        lines.append(f"{n_others} letters are of other streams")
-    if lost:
-        lines.append(
-            f"{len(lost)} records are truncated in their letters and no longer in the topic: "
-            f"{', '.join(lost)}"
-        )
-    for line in lines:
+            if record in done.sent:  # a crash may write the same letter twice
+                continue
+            if marks.failed_again(letter):
+                if not (failed_again or again):
+                    done.failed.add(record)
+                    continue
+            elif marks.last(letter) and not again:
+                done.before.add(record)
+                continue
+            payload = _payload(letter, logs[letter.stream])
+            if payload is None:
+                done.lost.append(f"{letter.partition}/{letter.offset}")
+                continue
+            if letter.stream not in appenders:
+                appenders[letter.stream] = logs[letter.stream].appender()
+                opened.callback(appenders[letter.stream].close)
+            copy = NewRecord(payload, partition=letter.partition)
+            (stored,) = appenders[letter.stream].append([copy])
+            marks.add(letter, stored.offset)
+            done.sent.add(record)
+    for line in done.lines([each.address for each in logs.values()]):
         report(console, line)
+
+
+@dataclass
+class _Replayed:
+    """What a replay did with each record."""
+
+    sent: set[Key] = field(default_factory=set)
+    before: set[Key] = field(default_factory=set)
+    failed: set[Key] = field(default_factory=set)
+    lost: list[str] = field(default_factory=list)
+    n_others: int = 0
+
+    def lines(self, addresses: Sequence[str]) -> Iterator[str]:
+        """Yield what the user should know."""
+        yield f"{len(self.sent)} records sent to {' and '.join(addresses)} again"
+        if self.failed:
+            yield (
+                f"{len(self.failed)} records were replayed and failed again: correct the cause, "
+                "then replay them with --failed-again"
+            )
+        if before := self.before - self.failed - self.sent:
+            yield f"{len(before)} records were replayed before; --again replays them, too"
+        if self.n_others:
+            yield f"{self.n_others} letters are of other streams"
+        if self.lost:
+            yield (
+                f"{len(self.lost)} records are truncated in their letters and no longer in the "
+                f"topic: {', '.join(self.lost)}"
+            )
 
 
 def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:

@@ -11,7 +11,8 @@ from numba.core.caching import NullCache
 
 from iln_stream.compiled.inlining import InliningDispatcher
 
-_EVENT = "numba:compile"
+COMPILE = "numba:compile"
+"""Name of numba's event that a function is compiled."""
 
 
 class Notice(event.Listener):  # type: ignore[misc]
@@ -74,4 +75,4 @@ notice = Notice(after=1.0)
 
 def register() -> None:
     """Begin to look at what numba compiles in this process."""
-    event.register(_EVENT, notice)
+    event.register(COMPILE, notice)

@@ -15,13 +15,13 @@ from numba.core.registry import cpu_target
 
 from iln_stream.compiled.inlining import InliningDispatcher
 from iln_stream.compiled.jit import cache_folder
-from iln_stream.compiled.notice import notice
+from iln_stream.compiled.notice import COMPILE, notice
 
 
 @contextmanager
 def reporting(report: Callable[[str, float], None]) -> Iterator[None]:
     """Report each function that is compiled for calls from Python, and the seconds it took."""
-    with notice.silent(), event.install_listener("numba:compile", _Listener(report)):
+    with notice.silent(), event.install_listener(COMPILE, _Listener(report)):
         yield
 
 

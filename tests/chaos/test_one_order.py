@@ -15,10 +15,10 @@ def test_one_order_survives_kills(broker: KafkaBroker, tmp_path: Path, transacti
     its predictions, and publishes no prediction with two values."""
     more = ("--transactional",) if transactional else ()
     log = KafkaLog(broker.bootstrap, "order", partitions=3)
-    outcome = kill_learners(log, tmp_path, n_kills=5, events_per_kill=1_500, seed=2, more=more)
+    outcome = kill_learners(log, tmp_path, n_kills=3, events_per_kill=2_000, seed=2, more=more)
     log.close()
     assert outcome.faults(exactly_once=transactional) == []
-    assert outcome.n_behind >= 2, "most kills came when there was nothing to lose"
+    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
 
 
 @pytest.mark.parametrize("transactional", [False, True])
@@ -26,6 +26,6 @@ def test_one_order_survives_kills_on_an_embedded_log(tmp_path: Path, transaction
     """The same holds for an embedded log, where transactions are what a run does by itself."""
     more = () if transactional else ("--no-transactional",)
     log = EmbeddedLog(tmp_path / "log.db", partitions=3)
-    outcome = kill_learners(log, tmp_path, n_kills=5, events_per_kill=1_500, seed=2, more=more)
+    outcome = kill_learners(log, tmp_path, n_kills=3, events_per_kill=2_000, seed=2, more=more)
     assert outcome.faults(exactly_once=transactional) == []
-    assert outcome.n_behind >= 2, "most kills came when there was nothing to lose"
+    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"

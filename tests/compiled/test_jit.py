@@ -15,16 +15,10 @@ from iln_stream.compiled.jit import compiled
 PROGRAM = """
 import hashlib, math, warnings
 warnings.simplefilter("ignore")
-from iln_stream import InfiniteLayerRegressor, Pool, Sampled, ShrinkingGradient
+from iln_stream import InfiniteLayerRegressor, Pool, ShrinkingGradient
 from iln_stream.state import pack
 
-for model in (
-    InfiniteLayerRegressor(seed=1),
-    InfiniteLayerRegressor("fast", seed=1),
-    ShrinkingGradient(estimator=Pool(64), seed=1),
-    ShrinkingGradient(estimator=Sampled("direct"), seed=1),
-    ShrinkingGradient(estimator="block", policy="compress", budget=20, seed=1),
-):
+for model in (InfiniteLayerRegressor(seed=1), ShrinkingGradient(estimator=Pool(64), seed=1)):
     for t in range(140):
         x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
         model.predict_one(x)
@@ -51,7 +45,7 @@ def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
     function, and copies differ in the order of sums.
     """
     cold = digests(tmp_path)
-    assert len(cold) == 5
+    assert len(cold) == 2
     assert any(tmp_path.rglob("*.nbc")), "nothing was kept on disk: there is nothing to load"
     assert digests(tmp_path) == cold
 
