@@ -169,8 +169,9 @@ $(VENV)/demo: $(VENV)/created pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[demo]'
 	@touch $@
 
+# Not compiled: most modules of so many packages are never imported.
 $(VENV)/dev: $(VENV)/created pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 # Its own environment: pyspark with its jars is large, and none of the other tests need it.

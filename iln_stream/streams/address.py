@@ -58,7 +58,7 @@ def stream_at(address: str, options: StreamOptions) -> Scheme:
     if address == "-":
         return _scheme("-")("-", "", options)
     head, colon, name = address.partition(":")
-    if head != "-" and head in schemes():
+    if head != "-" and (head in _SCHEMES or (colon and head in schemes())):  # from packages: slow
         if not name:
             raise AddressError(f"{address!r} names nothing: give {head}:NAME")
         return _scheme(head)(head, name, options)
