@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; see `iln_stream.cli.app.main`."""
-    gc.disable()  # imported modules are no garbage: to look for it takes a tenth of the start
+    gc.disable()  # imported modules are no garbage: collections slow the imports by a tenth
     try:
         from iln_stream.cli.app import main
     finally:
