@@ -68,7 +68,8 @@ class Progress(Listener):
     def close(self) -> None:
         """Draw the final state, and leave it on the screen."""
         self._draw(at_once=True)
-        self._bar.stop()
+        if not self._bar.disable:
+            self._bar.stop()
 
     def _draw(self, at_once: bool = False) -> None:
         if self._bar.disable:
