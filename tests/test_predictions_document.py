@@ -10,11 +10,11 @@ from iln_stream.events import Prediction, read_prediction
 def test_predictions_have_intervals(tmp_path: Path) -> None:
     """With the page's settings each prediction has nested intervals that contain it."""
     said, plotted = run_shell_blocks("predictions.md", tmp_path)
-    assert "500 events, 0 dead letters" in said
+    assert "200 events, 0 dead letters" in said
     assert "written: predictions.png" in plotted
     assert (tmp_path / "predictions.png").read_bytes().startswith(b"\x89PNG")
     lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
-    assert len(lines) == 500
+    assert len(lines) == 200
     for line in lines:
         found = read_prediction(line)
         assert isinstance(found, Prediction)

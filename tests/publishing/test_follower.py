@@ -177,7 +177,7 @@ def test_the_first_prediction_is_quick(path):
         "print((perf_counter() - began) / follower.current.load_seconds)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(path)],
+        [sys.executable, "-P", "-c", program, str(path)],
         env=environment(),
         capture_output=True,
         text=True,
