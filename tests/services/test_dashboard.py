@@ -20,8 +20,8 @@ OF_LEARNERS = [panel for panel in GRAPHS if not OF_PROCESSES.search(panel["targe
 
 def test_committed_dashboard_is_what_the_code_makes() -> None:
     """The committed JSON is what the code generates."""
-    made = runpy.run_path(str(GRAFANA / "dashboard.py"))["as_json"]()
-    assert made == COMMITTED, "run: python services/grafana/dashboard.py"
+    made = runpy.run_path(str(GRAFANA / "dashboard"))["as_json"]()
+    assert made == COMMITTED, "run: python services/grafana/dashboard"
 
 
 def test_panel_ids_are_unique() -> None:

@@ -1,0 +1,111 @@
+"""The HTTP API."""
+
+from grafana_foundation_sdk.models.units import CountsPerSecond, Seconds, Short
+from graph import Graph, Query
+
+
+def api_rate(counter: str, labels: str = "", by: str = "instance") -> str:
+    """Return the increase per second of a counter of the HTTP API."""
+    chosen = f"{{{labels}}}" if labels else ""
+    return f"sum by ({by}) (rate({counter}{chosen}[$__rate_interval]))"
+
+
+def api_quantile(q: float) -> Query:
+    """Return the quantile of the time that requests take, by route."""
+    buckets = api_rate("iln_api_request_duration_seconds_bucket", by="le, route")
+    return Query(f"histogram_quantile({q}, {buckets})", f"{{{{route}}}} {q:.0%}")
+
+
+GRAPHS = (
+    Graph(
+        "Requests",
+        "Requests per second, by route and status. Empty without `iln-stream serve`.\n\nHealthy: "
+        "200 and 201. 4xx: a client's mistake, or a limit; 503: no model, no log, or too many "
+        "concurrent requests.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_requests_total", by="route, status"), "{{route}} {{status}}"),),
+    ),
+    Graph(
+        "Time per request",
+        "Time from a request's headers to its answer: median and 99th percentile.\n\nHealthy: a "
+        "few milliseconds; /events waits for the disk.",
+        Seconds,
+        (api_quantile(0.5), api_quantile(0.99)),
+    ),
+    Graph(
+        "Refused requests",
+        "Requests refused per second, by reason.\n\nHealthy: 0. queue, backlog: "
+        "events arrive faster than the log or the learner takes them. rate: raise rate, or let the "
+        "client send batches. token: wrong tokens.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_refusals_total", by="reason"), "{{reason}}"),),
+    ),
+    Graph(
+        "Age of the model",
+        "Time since the version that predicts was published.\n\nHealthy: about a second while the "
+        "learner learns; without new labels a rise is harmless.",
+        Seconds,
+        (Query("iln_api_model_age_seconds", "{{model}}"),),
+    ),
+    Graph(
+        "Version",
+        "Number of the version that predicts.\n\nHealthy: rises while the learner learns.",
+        Short,
+        (Query("iln_api_model_version", "{{model}}"),),
+    ),
+    Graph(
+        "Time to load a version",
+        "Time to read a version and to restore its learner, while predictions continue.\n\n"
+        "Healthy: well below the setting publish_seconds.",
+        Seconds,
+        (Query("iln_api_model_load_seconds", "{{model}}"),),
+    ),
+    Graph(
+        "Versions that can't be loaded",
+        "Versions per second that the API could not load; it predicts with the previous one."
+        "\n\nHealthy: 0. Above: /ready and the log have the reason.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_model_failures_total", by="model"), "{{model}}"),),
+    ),
+    Graph(
+        "Predictions and events",
+        "Predictions answered, events and labels appended, and repeats not appended, per second."
+        "\n\nHealthy: what the clients send. Many repeats: a client repeats requests that were "
+        "answered.",
+        CountsPerSecond,
+        (
+            Query(api_rate("iln_api_predictions_total"), "predictions"),
+            Query(api_rate("iln_api_appended_events_total"), "appended"),
+            Query(api_rate("iln_api_repeated_events_total"), "repeated"),
+        ),
+    ),
+    Graph(
+        "Queue",
+        "Events that wait to be appended, and events appended together.\n\nHealthy: a short queue. "
+        "At queue_events: clients get a 429; the disk is slow, or another process holds the log.",
+        Short,
+        (
+            Query("iln_api_queue_length", "waiting"),
+            Query(
+                f"{api_rate('iln_api_group_size_sum')} / {api_rate('iln_api_group_size_count')}",
+                "per group",
+            ),
+        ),
+    ),
+    Graph(
+        "Numbers taken as categories by the API",
+        "Inputs per second, to predict or to append, that are numbers as text.\n\nHealthy: 0, or "
+        "codes such as postcodes. Above: the client should omit the quotes; the API's log has "
+        "a warning for each name.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_numbers_as_categories_total"), "numbers"),),
+    ),
+    Graph(
+        "Backlog",
+        "Records between the learner's published position and the end of the log, at the last "
+        "append.\n\nHealthy: what arrives in a second. At max_backlog: clients get a 429; the "
+        "learner is too slow, or stopped.",
+        Short,
+        (Query("iln_api_backlog", "records"),),
+    ),
+)
