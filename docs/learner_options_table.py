@@ -11,7 +11,7 @@ from generated import rewritten_part
 
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.paper import ReferenceShrinkingGradient
-from iln_stream.service.learners import NAMED, pool
+from iln_stream.service.learners import NAMED, OF_SAMPLING, pool
 from iln_stream.service.plugins import LEARNERS
 
 PAGE = Path(__file__).parent / "learner_options.md"
@@ -75,7 +75,7 @@ def options(name: str) -> list[Option]:
     for each in _parameters(inside or make):
         if name in NAMED and each.name == ANYWHERE:
             continue
-        if make is pool and each.name == "estimator":
+        if make is pool and each.name in ("estimator", *OF_SAMPLING):
             continue
         default = defaults.get(each.name, each.default)
         found.append(Option(each.name, default, described[each.name]))
@@ -135,6 +135,8 @@ def _section(name: str) -> str:
     rows = ["| option | default | meaning |", "|---|---|---|"]
     for each in options(name):
         shown = "unset" if each.default is None else f"`{_literal(each.default)}`"
+        if each.name == "step" and INSIDE.get(name) is ShrinkingGradient:
+            shown += ", unset with `horizon`"
         meaning = plain(each.meaning).replace("|", "\\|")
         rows.append(f"| `{each.name}` | {shown} | {meaning} |")
     return "\n".join((f"## {name}\n", *rows))

@@ -2,10 +2,13 @@
 
 import copy
 from collections.abc import Callable, Mapping
+from inspect import isabstract, signature
 from typing import Any, TypeAlias
 
 from river import base
 
+from iln_stream import features
+from iln_stream.features import check_features
 from iln_stream.learners import (
     ChangeOfTarget,
     InfiniteLayerClassifier,
@@ -33,6 +36,10 @@ BOUNDED: dict[str, Any] = {"budget": 1000, "step": 0.1, "variance": 0.005, "max_
 points, the step does not decay: steps that do would stop learning what is forgotten."""
 
 
+OF_SAMPLING = ("draws", "variance", "min_draws", "max_draws", "budget", "policy")
+"""Options of `ShrinkingGradient` that a pool does not use."""
+
+
 def shrinking_gradient(seed: int, **options: Any) -> ScaledTarget:
     """Return the paper's learner: Algorithm 1 behind online scaling of x and y."""
     defaults = dict(BOUNDED)
@@ -48,9 +55,15 @@ def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
 
     Its step does not decay, so that it follows a drifting stream.
     """
+    if unused := [name for name in OF_SAMPLING if name in options]:
+        raise ValueError(
+            f"{', '.join(unused)}: a pool draws nothing and keeps no events; remove it, or set "
+            "learner = shrinking-gradient"
+        )
+    defaults = {} if "horizon" in options else {"step": 0.6}
     return ScaledTarget(
         WinsorisedScaler()
-        | ShrinkingGradient(estimator=Pool(size), **{"step": 0.6, "seed": seed, **options})
+        | ShrinkingGradient(estimator=Pool(size), **{**defaults, "seed": seed, **options})
     )
 
 
@@ -174,8 +187,27 @@ def _with_features(options: dict[str, Any]) -> dict[str, Any]:
     """Return learner options with a feature family in place of its name."""
     if not isinstance(path := options.get("features"), str):
         return options
-    from iln_stream import features
+    if path in (known := _families()):
+        return {**options, "features": known[path]()}
+    found = load_plugin("learner_options: features", path, FEATURES, known)
+    family = found() if callable(found) else found
+    check_features(family)
+    return {**options, "features": family}
 
-    known = {name: getattr(features, name) for name in features.__all__ if name[:1].isupper()}
-    found = known.get(path) or load_plugin("learner_options: features", path, FEATURES, known)
-    return {**options, "features": found() if callable(found) else found}
+
+def _families() -> dict[str, Callable[[], features.Features[Any]]]:
+    """Return our families that need no arguments, by name."""
+    found = {name: getattr(features, name) for name in features.__all__}
+    return {
+        name: each
+        for name, each in found.items()
+        if isinstance(each, type) and hasattr(each, "psi") and _needs_nothing(each)
+    }
+
+
+def _needs_nothing(family: type) -> bool:
+    """Whether a class is concrete and has defaults for all its arguments."""
+    required = (each.default is each.empty for each in signature(family).parameters.values())
+    return (
+        not isabstract(family) and not getattr(family, "_is_protocol", False) and not any(required)
+    )

@@ -15,7 +15,7 @@ from iln_stream.learners import (
 )
 from iln_stream.prequential import Classification, Regression
 from iln_stream.service import BOUNDED, Settings, SettingsError, build_learner
-from iln_stream.service.learners import task_of
+from iln_stream.service.learners import OF_SAMPLING, task_of
 
 
 def settings(**values):
@@ -84,6 +84,12 @@ def make(l2=0.0):
 model = make()
 number = 5
 classes = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+
+from iln_stream.features import Tanh
+
+class Large(Tanh):
+    def psi(self, x, w):
+        return 3.0 * super().psi(x, w)
 """
 
 
@@ -115,6 +121,38 @@ def test_options_of_an_object(module_here):
     """Options for an object are an error, as they would have no effect."""
     with pytest.raises(SettingsError, match="learner_options: users_own_models:model is an object"):
         build_learner(settings(learner="users_own_models:model", learner_options={"l2": 1}))
+
+
+def test_a_family_that_breaks_its_contract(module_here):
+    """It is an error at startup that names the fault, before any event is predicted badly."""
+    options = {"features": "users_own_models:Large"}
+    with pytest.raises(SettingsError, match="Large: psi reaches 3"):
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
+
+
+@pytest.mark.parametrize("name", ["Features", "Mixture", "FeaturesError", "closed_form"])
+def test_what_is_no_family(name):
+    """The error lists the families that can be named: concrete ones that need no arguments."""
+    options = {"features": name}
+    with pytest.raises(SettingsError, match=f"features = '{name}': give ArcCosine, CauchyFourier"):
+        build_learner(settings(learner="shrinking-gradient", learner_options=options))
+
+
+def test_a_pools_step():
+    """The horizon determines it; without one it is constant."""
+
+    def step(**options):
+        made = build_learner(settings(learner="pool", learner_options=options))
+        return made.regressor["ShrinkingGradient"].step
+
+    assert (step(), step(horizon=600), step(horizon=600, step=0.2)) == (0.6, None, 0.2)
+
+
+@pytest.mark.parametrize("name", OF_SAMPLING)
+def test_options_that_a_pool_does_not_use(name):
+    """They are an error, as they would have no effect."""
+    with pytest.raises(SettingsError, match=f"{name}: a pool draws nothing and keeps no events"):
+        build_learner(settings(learner="pool", learner_options={name: 5}))
 
 
 @pytest.mark.parametrize(

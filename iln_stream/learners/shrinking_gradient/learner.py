@@ -162,7 +162,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         self._n_seen = 0
         self._n_shrinks = 0
         self._weights = WeightScale()
-        self._watch = Watch(norm_bound, variance, max_draws)
+        self._watch = Watch(norm_bound, variance, max_draws, horizon if step is None else None)
         self._last: Update | None = None
         self._latest_estimate: tuple[bytes, Estimate] | None = None
 
@@ -204,7 +204,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         E_t = self._estimate(x_t)  # Algorithm 2
         if not math.isfinite(E_t.value):
             E_t = self._begin_again(x_t)
-        for message in self._watch.event(y_t, E_t, self._f):
+        for message in self._watch.event(self._n_seen + 1, y_t, E_t, self._f):
             warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
         step = min(eta * self._weights.relative(w_t, self._n_seen + 1), max(eta, LARGEST_STEP))
         shrunk = abs(E_t.value) >= 16 * B

@@ -4,7 +4,7 @@ import math
 
 from iln_stream.learners.estimators import Estimate, Iterate
 from iln_stream.state import StateDict, StateSchema
-from iln_stream.theory import SATURATED_NOISE
+from iln_stream.theory import SATURATED_NOISE, theorem_1_covers
 
 _SCHEMA = StateSchema("iln_stream.Watch", 1)
 
@@ -19,14 +19,19 @@ class Watch:
     ----------
     norm_bound, variance, max_draws
         As in `ShrinkingGradient`.
+    horizon
+        T if the step is that of Theorem 1, or None.
 
     """
 
-    def __init__(self, norm_bound: float, variance: float, max_draws: int) -> None:
+    def __init__(
+        self, norm_bound: float, variance: float, max_draws: int, horizon: int | None = None
+    ) -> None:
         self._norm_bound = norm_bound
         self._saturated = SATURATED_NOISE * norm_bound
         self._variance = variance
         self._max_draws = max_draws
+        self._horizon = horizon
         self.n_outside = 0
         self.n_capped = 0
         self.n_diverging = 0
@@ -34,14 +39,19 @@ class Watch:
         self._n = 0
         self._mean_square = 0.0  # of the targets
 
-    def event(self, y_t: float, E_t: Estimate, f_t: Iterate) -> tuple[str, ...]:
-        """Check an event before f_t is updated; return the warnings to give, each once in a run."""
+    def event(self, t: int, y_t: float, E_t: Estimate, f_t: Iterate) -> tuple[str, ...]:
+        """Check event t = 1, 2, .. before f_t is updated; return the warnings to give.
+
+        Each is given once in a run.
+        """
         warned = self._diverging(y_t, f_t.noise(E_t.draws))
         wanted = f_t.draws_wanted
         if wanted is not None:
             warned += self._capped(f_t, wanted)
         if abs(y_t) > 1:
             warned += self._outside(y_t)
+        if self._horizon is not None:
+            warned += self._beyond_theorem_1(t, self._horizon)
         return warned
 
     def state(self) -> StateDict:
@@ -58,6 +68,21 @@ class Watch:
             state, "counts", "noise", "mean_square"
         )
         self.n_outside, self.n_capped, self.n_diverging, self._n = counts
+
+    def _beyond_theorem_1(self, t: int, horizon: int) -> tuple[str, ...]:
+        B = self._norm_bound
+        if t == 1 and not theorem_1_covers(B, horizon):
+            return (
+                f"horizon = {horizon} with norm_bound = {B:g} is not covered by Theorem 1, which "
+                f"needs norm_bound >= 1 and horizon > 64 norm_bound^2 = {64 * B * B:g}; raise "
+                "horizon, or change norm_bound",
+            )
+        if t == horizon + 1:
+            return (
+                f"event {t} is beyond horizon = {horizon}, for which Theorem 1's step was chosen; "
+                "raise horizon, or leave it unset for a step that decays",
+            )
+        return ()
 
     def _outside(self, y_t: float) -> tuple[str, ...]:
         self.n_outside += 1

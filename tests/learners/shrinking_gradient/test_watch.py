@@ -8,6 +8,7 @@ import pytest
 
 from iln_stream import IlnWarning, Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.features import DecisionStumps, GaussianFourier
+from iln_stream.learners import model_of, state_of
 from iln_stream.theory import diverging
 
 N = 1500
@@ -132,3 +133,39 @@ def test_a_warning_points_at_the_caller():
     with pytest.warns(IlnWarning) as caught:
         model.learn_one({"a": 1.0}, 2.0)
     assert caught[0].filename == __file__
+
+
+def messages(model, n):
+    """What a model warns of in its first n events."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for x, y in stream(1, 1.0)[:n]:
+            model.learn_one(x, y)
+    return [str(w.message) for w in caught if "horizon" in str(w.message)]
+
+
+@pytest.mark.parametrize(
+    ("norm_bound", "horizon", "said"),
+    [(1.0, 64, True), (1.0, 65, False), (2.0, 256, True), (2.0, 257, False), (0.5, 500, True)],
+)
+def test_a_horizon_that_theorem_1_does_not_cover_is_told(norm_bound, horizon, said):
+    """Theorem 1 needs B >= 1 and T > 64 B^2; otherwise the first event warns, once."""
+    model = ShrinkingGradient(norm_bound=norm_bound, horizon=horizon, draws=20, seed=1)
+    found = messages(model, 5)
+    assert len(found) == said
+    assert all("is not covered by Theorem 1" in each for each in found)
+
+
+def test_an_event_beyond_the_horizon_is_told_once():
+    """The step was chosen for T events; event T + 1 warns, also of a restored learner."""
+    model = ShrinkingGradient(horizon=70, draws=20, seed=1)
+    assert messages(model, 70) == []
+    model = model_of(state_of(model))
+    (said,) = messages(model, 5)
+    assert said.startswith("event 71 is beyond horizon = 70")
+
+
+def test_a_step_of_ones_own_has_no_horizon():
+    """A given step overrides the horizon's, of which nothing is then said."""
+    model = ShrinkingGradient(horizon=10, norm_bound=4.0, step=0.1, draws=20, seed=1)
+    assert messages(model, 15) == []
