@@ -278,13 +278,18 @@ def replay_dead_letters(
         ),
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Also replay all records that were replayed before.")
+        bool,
+        typer.Option(
+            "--again",
+            help="Also replay all records that were replayed before, or that a rebuild read.",
+        ),
     ] = False,
 ) -> None:
     """Append the records of the dead letters to the source again, each record once.
 
     Other consumers of the source read them again, too. A record that still can't be learned becomes
-    a new dead letter, and is only replayed again with `--failed-again`.
+    a new dead letter, and is only replayed again with `--failed-again`. Records that a rebuild has
+    read are not sent: the settings of the run name the folder of the snapshots that tells.
     """
     from iln_stream.cli.dead_letters import replay_letters
 

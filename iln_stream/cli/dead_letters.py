@@ -16,6 +16,7 @@ from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.service.labels import label_stream
+from iln_stream.service.read_again import ReadAgain
 from iln_stream.streams import Appender, NewRecord, Resume, Scheme
 
 _SHOWN = 60
@@ -49,8 +50,9 @@ def replay_letters(
     """Append the original records of the letters to the topic again.
 
     Each record is stored before the mark that it was replayed: a crash between the two repeats
-    that one record. The report counts records that were replayed before, those of them that failed
-    again, letters of other streams, and records that no longer exist.
+    that one record. The report counts records that a rebuild has read, records that were replayed
+    before, those of them that failed again, letters of other streams, and records that no longer
+    exist.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def replay_letters(
     failed_again
         Also replay records that were replayed before, but could not be learned then either.
     again
-        Also replay all other records that were replayed before.
+        Also replay all other records that were replayed before, or that a rebuild has read.
     console
         Receives the report.
 
@@ -81,6 +83,7 @@ def replay_letters(
     logs = {each.name: each for each in (stream, labels) if each is not None}
     for each in logs.values():
         each.wait()
+    read_again = ReadAgain(settings, stream)
     done = _Replayed()
     appenders: dict[str, Appender] = {}
     with ExitStack() as opened:
@@ -91,6 +94,9 @@ def replay_letters(
                 done.n_others += 1
                 continue
             if record in done.sent:  # a crash may write the same letter twice
+                continue
+            if read_again.has(letter.stream, letter.partition, letter.offset) and not again:
+                done.read_again.add(record)
                 continue
             if marks.failed_again(letter):
                 if not (failed_again or again):
@@ -121,6 +127,7 @@ class _Replayed:
     sent: set[Key] = field(default_factory=set)
     before: set[Key] = field(default_factory=set)
     failed: set[Key] = field(default_factory=set)
+    read_again: set[Key] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
     n_others: int = 0
 
@@ -134,6 +141,11 @@ class _Replayed:
             )
         if before := self.before - self.failed - self.sent:
             yield f"{len(before)} records were replayed before; --again replays them, too"
+        if read_again := self.read_again - self.failed - self.before - self.sent:
+            yield (
+                f"{len(read_again)} records were read by `iln-stream rebuild`, which learned those "
+                "that the settings fit; --again replays all of them, too"
+            )
         if self.n_others:
             yield f"{self.n_others} letters are of other streams"
         if self.lost:

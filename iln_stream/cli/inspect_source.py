@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
+from math import ceil
 from typing import Any
 
 from rich import box
@@ -22,7 +23,7 @@ from iln_stream.mapping.proposal import as_toml, proposed, remarks
 from iln_stream.service import Settings, SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
 from iln_stream.service.labels import label_stream, settings_of_labels
-from iln_stream.streams import Record, Scheme, Source
+from iln_stream.streams import Log, Record, Resume, Scheme, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 24
@@ -114,6 +115,9 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
     if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
+    if of_labels and of_labels["labels_settings"]["time_field"] == "":
+        text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
+        _print(out, text, soft_wrap=True)
     for remark in remarks(shown, fields_given):
         _print(out, f"# {remark}", soft_wrap=True)
 
@@ -143,8 +147,13 @@ def _read(
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, first_reason = 0, ""
-    events = (each for each in _records(stream) if not is_command(each.payload))
-    for record in islice(events, n_records):
+    events = (each for each in _records(stream, n_records) if not is_command(each.payload))
+    records = list(islice(events, n_records))
+    if (
+        len({record.partition for record in records}) > 1
+    ):  # fields of times are found by their order
+        records.sort(key=lambda record: record.timestamp or 0.0)
+    for record in records:
         try:
             fields = parse(record.payload)
             flatten(fields)  # it refuses fields that hide one another
@@ -247,13 +256,30 @@ def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
     console.print(text, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
-def _records(stream: Scheme) -> Iterator[Record]:
-    """Yield the records of the source that are there now, from the first on."""
+def _records(stream: Scheme, n: int) -> Iterator[Record]:
+    """Yield the records of the source that are there now; of a log, of each partition alike.
+
+    Keys choose partitions, so the first partition alone may lack some kinds of records. If a
+    partition has less than its share, the others' further records follow.
+    """
     if not stream.is_log:
         yield from _of(stream.source())
         return
-    for partition in stream.partitions():
-        yield from _of(stream.log(partition, "earliest"))
+    partitions = stream.partitions()
+    share = ceil(n / len(partitions))
+    ends: dict[int, int] = {}
+    for partition in partitions:
+        for record in islice(_of_log(stream.log(partition, "earliest")), share):
+            yield record
+            ends[partition] = record.offset + 1
+    for partition, end in ends.items():
+        yield from _of_log(stream.log(partition, Resume(end, None)))
+
+
+def _of_log(source: Log) -> Iterator[Record]:
+    with closing(source):
+        while source.lag and (records := source.poll(_POLL_SECONDS)):
+            yield from records
 
 
 def _of(source: Source) -> Iterator[Record]:

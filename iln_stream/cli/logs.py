@@ -6,6 +6,7 @@ import logging
 import re
 import time
 import warnings
+from collections import Counter
 from typing import Literal
 
 from rich.console import Console
@@ -147,8 +148,10 @@ def keep_kafka_refusals(record: logging.LogRecord) -> bool:
 class OncePerInterval(logging.Filter):
     """Passes each message once per interval, and drops its repeats.
 
-    Messages are repeats if they have the same template and name the same partition; other
-    arguments may differ. So a flood of dead letters logs one line per partition and interval.
+    Messages are repeats if they have the same template, or the same `kind` where the record has
+    one, and name the same partition; other arguments may differ. The next message of the kind says
+    how many were dropped. So a flood of dead letters logs one line per reason, partition and
+    interval.
 
     Parameters
     ----------
@@ -173,6 +176,7 @@ class OncePerInterval(logging.Filter):
         super().__init__()
         self._seconds = seconds
         self._last_shown: dict[tuple[str, str], float] = {}
+        self._n_dropped: Counter[tuple[str, str]] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether to show the record."""
@@ -180,10 +184,14 @@ class OncePerInterval(logging.Filter):
         message = record.getMessage()
         # The template of all captured warnings is "%s".
         template = message if record.name == "py.warnings" else str(record.msg)
+        template = getattr(record, "kind", template)
         partition = _PARTITION.search(message)
         kind = template, partition[0] if partition else ""
         shown = self._last_shown.get(kind)
         if shown is not None and now - shown < self._seconds:
+            self._n_dropped[kind] += 1
             return False
         self._last_shown[kind] = now
+        if n_dropped := self._n_dropped.pop(kind, 0):
+            record.msg = f"{record.msg} ({n_dropped:,} such messages before it were not logged)"
         return True

@@ -7,8 +7,8 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning
 
-_NUMBER = re.compile(r"\s*[+-]?(?!0\d)(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
-"""Digits after a leading zero are a code, such as a postcode."""
+_NUMBER = re.compile(r"\s*[+-]?(?!0\d)(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+"""With a decimal point or comma; digits after a leading zero are a code, such as a postcode."""
 
 _MOST_WARNINGS = 20
 
@@ -46,9 +46,10 @@ class NumbersAsText:
 
     def _warn(self, name: str, value: str) -> None:
         self._warned.add(name)
+        comma = ' and decimal = ","' if "," in value else ""
         warnings.warn(
             f"x.{name}: the text {value[:40]!r} is taken as a category. If it is a number, send it "
-            f'without quotes, or set target = y and types = {{"x.{name}" = "number"}}',
+            f'without quotes, or set target = y and types = {{"x.{name}" = "number"}}{comma}',
             IlnWarning,
             stacklevel=3,
         )

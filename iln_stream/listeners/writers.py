@@ -1,6 +1,7 @@
 """Write predictions and dead letters to sinks."""
 
 import logging
+import re
 from collections.abc import Mapping
 
 from iln_stream.errors import LostPlaceError
@@ -9,6 +10,11 @@ from iln_stream.prequential import Listener, Step
 from iln_stream.streams import Sink, TransactionalSink
 
 log = logging.getLogger(__name__)
+
+_MOST_KINDS = 20
+"""Reasons of dead letters that the log tells apart: names of fields may be any text."""
+
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 class PredictionWriter(Listener):
@@ -127,6 +133,7 @@ class DeadLetterWriter(Listener):
         self._sink = sink
         self._only_of_learner = only_of_learner
         self._flush_if_due = getattr(sink, "flush_if_due", _nothing_due)
+        self._kinds: set[str] = set()
 
     def on_step(self, step: Step) -> None:
         """Store letters that have waited long enough."""
@@ -149,6 +156,7 @@ class DeadLetterWriter(Listener):
         log.warning(
             "dead letter at offset %d of %s, partition %d: %s",
             letter.offset, letter.stream, letter.partition, letter.reason,
+            extra={"kind": self._kind(letter.reason)},
         )  # fmt: skip
 
     def on_idle(self) -> None:
@@ -158,6 +166,13 @@ class DeadLetterWriter(Listener):
     def flush(self) -> None:
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
+
+    def _kind(self, reason: str) -> str:
+        """Return the reason without values: the log drops repeats of a kind."""
+        kind = f"dead letter: {_VALUE.sub('', reason)}"
+        if len(self._kinds) < _MOST_KINDS:
+            self._kinds.add(kind)
+        return kind if kind in self._kinds else "dead letter"
 
 
 def _key(step: Step) -> str | None:

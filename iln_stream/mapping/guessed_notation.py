@@ -53,6 +53,17 @@ def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
     return "." if n_usual >= enough and n_usual > n_with_comma else None
 
 
+def has_other_decimal_sign(text: str) -> bool:
+    """Return whether a text that the notation does not read is a number in another one.
+
+    >>> from iln_stream.mapping.guessed_notation import has_other_decimal_sign
+    >>> has_other_decimal_sign("20,5"), has_other_decimal_sign("20.5"), has_other_decimal_sign("x")
+    (True, True, False)
+
+    """
+    return USUAL.number(text) is not None or _WITH_COMMA.number(text) is not None
+
+
 def look_like_dates(values: Sequence[str]) -> bool:
     """Return whether most texts are dates with the year last: `01/02/2026`.
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from iln_stream.mapping.guessed_notation import has_other_decimal_sign, look_like_dates
 from iln_stream.mapping.inspection import (
     AS_GIVEN,
     BY_NAME,
@@ -134,8 +135,16 @@ def _of_odd_values(field: Field) -> str:
     n, of = field.n_odd, sum(field.kinds.values())
     odd = str(field.odd)
     shown = as_toml(odd if len(odd) <= _MOST_CHARACTERS else f"{odd[: _MOST_CHARACTERS - 3]}...")
-    advice = "correct them at the sender, or list such a text among null_values"
     kind = "times" if field.role == "time" else "numbers"
+    if field.role == "time" and look_like_dates([odd]):
+        advice = "set date_order to dmy (day first) or mdy (month first); other times stay the same"
+    elif field.role != "time" and has_other_decimal_sign(odd):
+        advice = (
+            "some numbers have a decimal comma and some a dot; write all of them in one way at the "
+            "sender or in a decoder"
+        )
+    else:
+        advice = "correct them at the sender, or list such a text among null_values"
     if field.role == "input":
         advice += ", or give the field the type category"
     return (

@@ -113,9 +113,10 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
                 text
             ):  # it would silently be a category
                 raise MalformedError(
-                    f"{name}: {_shown(value)} looks like a number with a decimal comma: set "
-                    'decimal = ",", or give the field the type category (types); commas between '
-                    "thousands have to be left out by the sender"
+                    f"{name}: {_shown(value)} looks like a number with a decimal comma: if all "
+                    'numbers are written so, set decimal = ","; if only some are, rewrite them at '
+                    "the sender or in a decoder; if it is no number, give the field the type "
+                    "category (types). Leave out commas between thousands"
                 )
             if kind == "auto" and _NOT_FINITE.fullmatch(text) is None:
                 return value

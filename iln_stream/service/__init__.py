@@ -20,6 +20,7 @@ Modules, from the whole to its parts:
 - `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
 - `prediction.py`: predicts a stream with a learner that does not learn;
 - `rebuild.py`: learns the log again to replace snapshots;
+- `read_again.py`: which records a rebuild has read again, and no replay sends;
 - `warm_start.py`: lets new learners learn files before their log; `history.py`: these files;
 - `promoting.py`: appends the command that makes a contender the champion;
 - `readers.py`: which partitions each learner reads, and its seed;

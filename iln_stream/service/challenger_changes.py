@@ -1,7 +1,7 @@
 """Challengers that come and go between two runs."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from iln_stream.service.challengers import (
     described_contest,
     main_contender,
 )
+from iln_stream.service.decoding import FIELDS, NOTATION
 from iln_stream.service.settings import Settings
 from iln_stream.snapshots import is_pickle
 from iln_stream.state import StateDict
@@ -24,6 +25,8 @@ from iln_stream.state import StateDict
 log = logging.getLogger(__name__)
 
 CHALLENGERS = "challengers"
+FIELDS_OF_RECORDS = "fields"
+"""Entry of a configuration with the settings that say which field is what."""
 
 _FIELDS = Challenger.model_fields
 
@@ -74,9 +77,33 @@ def described_change(saved: Mapping[str, Any], ours: Mapping[str, Any], name: st
     before, now = saved.get(name), ours.get(name)
     if name in OF_CONTEST[1:]:
         before, now = (default_of(name) if each is None else each for each in (before, now))
+    if name == FIELDS_OF_RECORDS:
+        told = _differences(name, _with_defaults(before), _with_defaults(now))
+        return "; ".join(told) or "settings of fields were not given, or are not any more"
     if name != CHALLENGERS or before is None or now is None:
-        return f"{name} was {before!r} and is {now!r}"
+        return "; ".join(_differences(name, before, now))
     return "; ".join(_described(each, before, now) for each in now if now[each] != before[each])
+
+
+def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
+    """Yield how a value has changed; of dicts, only the entries that differ."""
+    if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
+        yield f"{name} was {before!r} and is {now!r}"
+        return
+    for each in {**before, **now}:
+        if (was := before.get(each)) != (is_now := now.get(each)):
+            path = each if name == FIELDS_OF_RECORDS else f"{name}.{each}"
+            yield from _differences(path, was, is_now)
+
+
+def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the entry of the fields with all settings; None: records were events."""
+    names = (*FIELDS, *NOTATION, "format", "decoder")
+    usual = {
+        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in names
+    }
+    usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}
+    return {**usual, **(fields or {})}
 
 
 def _described(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -172,6 +172,8 @@ def _rebuild_one(
     settings = settings_of(settings, reader).model_copy(update=at_the_end)
     with ExitStack() as opened:
         recovery, inputs, _, loss = _open(settings, stream, reader, until, skip, opened)
+        # Not `until`: `run` reads the records after it again, and writes new dead letters.
+        recovery.rebuilt = recovery.reached
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()

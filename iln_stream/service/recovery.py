@@ -122,6 +122,8 @@ class Recovery:
     history : dict or None
         Describes the files that were learned before the log, for the snapshots to come; None: none
         were learned.
+    rebuilt : Positions
+        The offset before which a rebuild has read each partition again, for the snapshots to come.
 
     """
 
@@ -159,6 +161,7 @@ class Recovery:
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
         self.history = None if self.header is None else history_of(self.header)
+        self.rebuilt: Positions = {} if self.header is None else self.header.rebuilt
         self.changes = Changes()
         if self.header is not None:
             self.changes = changes(self.header.configuration, settings)
@@ -303,6 +306,7 @@ class Recovery:
                 seed=self._reader.seed,
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
                 labels_topic_id=None if labels is None else labels.topic_id,
+                rebuilt=self.rebuilt,
             )
 
         def stored(header: Header) -> None:

@@ -73,6 +73,8 @@ class Header:
     cpu_baseline
         Of the process that wrote it; without one, "native" and the CPU. None: not recorded, as by
         earlier releases. See `iln_stream.processor`.
+    rebuilt
+        The offset before which a rebuild has read each partition again; empty: there was none.
 
     """
 
@@ -87,6 +89,7 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=versions)
     labels_topic_id: str | None = None
     cpu_baseline: str | None = field(default_factory=cpu_baseline)
+    rebuilt: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def next_offset(self) -> int:
@@ -243,8 +246,9 @@ def _header(stored: dict[str, Any]) -> Header:
     # Release 0.1.0 had one partition and stored no positions.
     positions = stored.get("positions") or {stored["partition"]: stored["next_offset"]}
     stored["positions"] = {int(partition): offset for partition, offset in positions.items()}
-    # Of releases without a topic of labels, and without a record of the CPU.
-    stored = {"labels_topic_id": None, "cpu_baseline": None, **stored}
+    # Of releases without a topic of labels, and without a record of the CPU and of rebuilds.
+    stored = {"labels_topic_id": None, "cpu_baseline": None, "rebuilt": {}, **stored}
+    stored["rebuilt"] = {int(partition): offset for partition, offset in stored["rebuilt"].items()}
     return Header(**{each.name: stored[each.name] for each in fields(Header)})
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+import iln_stream.cli.command  # noqa: F401 - a console keeps the COLUMNS of its import
 from iln_stream.cli import main
 
 

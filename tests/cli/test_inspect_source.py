@@ -7,9 +7,11 @@ import tomllib
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from support.embedded_log import append
 from support.kafka_topics import produce
 
 from iln_stream.errors import IlnWarning
+from iln_stream.streams import NewRecord
 
 
 def test_names_are_printed_as_they_are(command, tmp_path):
@@ -220,6 +222,7 @@ def test_labels_without_a_time(command, tmp_path):
     done = command("inspect-source", *logs)
     own = tomllib.loads(done.out)["labels_settings"]
     assert own == {"target": "minutes", "id_field": "order", "time_field": ""}
+    assert "# Labels have no field of a time" in done.out
     (tmp_path / "learn.toml").write_text(done.out)
     run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
     ran = command(*run, "--stop-at-end")
@@ -248,3 +251,21 @@ def test_a_topic_with_repeated_ids(broker, topic, command, tmp_path):
         "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
     )
     assert "98 events, 0 dead letters" in ran.err
+
+
+def test_every_partition_is_looked_at(command, tmp_path):
+    """Records of one key are in one partition: a field that only some keys have is found, as is
+    the time, though its order is that of the whole log."""
+    assert command("log", "create", "sqlite:log.db", "--partitions", "3").code == 0
+    log = []
+    shops = ("a", {}), ("b", {"depth": 2.5}), ("c", {"colour": "red"})
+    for i in range(30):
+        at = f"2026-01-01T08:{i:02d}:00Z"
+        for partition, (shop, extra) in enumerate(shops):
+            fields = {"moment": at, "shop": shop, "price": i / 7, **extra}
+            log.append(NewRecord(json.dumps(fields).encode(), partition=partition))
+    append(tmp_path / "log.db", log)
+    done = command("inspect-source", "sqlite:log.db", "--records", "30")
+    assert done.code == 0, done.err
+    assert all(name in done.err for name in ("depth", "colour"))
+    assert tomllib.loads(done.out)["time_field"] == "moment"

@@ -1,10 +1,12 @@
 """The log: its formats, levels and filters."""
 
+import copy
 import datetime as dt
 import io
 import json
 import logging
 import re
+import time
 import warnings
 
 import pytest
@@ -173,6 +175,30 @@ def test_partitions_do_not_hide_each_other():
     text = "dead letter at offset %d of %s, partition %s: %s"
     letters = [(1, "t", 0, "a"), (2, "t", 0, "b"), (1, "t", 1, "a"), (5, "t", 1, "a")]
     assert [passes(quiet, text, *letter) for letter in letters] == [True, False, True, False]
+
+
+def test_kinds_do_not_hide_each_other():
+    """Messages of one template are no repeats if their kinds differ, as reasons of dead letters."""
+    quiet = OncePerInterval(seconds=1000)
+
+    def passes(kind):
+        record = logging.LogRecord("n", logging.WARNING, "f", 1, "dead letter", (), None)
+        record.kind = kind
+        return quiet.filter(record)
+
+    assert [passes(kind) for kind in ("no number", "no number", "no label", "no number")] == [
+        *(True, False, True, False)
+    ]
+
+
+def test_dropped_repeats_are_counted():
+    """The next line after the interval says how many were left out."""
+    once = OncePerInterval(seconds=0.2)
+    record = logging.LogRecord("n", logging.WARNING, "f", 1, "offset %d", (7,), None)
+    assert [once.filter(copy.copy(record)) for _ in range(4)] == [True, False, False, False]
+    time.sleep(0.3)
+    assert once.filter(record)
+    assert record.getMessage() == "offset 7 (3 such messages before it were not logged)"
 
 
 def test_warnings_differ_by_their_text():

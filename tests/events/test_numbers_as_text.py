@@ -18,7 +18,16 @@ def test_each_number_is_recognised(number):
         assert NumbersAsText().watch({"a": str(number), "b": number}) == 1
 
 
-@pytest.mark.parametrize("text", ["clear", "", "01067", "-007", "1-2", "1.2.3", "e5", ".", "true"])
+@pytest.mark.parametrize("text", ["20,5", "-0,5", ",5", "1,5e3"])
+def test_a_decimal_comma(text):
+    """A number with a decimal comma is recognised, too; the warning names the setting for it."""
+    with pytest.warns(IlnWarning, match='"number"} and decimal = ","'):
+        assert NumbersAsText().watch({"a": text}) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["clear", "", "01067", "-007", "1-2", "1.2.3", "1,2,3", "1, 2", ",", "e5", ".", "true"]
+)
 def test_other_texts_are_categories(text):
     """Texts that are no numbers, and codes with leading zeros, are left in peace."""
     with warnings.catch_warnings():

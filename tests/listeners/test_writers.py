@@ -86,6 +86,22 @@ def test_dead_letter(caplog):
     assert caplog.messages == ["dead letter at offset 9 of s, partition 2: no event"]
 
 
+def test_kinds_of_reasons(caplog):
+    """The log takes letters for repeats whose reasons differ only in values; of invented names of
+    fields, which any record may have, it tells only some apart."""
+    writer = DeadLetterWriter(ListSink())
+
+    def n_kinds(reasons):
+        caplog.clear()
+        for reason in reasons:
+            writer.on_dead_letter(DeadLetter.of("s", 0, 1, b"{}", reason))
+        return len({record.kind for record in caplog.records})
+
+    assert n_kinds(f"price: expected a number, got '{n}'" for n in range(9)) == 1
+    assert n_kinds(["price: expected a number, got '7'", "y: expected a number, got '7'"]) == 2
+    assert n_kinds(f"{chr(97 + n % 26) * (n // 26 + 1)}: no number" for n in range(100)) < 25
+
+
 def test_only_letters_of_the_learner():
     """Of several readers of one record only one writes it if it can't be read, but each writes that
     its own learner failed."""

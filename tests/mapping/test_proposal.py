@@ -96,6 +96,7 @@ def test_odd_texts():
     target, *found = remarks(fields)
     assert target == 'target = "y" is the label by its name. Other numbers: "a".'
     assert found[0].startswith('"a": 10 of 100 values are no numbers, the first is "21,5".')
+    assert "some numbers have a decimal comma and some a dot" in found[0]
     assert found[1].startswith('"y": 1 of 100 values are no numbers, the first is "lost".')
     assert ("category" in found[0], "category" in found[1]) == (True, False)
     assert remarks(inspect_fields(records, FieldMapping("y", ignore=("a",)))) == found[1:]
@@ -121,6 +122,13 @@ def test_values_of_the_time_that_are_no_times():
     for given in (None, FieldMapping("y", time_field="at")):
         found = remarks(inspect_fields(records, given))[-1]
         assert found.startswith(expected)
+
+
+def test_times_with_the_year_last_in_a_few_records():
+    """They are dead letters without `date_order`, so the remark names it."""
+    records = [{"at": f"2026-01-{i:02d}" if i != 7 else "07.01.2026", "y": i} for i in range(1, 29)]
+    (found,) = [each for each in remarks(inspect_fields(records)) if '"at"' in each]
+    assert "set date_order to dmy (day first) or mdy" in found
 
 
 def test_dates_that_nobody_can_read():

@@ -153,8 +153,20 @@ class KafkaSink:
     def _raise_if_failed(self) -> None:
         if self._error is not None:
             raise SinkError(
-                f"topic {self._topic} did not take a message: {self._error}"
+                f"topic {self._topic} did not take a message: {self._error}{_remedy(self._error)}"
             ) from self._error
+
+
+_REMEDIES = {
+    "sizetoolarge": "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)",
+    "authorizationfailed": "; give this run's user the right to write to it",
+}
+
+
+def _remedy(error: BaseException) -> str:
+    """Return what to do about an error of either client; empty: nothing special."""
+    told = f"{type(error).__name__} {error}".lower().replace("_", "")
+    return next((remedy for sign, remedy in _REMEDIES.items() if sign in told), "")
 
 
 def _open(
