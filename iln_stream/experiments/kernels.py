@@ -116,9 +116,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
 
 def _notes(figures: Mapping[str, Any], full: bool) -> list[str]:
     maps = figures["maps"]
-    if not full:
-        return ["Quick run: few sizes and seeds."]
-    notes = []
+    notes = [] if full else ["Quick run: few sizes and seeds."]
     for name, found in maps.items():
         if name == NYSTROEM:
             continue

@@ -114,10 +114,8 @@ def _predicted(name: str, X: Array, y: Array, Z: Array, seed: int, budget: Budge
 
 
 def _notes(figures: Mapping[str, Any], full: bool) -> list[str]:
-    if not full:
-        return ["Quick run: few sizes and seeds."]
     n = figures["sizes"][-1]
-    notes = []
+    notes = [] if full else ["Quick run: few sizes and seeds."]
     for name, found in figures["methods"].items():
         ratio, fit = found["ratio"], found["exponent"]
         error = ratio["standard_error"]

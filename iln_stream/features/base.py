@@ -17,7 +17,8 @@ A family takes about ten lines:
 >>> check_features(Ridges())
 
 `numpy.vecdot` handles both forms of x, and inputs without columns. `Exact` also needs a method
-`kernel`, see `Kernel`; pools need units of the form of `AffineFeatures`.
+`kernel`, see `Kernel`; pools need units of the form of `AffineFeatures`. A family that is saved
+with a learner is a dataclass with `iln_stream.learners.restorable`.
 """
 
 from collections.abc import Callable

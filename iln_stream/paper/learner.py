@@ -18,11 +18,13 @@ class ReferenceShrinkingGradient(base.Regressor):
     features
         The family of hidden units, mu and psi; by default Gaussian Fourier features.
     norm_bound
-        B, the norm of the comparator functions.
+        B, the norm of the comparator functions, positive.
     horizon
-        T, the number of events to come; the step is eta = B / sqrt(T) (Theorem 1).
+        T, the number of events to come, at least 1; the step is eta = B / sqrt(T) (Theorem 1).
     draws
-        m, the draws of an estimate.
+        m, the draws of an estimate, at least 1. With few draws the noise of E_t feeds back into
+        alpha and drowns what was learned: `theory.plan(B, T, draws=m).kappa` should be below
+        .75.
     seed
         Of all draws; those of event t depend on the seed and t alone.
 
@@ -33,7 +35,7 @@ class ReferenceShrinkingGradient(base.Regressor):
     >>> from iln_stream import ScaledTarget, WinsorisedScaler
     >>> from iln_stream.paper import ReferenceShrinkingGradient
 
-    >>> model = ScaledTarget(WinsorisedScaler() | ReferenceShrinkingGradient(horizon=200))
+    >>> model = ScaledTarget(WinsorisedScaler() | ReferenceShrinkingGradient(horizon=200, draws=50))
     >>> events = islice(datasets.TrumpApproval(), 200)
     >>> evaluate.progressive_val_score(events, model, metrics.MAE())
     MAE: 1.3...
@@ -50,9 +52,16 @@ class ReferenceShrinkingGradient(base.Regressor):
         features: Features[Any] | None = None,
         norm_bound: float = 1.0,
         horizon: int = 1000,
-        draws: int = 50,
+        draws: int = 500,
         seed: int = 0,
     ) -> None:
+        if not (features is None or isinstance(features, Features)):
+            raise ValueError(f"features = {features!r} must be a family with q, draw and psi")
+        if not norm_bound > 0:
+            raise ValueError(f"norm_bound = {norm_bound!r} must be positive")
+        for name, count in (("horizon", horizon), ("draws", draws)):
+            if count < 1 or count != int(count):
+                raise ValueError(f"{name} = {count!r} must be a whole number, at least 1")
         self.features = features
         self.norm_bound = norm_bound
         self.horizon = horizon

@@ -161,8 +161,8 @@ class Classification:
                 f"y: the class {y!r} is too large for an exact number; send it as text"
             )
         raise MalformedError(
-            f"y: expected a class (a boolean, a string or a whole number), got {y!r}; to learn "
-            "numbers, set learner = infinite-layer"
+            f"y: expected a class (a boolean, a string or a whole number), got {y!r}: the learner "
+            "is a classifier; to learn numbers, set learner = infinite-layer"
         )
 
     def _boolean(self, y: Any) -> bool:

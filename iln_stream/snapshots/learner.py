@@ -51,7 +51,7 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
         for parameter, name in unserializable_parameters(state):
             raise StateError(
                 f"{parameter} is a {name}, which a state does not describe, so it could not be "
-                "restored: make that class @restorable (iln_stream.learners)"
+                "restored: make that class a dataclass, with @restorable (iln_stream.learners)"
             )
         return state
     except StateError as error:

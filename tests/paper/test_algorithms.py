@@ -11,6 +11,7 @@ from iln_stream.paper import (
     est_scalar_prod,
     shrinking_gradient_step,
 )
+from iln_stream.theory import plan
 
 X = tuple(np.array([v]) for v in (-0.5, 0.2, 0.9))
 F = Iterate((0.5, -1.0, 0.25), X)
@@ -56,3 +57,19 @@ def test_each_branch(E_t, shrinks):
 def test_river_contract():
     """It is a River regressor like any other."""
     checks.check_estimator(ReferenceShrinkingGradient(draws=4))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"draws": 0}, {"horizon": 0}, {"norm_bound": -1.0}, {"features": "cosines"}]
+)
+def test_wrong_arguments(wrong):
+    """An argument outside its range is an error that names it, not a division by zero later."""
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"^{name} = "):
+        ReferenceShrinkingGradient(**wrong)
+
+
+def test_defaults_are_not_drowned_by_noise():
+    """With the defaults, the noise to expect is below what was harmless in all cases measured."""
+    model = ReferenceShrinkingGradient()
+    assert plan(model.norm_bound, model.horizon, draws=model.draws).kappa < 0.75

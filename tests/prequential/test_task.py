@@ -53,7 +53,8 @@ def test_invalid_classes(given):
 def test_a_number_is_no_class():
     """A label that is not whole names the learner of numbers; a huge one would be rounded."""
     with pytest.raises(
-        MalformedError, match=r"got 0\.5; to learn numbers, set learner = infinite-l"
+        MalformedError,
+        match=r"got 0\.5: the learner is a classifier; to learn numbers, set learner = inf",
     ):
         Classification().label(0.5)
     with pytest.raises(MalformedError, match="too large for an exact number; send it as text"):

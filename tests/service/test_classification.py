@@ -163,7 +163,7 @@ def test_a_pipeline_of_river(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         (
             "infinite-layer-classifier",
             [0.25, 7.5],
-            "to learn numbers, set learner = infinite-layer",
+            "the learner is a classifier; to learn numbers, set learner = infinite-layer",
         ),
         ("river.linear_model:LogisticRegression", ["cat"], "OneVsRestClassifier"),
     ],
