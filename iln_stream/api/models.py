@@ -139,7 +139,8 @@ class Models:
                 raise HttpError(
                     422,
                     "model",
-                    f"model: several are published: {', '.join(sorted(models))}; name one",
+                    f"model: several are published: {', '.join(sorted(models))}; name one in the "
+                    f'request, such as "model": "{min(models)}"',
                 )
             if not models:
                 raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))

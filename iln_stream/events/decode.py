@@ -179,6 +179,8 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             continue
         if len(detail["loc"]) > len(path):
             message = "expected a finite number, boolean, string or null"
+            if isinstance(detail["input"], dict):
+                message += f' (send nested fields by their path, such as "{path[-1]}.a")'
         else:
             message = detail["msg"]
             if path == ("y",) and _is_class(detail["input"]):

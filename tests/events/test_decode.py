@@ -161,6 +161,12 @@ def test_wrong_field(payload, field, expected):
     assert expected in str(caught.value)
 
 
+def test_nested_fields():
+    """An object among the inputs is refused with the form in which its fields are inputs."""
+    with pytest.raises(MalformedError, match=r'^x\.shop: .*, such as "shop\.a"'):
+        decode(b'{"x": {"shop": {"zip": "01067"}}}')
+
+
 def test_tombstone():
     """A Kafka record without a value is a MalformedError, not a crash."""
     with pytest.raises(MalformedError, match="the record has no value"):

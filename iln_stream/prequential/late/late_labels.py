@@ -403,6 +403,7 @@ def _expired(event_id: str, event: Pending, reason: str, letter: Letter) -> Dead
 
 def _without_event(event_id: str) -> str:
     return (
-        f"id: no event {event_id!r} waits for a label: no such event came, it already has its "
-        "label, or it expired (see pending_events, pending_seconds and early_labels)"
+        f"id: no event {event_id!r} waits for a label: no such event came, it is a dead "
+        "letter itself, it already has its label, or it expired (see pending_events, "
+        "pending_seconds and early_labels)"
     )
