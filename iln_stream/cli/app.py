@@ -259,11 +259,15 @@ Reason = Annotated[str, typer.Option(help="Only letters whose reason contains th
 
 @dead_letters.command("list")
 @with_settings
-def list_dead_letters(settings: Settings, reason: Reason = "") -> None:
+def list_dead_letters(
+    settings: Settings,
+    reason: Reason = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Write a line of JSON for each.")] = False,
+) -> None:
     """Show the dead letters of a run with these settings."""
     from iln_stream.cli.dead_letters import list_letters
 
-    list_letters(settings, reason, output())
+    list_letters(settings, reason, output(), as_json=as_json)
 
 
 @dead_letters.command("replay")

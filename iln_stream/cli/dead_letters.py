@@ -1,6 +1,7 @@
 """`iln-stream dead-letters`: lists dead letters, and replays them."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -23,11 +24,28 @@ _SHOWN = 60
 """Characters of a payload that the list shows."""
 
 
-def list_letters(settings: Settings, reason: str, console: Console) -> None:
-    """Print the letters whose reason contains a text, and when each was replayed."""
+def list_letters(settings: Settings, reason: str, console: Console, *, as_json: bool) -> None:
+    """Print the letters whose reason contains a text, and when each was replayed.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run that wrote the letters.
+    reason
+        Only letters whose reason contains this text.
+    console
+        Gets the table.
+    as_json
+        Whether to write each letter to standard output as a line of JSON, as it is stored and with
+        `replayed`, in place of the table.
+
+    """
     table = Table("place", "replayed", "reason", "bytes", "payload")
     with closing(Marks(settings)) as marks:
         for letter in letters(settings, reason):
+            if as_json:
+                print(_as_json(letter, marks))
+                continue
             payload = letter.payload
             if len(payload) > _SHOWN:
                 payload = f"{payload[:_SHOWN]}…"
@@ -38,10 +56,19 @@ def list_letters(settings: Settings, reason: str, console: Console) -> None:
                 replayed += ", failed again"
             cells = place, replayed, letter.reason, f"{letter.payload_bytes:,}", payload
             table.add_row(*map(escape, cells))
+    if as_json:
+        return
     if not table.rows:
         console.print(f"no dead letters in {dead_letters_address(settings)}", soft_wrap=True)
         return
     console.print(table)
+
+
+def _as_json(letter: DeadLetter, marks: Marks) -> str:
+    mark = marks.last(letter)
+    replayed = None if mark is None else mark.when.isoformat()
+    more = {"replayed": replayed, "failed_again": marks.failed_again(letter)}
+    return json.dumps(letter.model_dump() | more)
 
 
 def replay_letters(

@@ -48,6 +48,21 @@ def test_list(topic_with_letters, command):
     assert f"{topic}/0/1" not in done.out
 
 
+def test_list_as_json(bad_line, command):
+    """Each letter is a line of JSON for other programs, with all of its payload and when it was
+    replayed."""
+    topic, where, run = bad_line
+    run()
+    letters = "dead-letters", "list", *where, "--json"
+    (letter,) = map(json.loads, command(*letters).out.splitlines())
+    assert (letter["stream"], letter["offset"], letter["payload"]) == (topic, 1, "nonsense")
+    assert (letter["replayed"], letter["failed_again"]) == (None, False)
+    assert "1 records sent" in command("dead-letters", "replay", *where).err
+    (letter,) = map(json.loads, command(*letters).out.splitlines())
+    assert letter["replayed"] is not None
+    assert command(*letters, "--reason", "no such reason").out == ""
+
+
 def test_replay(topic_with_letters, command, broker):
     """A replay appends the original bytes to the same partitions, even if the letter has only the
     beginning of them, or if they are not text."""
