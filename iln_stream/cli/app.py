@@ -293,7 +293,7 @@ def replay_dead_letters(
 
     Other consumers of the source read them again, too. A record that still can't be learned becomes
     a new dead letter, and is only replayed again with `--failed-again`. Records that a rebuild has
-    read are not sent: the settings of the run name the folder of the snapshots that tells.
+    read are not sent; give the settings of the run, which name the folder of snapshots.
     """
     from iln_stream.cli.dead_letters import replay_letters
 

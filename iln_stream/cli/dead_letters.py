@@ -171,7 +171,7 @@ class _Replayed:
         if read_again := self.read_again - self.failed - self.before - self.sent:
             yield (
                 f"{len(read_again)} records were read by `iln-stream rebuild`, which learned those "
-                "that the settings fit; --again replays all of them, too"
+                "that its settings can read; --again replays all of them, too"
             )
         if self.n_others:
             yield f"{self.n_others} letters are of other streams"

@@ -140,6 +140,7 @@ def _open(
     reached = recovery.reached
     history = _history(settings, recovery)
     inputs: list[Selection] = []
+    rebuilt: dict[int, int] = {}
     n_offsets = n_later = 0
     for partition in reader.all_partitions:
         stop_at = _stop_at(settings, stream, partition, reached.get(partition, 0), until)
@@ -155,7 +156,10 @@ def _open(
             log_of_one.stop_here()
         else:
             n_offsets += max(0, stop_at - log_of_one.positions[partition])
+            # Not `stop_at`: `run` reads the records after it again, and writes new dead letters.
+            rebuilt[partition] = reached.get(partition, 0)
         inputs.append(Selection(log_of_one, skipped))
+    recovery.rebuilt = rebuilt
     loss = Loss.of(recovery.newest_readable, reader, n_later)
     return _Opened(recovery, inputs, n_offsets, loss)
 
@@ -172,8 +176,6 @@ def _rebuild_one(
     settings = settings_of(settings, reader).model_copy(update=at_the_end)
     with ExitStack() as opened:
         recovery, inputs, _, loss = _open(settings, stream, reader, until, skip, opened)
-        # Not `until`: `run` reads the records after it again, and writes new dead letters.
-        recovery.rebuilt = recovery.reached
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
