@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from river import base
+from river import base, compose
 
 from iln_stream.contest.bounded_loss import BoundedError
 from iln_stream.contest.contender import OnFailure
@@ -86,6 +86,12 @@ class ContestRegressor(Contest[float], base.Regressor):
         window: int = 1000,
     ) -> None:
         super().__init__(contenders, promotion, promotion_error, mixture, on_failure, window)
+        for name, learner in contenders.items():
+            last = learner._last_step if isinstance(learner, compose.Pipeline) else learner
+            if isinstance(last, base.Classifier) and not isinstance(last, base.Regressor):
+                raise ValueError(
+                    f"{name} is a classifier: classifiers compete in ContestClassifier"
+                )
         self._bounded = BoundedError()
 
     def predict_one(self, x: Mapping[Any, float]) -> float:

@@ -32,8 +32,14 @@ class Roster(RestorableLearner):
         window: int = 1000,
     ) -> None:
         super().__init__()
+        if not isinstance(contenders, Mapping):
+            raise ValueError(
+                f"contenders = {contenders!r:.60} must be a mapping of learners by name"
+            )
         if not contenders:
             raise ValueError("contenders is empty: name at least one learner")
+        if len({id(learner) for learner in contenders.values()}) < len(contenders):
+            raise ValueError("contenders has one learner twice: it would learn each event twice")
         if promotion not in ("never", "evidence"):
             raise ValueError(f"promotion = {promotion!r} must be 'never' or 'evidence'")
         if not 0.0 < promotion_error < 1.0:

@@ -34,7 +34,8 @@ def freeze_learner(
     if type(model) not in (InfiniteLayerRegressor, InfiniteLayerClassifier):
         raise ValueError(
             f"{type(model).__name__} can't be frozen: freeze_learner takes an "
-            "InfiniteLayerRegressor or an InfiniteLayerClassifier"
+            "InfiniteLayerRegressor or an InfiniteLayerClassifier; of a pipeline, its last step: "
+            'model["InfiniteLayerRegressor"]'
         )
     with model._turn:
         engine: Any = model._engine

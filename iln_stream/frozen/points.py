@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
 
@@ -33,18 +33,24 @@ def row_of(x: Mapping[Any, float], names: Sequence[Any]) -> Matrix:
     return np.where([name not in x for name in names], np.nan, row)[np.newaxis]
 
 
-def matrix_of(X: ArrayLike, names: Sequence[Any]) -> Matrix:
-    """Return points as a matrix (n, d).
+def matrix_of(X: Any, names: Sequence[Any]) -> Matrix:
+    """Return points, an array or a table with columns of these names, as a matrix (n, d).
 
     Raises
     ------
     ValueError
-        When the shape is wrong, or an entry is infinite.
+        When the shape is wrong, a column is missing, or an entry is infinite.
 
     """
+    if hasattr(X, "columns"):  # of a table the columns are found by name
+        if absent := [name for name in names if name not in X.columns]:
+            raise ValueError(f"X lacks the columns {absent}; fill unknown inputs with nan")
+        X = X[list(names)]
     matrix = np.asarray(X, np.float64)
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
-        raise ValueError(f"X has shape {matrix.shape}: it must be (n, {len(names)})")
+        raise ValueError(
+            f"X has shape {matrix.shape}: it must be (n, {len(names)}), in the order of `names`"
+        )
     if np.isinf(matrix).any():
         raise ValueError("X has infinite entries: use nan for absent values")
     return matrix

@@ -1,5 +1,6 @@
 """KeyedRegressor: a small model for each key, on top of one that all keys train."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
+from iln_stream.errors import IlnWarning
 from iln_stream.keyed.key import key_of
 from iln_stream.keyed.loops import key_model
 from iln_stream.keyed.prior import FrozenPrior, LearningPrior, Look, checked
@@ -23,6 +25,9 @@ _Seen = tuple[Mapping[Any, float], str | None, dict[Any, float], Look]
 
 EXPERTS = ("global", "level", "slopes", "drift", "last")
 """Names of the experts of a key."""
+
+_BLIND = 100
+"""Events without a key, and none with one, after which the name of the key is doubted."""
 
 
 class KeyDescription(NamedTuple):
@@ -101,6 +106,8 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         self, key: str, prior: base.Regressor | None = None, slopes: int = DEFAULT_SLOPES
     ) -> None:
         super().__init__()
+        if not isinstance(key, str):
+            raise ValueError(f"key = {key!r} must be the name of one field")
         if not isinstance(slopes, int) or not 0 <= slopes <= 60:
             raise ValueError(f"slopes = {slopes!r} must be a whole number from 0 to 60")
         if isinstance(prior, base.Classifier):
@@ -172,6 +179,13 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             self._last = None
             if key is None:
                 self.n_missing += 1
+                if self.n_missing == _BLIND and not len(self._keys):
+                    warnings.warn(
+                        f"none of the first {_BLIND} events has {self.key!r}, the key: all of them "
+                        "are learned by the global model; correct the name",
+                        IlnWarning,
+                        stacklevel=2,
+                    )
                 common.learn(rest, y)
                 return
             scratch = self._room()

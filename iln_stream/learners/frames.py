@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.validation import LARGEST_WEIGHT, weight_of_event
+from iln_stream.learners.validation import LARGEST_WEIGHT, number, weight_of_event
 
 Rows = Sequence[Any] | NDArray[np.float64]
 """Labels of a table, or predictions for it."""
@@ -323,7 +323,14 @@ def _numbers_of(y: Any) -> NDArray[np.float64]:
     import narwhals as nw
 
     series = nw.from_native(y, series_only=True, pass_through=True)
-    return _floats(series) if isinstance(series, nw.Series) else np.asarray(y, np.float64)
+    if isinstance(series, nw.Series):
+        return _floats(series)
+    values = np.asarray(y)
+    return (
+        np.array([number("y", each) for each in y])
+        if values.dtype.kind in "OUS"
+        else (values.astype(np.float64))
+    )
 
 
 def _floats(series: Any) -> NDArray[np.float64]:
@@ -332,7 +339,7 @@ def _floats(series: Any) -> NDArray[np.float64]:
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)  # type: ignore[no-any-return]
     listed = series.to_list()  # booleans with nulls, decimals
-    return np.array([math.nan if _is_missing(value) else float(value) for value in listed])
+    return np.array([math.nan if _is_missing(value) else number("y", value) for value in listed])
 
 
 def _finite(name: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -264,7 +264,8 @@ def state_of(model: base.Estimator) -> StateDict:
     if LEARNERS.name_of(type(model)) is None:
         raise StateError(
             f"{type(model).__name__} has no state that can be saved; these have: "
-            f"{', '.join(LEARNERS)}, and pipelines of them"
+            f"{', '.join(LEARNERS)}, and pipelines of them; of a pipeline with other steps, save "
+            'only the learner, such as state_of(model["InfiniteLayerRegressor"])'
         )
     return model.state()  # type: ignore[no-any-return]
 

@@ -1,6 +1,7 @@
 """Checks of a learner's arguments; the errors name the field."""
 
 import math
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -46,6 +47,19 @@ def _is_number(text: str) -> bool:
         return False
 
 
+def number(name: str, value: Any) -> float:
+    """Return an argument as a float; a text is refused, though float() might read it."""
+    if value.__class__ is float:
+        return value
+    if not isinstance(value, str | bytes):
+        with suppress(TypeError, ValueError):
+            return float(value)
+    remedy = ""
+    if name == "y":
+        remedy = "; convert it with float(), or learn classes with an InfiniteLayerClassifier"
+    raise ValueError(f"{name} is {value!r:.60}: it must be a number{remedy}")
+
+
 def weight_of_event(w: float) -> float:
     """Return the weight of an event as a float.
 
@@ -55,9 +69,9 @@ def weight_of_event(w: float) -> float:
         When it is not a number from 0 to 1,000,000.
 
     """
-    if w == 1.0:
+    if w.__class__ is float and w == 1.0:
         return 1.0
-    weight = float(w)
+    weight = number("w", w)
     if not 0.0 <= weight <= LARGEST_WEIGHT:
         raise ValueError(
             f"w = {w!r} must be a weight from 0 to {LARGEST_WEIGHT:,.0f}; if yours are larger, "
@@ -89,7 +103,7 @@ def require_choice(choices: tuple[str, ...], **chosen: str) -> None:
 
 def clipped_target(y: float) -> float:
     """Return a finite target, clipped to +-`LARGEST_TARGET`."""
-    y = float(y)
+    y = number("y", y)
     if not math.isfinite(y):
         raise ValueError(f"y is {y}: a target must be a finite number")
     return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))

@@ -1,6 +1,7 @@
 """Inputs of frozen models."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from iln_stream.frozen.points import in_blocks, matrix_of, row_of
@@ -38,3 +39,11 @@ def test_blocks(n):
     X = np.arange(2.0 * n).reshape(n, 2)
     found = in_blocks(lambda block: block.sum(axis=1), X, 2, np.zeros(0))
     assert np.array_equal(found, X.sum(axis=1))
+
+
+def test_columns_of_a_table_are_found_by_name():
+    """A table's columns may have any order; a missing one is refused by name."""
+    table = pd.DataFrame({"b": [1.0, 2.0], "other": [9.0, 9.0], "a": [3.0, 4.0]})
+    assert matrix_of(table, ("a", "b")).tolist() == [[3.0, 1.0], [4.0, 2.0]]
+    with pytest.raises(ValueError, match=r"lacks the columns \['c'\]"):
+        matrix_of(table, ("a", "c"))

@@ -7,7 +7,7 @@ import pytest
 from river import compose, preprocessing
 
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, KeyedRegressor
-from iln_stream.errors import StateError
+from iln_stream.errors import IlnWarning, StateError
 from iln_stream.learners import model_of, state_of
 from iln_stream.state import from_bytes, to_bytes
 
@@ -184,3 +184,14 @@ def test_metrics_are_quantiles_over_keys():
     assert set(read["iln_key_error"]()) == {"0.1", "0.5", "0.9", "0.99"}
     assert 30 <= read["iln_key_events"]()["0.5"] <= 50
     assert "iln_expert_weight" in read
+
+
+def test_a_key_that_never_comes():
+    """A misspelt name is warned of once; without it, one model would learn all keys in silence."""
+    model = KeyedRegressor("custmer", InfiniteLayerRegressor("fast", seed=1))
+    with pytest.warns(IlnWarning, match="none of the first 100 events has 'custmer'") as caught:
+        for t in range(250):
+            model.learn_one({"customer": t % 3, "a": t % 7}, float(t % 5))
+    assert len([each for each in caught if "custmer" in str(each.message)]) == 1
+    with pytest.raises(ValueError, match="must be the name of one field"):
+        KeyedRegressor(["a", "b"])

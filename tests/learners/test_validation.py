@@ -1,10 +1,13 @@
 import math
+from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream import ShrinkingGradient
+from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import validation
 
@@ -77,3 +80,24 @@ def test_an_input_that_is_no_number(value, remedy):
     """Whoever passes a value of each kind learns what to do with it."""
     with pytest.raises(ValueError, match=rf"^x\['a'\] is .*: {remedy}"):
         ShrinkingGradient().learn_one({"a": value}, 1.0)
+
+
+@pytest.mark.parametrize("learner", [InfiniteLayerRegressor("fast"), ShrinkingGradient()])
+@pytest.mark.parametrize("y", ["12", b"12", None, [1.0], pd.NA])
+def test_a_target_that_is_no_number(learner, y):
+    """A text is refused, though float() reads it: it may be a class. So is what is no number."""
+    with pytest.raises(ValueError, match=r"^y is .*: it must be a number; convert it with float"):
+        learner.learn_one({"a": 1.0}, y)
+
+
+@pytest.mark.parametrize("w", ["2", None, -1.0])
+def test_a_weight_that_is_no_number(w):
+    """Weights are checked the same way."""
+    with pytest.raises(ValueError, match=r"^w "):
+        ShrinkingGradient().learn_one({"a": 1.0}, 1.0, w)
+
+
+def test_numbers_of_other_types():
+    """Integers, booleans, decimals and numpy's numbers are targets."""
+    for y in (1, True, Decimal(1), np.float32(1), np.int64(1), np.array(1.0)):
+        assert validation.number("y", y) == 1.0

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 import pickle
 
+import pandas as pd
 import pytest
 from river import base
 
@@ -86,3 +87,44 @@ def test_a_value_of_another_type() -> None:
     """A value that does not have its type is refused, with the field."""
     with pytest.raises(ValueError, match="zip: expected a finite number"):
         RecordInputs(types={"zip": "number"}).transform_one({"zip": "unknown"})
+
+
+def test_dates_of_another_order():
+    """Dates with the year last are read in the order that the error of the others names."""
+    how = {"time_field": "at", "time_features": ["hour"]}
+    record = {"at": "31.01.2026 06:00", "a": 1}
+    with pytest.raises(ValueError, match="set date_order to dmy"):
+        RecordInputs(**how).transform_one(record)
+    found = RecordInputs(**how, date_order="dmy").transform_one(record)
+    assert found["time.hour.sin"] == pytest.approx(1.0)
+
+
+def test_missing_values_of_pandas():
+    """NA and NaT are missing, like None; the first can't even be compared."""
+    assert RecordInputs().transform_one({"a": pd.NA, "b": pd.NaT, "c": 1}) == {"c": 1.0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"decimal": ";"},
+        {"date_order": "mixed"},
+        {"null_values": "NA"},
+        {"null_values": None},
+        {"ignore": 5},
+        {"time_features": "hour"},
+        {"types": [("a", "number")]},
+    ],
+)
+def test_arguments_that_would_do_something_else(wrong):
+    """An argument that would silently do something else is an error that names it."""
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"^{name} = "):
+        RecordInputs(**wrong)
+
+
+@pytest.mark.parametrize("record", [None, [1, 2], "text"])
+def test_what_is_no_record(record):
+    """The error says what a record is."""
+    with pytest.raises(ValueError, match="give a record"):
+        RecordInputs().transform_one(record)

@@ -180,12 +180,13 @@ class InfiniteLayerClassifier(
             Events to compare x with; None: 32 remembered ones, as `background` returns them, or x
             itself before the first event.
         label
-            The class; None: the most probable one at x. A class not seen yet has probability 0.
+            The class; None: the most probable one at x.
 
         Raises
         ------
         ValueError
-            When the background is empty, or an input is not a finite number.
+            When the background is empty, an input is not a finite number, or no event had the
+            label.
 
         Examples
         --------
@@ -198,6 +199,9 @@ class InfiniteLayerClassifier(
         (['a'], 0...)
 
         """
+        if label is not None and label not in (known := self.predict_proba_one(x)):
+            told = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"label = {label!r}: no event had it; known: {told}")
         return self._explanation(x, background, label)
 
     def learn_one(self, x: Mapping[Any, float], y: base.typing.ClfTarget, w: float = 1.0) -> None:

@@ -14,7 +14,7 @@ from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_tar
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
-from iln_stream.learners.validation import weight_of_event
+from iln_stream.learners.validation import number, weight_of_event
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -192,7 +192,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = float(y)
+        y = number("y", y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         with self._turn:
@@ -222,7 +222,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = float(y)
+        y = number("y", y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         with self._turn:

@@ -28,7 +28,7 @@ from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.validation import weight_of_event
+from iln_stream.learners.validation import number, weight_of_event
 from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -63,10 +63,10 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
        dense's units, gives older events less weight. `first-order` is Algorithm 1 on a pool of
        cosines. `linear`, `linear-fast` and `linear-recent` are linear; `running-mean` is the mean,
        `persistence` the last target. Three are networks whose units keep moving, by gradients of
-       each event and of 15 past ones: `net-piecewise`, `net-smooth` and `net-recent`, which predict
-       with averages of their weights. `krls-t`, a Gaussian process on a hundred past inputs that
-       forgets old events, follows change. Ridges with next to no weight sleep after 4,096 events,
-       and start over when the error doubles.
+       each event and of 15 past ones: `net-piecewise`, `net-smooth` and `net-recent`. Each predicts
+       with averages of its weights over a long and a short time, two experts. `krls-t`, a Gaussian
+       process on a hundred past inputs that forgets old events, follows change. Ridges with next to
+       no weight sleep after 4,096 events, and start over when the error doubles.
     3. A **mixing rule** weighs networks and `krls-t` by their regrets (`MLPoly`), so that the
        mixture is not much worse than the best of them. A second rule weighs this mixture and the
        other experts, by squared errors; the result is a `mean`. A last such rule, by absolute
@@ -289,7 +289,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
         """
         w = weight_of_event(w)
-        y = float(y)
+        y = number("y", y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         self._learn_event(x, y, w)
@@ -336,7 +336,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
         """
         w = weight_of_event(w)
-        y = float(y)
+        y = number("y", y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         self._learn_event_late(x, token, y, w)

@@ -158,3 +158,13 @@ def test_a_hashed_category_contributes(profile):
     found = model.explain_one({"shop=7": 1.0, "a": 0.0})
     assert found.contributions["shop"] > 0.5
     assert sum(found.contributions.values()) == pytest.approx(found.prediction - found.baseline)
+
+
+def test_a_label_that_no_event_had():
+    """A misspelt class would have probability 0 and no contributions: it is refused."""
+    model = InfiniteLayerClassifier(seed=1)
+    for t in range(20):
+        model.learn_one({"a": t % 5}, t % 5 > 2)
+    with pytest.raises(ValueError, match=r"label = 'True': no event had it; known: False, True"):
+        model.explain_one({"a": 1}, label="True")
+    assert model.explain_one({"a": 1}, label=True).prediction > 0
