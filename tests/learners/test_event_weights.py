@@ -93,7 +93,7 @@ def test_wrong_weights(name, w):
     for x, y in events(name, 30):
         model.learn_one(x, y)
     before = to_bytes(state_of(model))
-    with pytest.raises(ValueError, match="must be a weight from 0 to 1,000,000|must be a number"):
+    with pytest.raises(ValueError, match=r"must be a weight from 0 to 1,000,000|must be a number"):
         model.learn_one(x, y, w)
     assert to_bytes(state_of(model)) == before
 
