@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -90,7 +90,9 @@ class Frame:
     def _add(self, name: Any, series: Any, nw: Any) -> None:
         kind = series.dtype
         if kind.is_numeric() or kind == nw.Boolean:
-            self._numbers.append(_Numbers(name, _finite(name, _floats(series))))
+            self._numbers.append(
+                _Numbers(name, _finite(name, _floats(name, series.to_numpy(), series.to_list)))
+            )
         elif kind in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Unknown):
             self._add_objects(name, series.to_list())
         else:
@@ -257,7 +259,7 @@ def targets(y: Any, n: int) -> NDArray[np.float64]:
         When one is missing or not finite, or there are not n.
 
     """
-    values = _numbers_of(y)
+    values = _numbers_of("y", y)
     require_length(values, n)
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):
@@ -278,7 +280,7 @@ def weights(w: Any, n: int) -> NDArray[np.float64]:
 
     """
     # A copy: loops are compiled for arrays that are contiguous and writable.
-    values = np.array(_numbers_of(w), order="C")
+    values = np.array(_numbers_of("w", w), order="C")
     require_length(values, n, "w")
     odd = np.flatnonzero(~((values >= 0.0) & (values <= LARGEST_WEIGHT)))
     if len(odd):
@@ -318,28 +320,25 @@ def require_length(values: Any, n: int, name: str = "y") -> None:
         raise ValueError(f"{name} has {len(values)} rows, and X has {n}")
 
 
-def _numbers_of(y: Any) -> NDArray[np.float64]:
+def _numbers_of(name: str, y: Any) -> NDArray[np.float64]:
     """Return a series, an array or a list as numbers; nan where one is missing."""
     import narwhals as nw
 
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return _floats(series)
+        return _floats(name, series.to_numpy(), series.to_list)
     values = np.asarray(y)
-    return (
-        np.array([number("y", each) for each in y])
-        if values.dtype.kind in "OUS"
-        else (values.astype(np.float64))
-    )
+    return _floats(name, values, values.tolist)
 
 
-def _floats(series: Any) -> NDArray[np.float64]:
-    """The values of a narwhals series of numbers or booleans; nan where one is missing."""
-    values = series.to_numpy()
+def _floats(
+    name: Any, values: NDArray[Any], listed: Callable[[], list[Any]]
+) -> NDArray[np.float64]:
+    """Return numbers or booleans, an array or a list, as floats; nan where one is missing."""
     if values.dtype.kind in "fiub":
-        return values.astype(np.float64)  # type: ignore[no-any-return]
-    listed = series.to_list()  # booleans with nulls, decimals
-    return np.array([math.nan if _is_missing(value) else number("y", value) for value in listed])
+        return values.astype(np.float64)
+    # Booleans with nulls, decimals; texts are refused.
+    return np.array([math.nan if _is_missing(each) else number(name, each) for each in listed()])
 
 
 def _finite(name: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
