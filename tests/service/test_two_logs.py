@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -266,13 +267,13 @@ def test_other_labels_are_refused(path: Path) -> None:
     fill(path)
     run(settings(path))
     append(path, [label(0)], "more")
-    others: list[dict[str, Any]] = [
-        {"labels": f"sqlite:{path}#more"},
-        {"labels_settings": {"id_field": "ref"}},
-        {"labels": None, "labels_settings": {}},
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"labels": f"sqlite:{path}#more"}, "labels.stream was 'log-labels' and is 'log-more'"),
+        ({"labels_settings": {"id_field": "ref"}}, "labels.target was 'minutes' and is 'y'"),
+        ({"labels": None, "labels_settings": {}}, "labels was {"),
     ]
-    for more in others:
-        with pytest.raises(RefusedError, match=r"saved with other settings: labels.stream was"):
+    for more, told in others:
+        with pytest.raises(RefusedError, match=re.escape(f"saved with other settings: {told}")):
             Service(settings(path, **more))
 
 
