@@ -157,7 +157,7 @@ def test_ctrl_c(tmp_path):
 
 def test_standard_input_and_output(tmp_path):
     """`-` imports lines from a pipe, and exports to one."""
-    done = iln("log", "import", "-", "sqlite:log.db", cwd=tmp_path, input='{"x": {}}\nno event\n')
+    done = iln("log", "import", "-", "sqlite:log.db", cwd=tmp_path, stdin='{"x": {}}\nno event\n')
     assert done.returncode == 0, done.stderr
     assert [r.payload for r in read(tmp_path / "log.db")] == [b'{"x": {}}', b"no event"]
     assert (

@@ -70,7 +70,7 @@ def test_standard_input_and_output(tmp_path):
     messages. The snapshot does not change."""
     before = GOLDEN.read_bytes()
     data = b"\n".join(line(number, labelled=True) for number in range(60, 65))
-    done = iln("predict", str(GOLDEN), cwd=tmp_path, input=data.decode())
+    done = iln("predict", str(GOLDEN), cwd=tmp_path, stdin=data.decode())
     assert done.returncode == 0, done.stderr
     assert [each["y_pred"] for each in lines(done.stdout)] == expected(range(60, 65))
     assert "5 events predicted, 0 dead letters" in done.stderr

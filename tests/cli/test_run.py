@@ -205,7 +205,7 @@ def test_standard_input_to_standard_output(tmp_path):
     done = iln(
         *("run", "--source", "-", "--predictions", "-", "--metrics-port", "0"),
         cwd=tmp_path,
-        input=EVENTS,
+        stdin=EVENTS,
     )
     assert done.returncode == 0, done.stderr
     predictions = lines(done.stdout)

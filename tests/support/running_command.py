@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from typing import Self
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from support.command_line import COMMAND, environment
+from support.command_line import start
 
 _DEADLINE_SECONDS = 60.0
 
@@ -32,15 +31,8 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: str, under: Sequence[str] = ()) -> None:
         self._said = folder / f"{arguments[0]}-{os.urandom(4).hex()}.stderr"
-        with self._said.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                [*under, *COMMAND, *arguments],
-                cwd=folder,
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-            )
+        with self._said.open("wb") as stderr, Path(os.devnull).open("r+b") as null:
+            self._process = start(arguments, folder, (null, null, stderr), under=under)
 
     def __enter__(self) -> Self:
         return self
