@@ -13,6 +13,9 @@ from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.hosts import is_loopback, names_of, names_one_of
 
+_LONGEST_CLOSE_SECONDS = 0.1
+"""The server looks so often whether it is to close."""
+
 
 class HttpServer:
     """Serves /metrics, /ready, /health and further routes until it is closed.
@@ -68,7 +71,12 @@ class HttpServer:
 
         server = _Server6 if ":" in host else _Server
         self._server = make_server(host, port, answer, server, _QuietHandler)
-        self._thread = threading.Thread(target=self._server.serve_forever, name="http", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever,
+            args=(_LONGEST_CLOSE_SECONDS,),
+            name="http",
+            daemon=True,
+        )
         self._thread.start()
 
     @property
