@@ -74,7 +74,7 @@ def _as_json(letter: DeadLetter, marks: Marks) -> str:
 def replay_letters(
     settings: Settings, reason: str, failed_again: bool, again: bool, console: Console
 ) -> None:
-    """Append the original records of the letters to the topic again.
+    """Append the original records of the letters to the topic again, with their keys.
 
     Each record is stored before the mark that it was replayed: a crash between the two repeats
     that one record. The report counts records that a rebuild has read, records that were replayed
@@ -139,7 +139,7 @@ def replay_letters(
             if letter.stream not in appenders:
                 appenders[letter.stream] = logs[letter.stream].appender()
                 opened.callback(appenders[letter.stream].close)
-            copy = NewRecord(payload, partition=letter.partition)
+            copy = NewRecord(payload, letter.key, partition=letter.partition)
             (stored,) = appenders[letter.stream].append([copy])
             marks.add(letter, stored.offset)
             done.sent.add(record)

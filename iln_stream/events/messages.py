@@ -17,6 +17,9 @@ from pydantic import (
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of the record that a dead letter keeps; a hash covers the whole record."""
 
+KEY_LIMIT = 1024
+"""Characters of a key that a dead letter keeps; it has no longer key."""
+
 LEARNER_FAILED = "the learner failed"
 """Begins the reason of a dead letter whose record could be read."""
 
@@ -165,7 +168,10 @@ def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
 class DeadLetter(BaseModel):
     """A record that could not be learned, with its position and the reason."""
 
-    model_config = _SENT
+    # Letters of releases before 0.3.0 have no key.
+    model_config = ConfigDict(
+        **_SENT, json_schema_extra=lambda schema: schema["required"].remove("key")
+    )
 
     version: Literal[1] = 1
     stream: str
@@ -176,10 +182,21 @@ class DeadLetter(BaseModel):
     payload_bytes: int = Field(ge=0, description="Size of the whole record.")
     payload_sha256: str = Field(description="SHA-256 of the whole record.")
     truncated: bool = Field(description="Whether `payload` is only the beginning of the record.")
+    key: str | None = Field(
+        default=None,
+        description=f"Key of the record; null: none, one that is not UTF-8, or one of more than "
+        f"{KEY_LIMIT:,} characters.",
+    )
 
     @classmethod
     def of(
-        cls, stream: str, partition: int, offset: int, payload: bytes, reason: str
+        cls,
+        stream: str,
+        partition: int,
+        offset: int,
+        payload: bytes,
+        reason: str,
+        key: str | None = None,
     ) -> "DeadLetter":
         """Return the dead letter of a record, which is cut to `PAYLOAD_LIMIT` bytes."""
         return cls(
@@ -191,4 +208,13 @@ class DeadLetter(BaseModel):
             payload_bytes=len(payload),
             payload_sha256=hashlib.sha256(payload).hexdigest(),
             truncated=len(payload) > PAYLOAD_LIMIT,
+            key=None if key is None or not _is_kept(key) else key,
         )
+
+
+def _is_kept(key: str) -> bool:
+    try:
+        key.encode()
+    except UnicodeEncodeError:  # bytes that are not UTF-8 are surrogate escapes
+        return False
+    return len(key) <= KEY_LIMIT

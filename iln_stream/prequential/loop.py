@@ -272,7 +272,7 @@ class PrequentialLoop:
         except Exception as error:  # as of an event: it must not be lost
             known = isinstance(error, ValueError)
             kind = "" if known else f"the command failed: {type(error).__name__}: "
-            self._send(self._letter(partition, offset, payload, f"{kind}{error}"))
+            self._send(self._letter(partition, offset, payload, f"{kind}{error}", record.key))
             return
         command = Command(partition, offset, record.timestamp, "promote", contender)
         for listener in self.listeners:
@@ -306,7 +306,11 @@ class PrequentialLoop:
         malformed = isinstance(error, MalformedError)
         kind = "" if malformed else f"{LEARNER_FAILED}: {type(error).__name__}: "
         letter = self._letter(
-            record.partition, record.offset, payload_bytes(record.payload), f"{kind}{error}"
+            record.partition,
+            record.offset,
+            payload_bytes(record.payload),
+            f"{kind}{error}",
+            record.key,
         )
         self._send(letter)
         if self._n_failed_at_first is not None:
@@ -323,8 +327,10 @@ class PrequentialLoop:
                 f"at offset {record.offset}: {error}"
             ) from error
 
-    def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
-        return DeadLetter.of(*self._place(partition), offset, payload, reason)
+    def _letter(
+        self, partition: int, offset: int, payload: bytes, reason: str, key: str | None = None
+    ) -> DeadLetter:
+        return DeadLetter.of(*self._place(partition), offset, payload, reason, key)
 
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:

@@ -64,14 +64,14 @@ def test_list_as_json(bad_line, command):
 
 
 def test_replay(topic_with_letters, command, broker):
-    """A replay appends the original bytes to the same partitions, even if the letter has only the
-    beginning of them, or if they are not text."""
+    """A replay appends the original bytes to the same partitions, with their keys, even if the letter
+    has only the beginning of them, or if they are not text."""
     topic, arguments = topic_with_letters
     done = command("dead-letters", "replay", *arguments)
     assert done.code == 0, done.err
     assert f"4 records sent to kafka:{topic} again" in done.err
-    again = [record.value for record in read_topic(broker.bootstrap, topic)][4:]
-    assert again == [b'{"x": {"a": "[b]"', LONG, b""]
+    again = [(record.key, record.value) for record in read_topic(broker.bootstrap, topic)][4:]
+    assert again == [(b"k", b'{"x": {"a": "[b]"'), (b"k", LONG), (b"k", b"")]
 
 
 def test_file(command, tmp_path):

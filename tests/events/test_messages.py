@@ -16,7 +16,7 @@ from iln_stream.events import (
     PredictionV1,
     read_prediction,
 )
-from iln_stream.events.messages import PAYLOAD_LIMIT, Model
+from iln_stream.events.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))
@@ -51,6 +51,30 @@ def test_truncation_within_a_character():
     letter = DeadLetter.of("s", 0, 0, b"a" * (PAYLOAD_LIMIT - 1) + "é".encode(), "r")
     assert letter.truncated
     assert letter.payload.endswith("a\\xc3")
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"),
+    [
+        ("größer", True),
+        ("", True),
+        ("k" * KEY_LIMIT, True),
+        ("k" * (KEY_LIMIT + 1), False),
+        ("\udcff", False),
+        (None, False),
+    ],
+)
+def test_the_key_of_a_record(key: str | None, kept: bool) -> None:
+    """A letter has its record's key, but no key that JSON can't hold or that may be of any size."""
+    letter = DeadLetter.of("s", 0, 0, b"", "r", key)
+    assert letter.key == (key if kept else None)
+    assert DeadLetter.model_validate_json(letter.model_dump_json()) == letter
+
+
+def test_a_letter_of_an_older_release() -> None:
+    """Letters that were written without a key can still be read and replayed."""
+    old = DeadLetter.of("s", 0, 0, b"", "r").model_dump(exclude={"key"})
+    assert DeadLetter.model_validate(old).key is None
 
 
 def test_version_is_sent():
