@@ -202,13 +202,18 @@ def inspect(
         str | None,
         typer.Option(help="Show the model of this key, for a learner with `by_key`."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each snapshot.")
+    ] = False,
 ) -> None:
     """Show the contents of a snapshot, or of the newest snapshot of each learner in a folder."""
     from iln_stream.cli.inspect import show_snapshots
     from iln_stream.cli.inspect_key import show_key
 
     if key is None:
-        show_snapshots(path, output())
+        show_snapshots(path, output(), as_json=as_json)
+    elif as_json:
+        raise IlnError("--json: not with --key, which prints a table")
     else:
         show_key(path, key, output())
 

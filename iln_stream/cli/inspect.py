@@ -1,5 +1,7 @@
 """`iln-stream inspect`: shows the contents of snapshots."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,18 @@ from iln_stream.state import pack
 from iln_stream.streams import label_partition
 
 
-def show_snapshots(path: Path, console: Console) -> None:
+def show_snapshots(path: Path, console: Console, *, as_json: bool = False) -> None:
     """Print a snapshot, or the newest one of each folder at or below `path`.
+
+    Parameters
+    ----------
+    path
+        A snapshot, or a folder.
+    console
+        Receives a table for each snapshot.
+    as_json
+        Whether to write each snapshot's header and counts to standard output as a line of JSON, in
+        place of the table.
 
     Raises
     ------
@@ -24,15 +36,39 @@ def show_snapshots(path: Path, console: Console) -> None:
         When there is no snapshot, or one can't be read.
 
     """
+
+    def show(title: str, snapshot: Snapshot) -> None:
+        if as_json:
+            print(_as_json(title, snapshot))
+        else:
+            console.print(_table(title, snapshot))
+
     if path.is_file():
-        console.print(_table(path.name, read_snapshot(path)))
+        show(path.name, read_snapshot(path))
         return
     folders = sorted({file.parent for file in path.rglob("*.snapshot")})
     if not folders:
         raise SnapshotError(f"there is no snapshot in {path}")
     for folder in folders:
         if (newest := SnapshotFolder(folder).newest()) is not None:
-            console.print(_table(str(folder), newest))
+            show(str(folder), newest)
+
+
+def _as_json(title: str, snapshot: Snapshot) -> str:
+    header, counts = snapshot.header, snapshot.state["counts"]
+    scores = counts["scores"]
+    fields = {
+        "path": title,
+        **asdict(header),
+        "configuration_hash": header.configuration_hash,
+        "learner": _learner(snapshot.state["learner"]),
+        "n_events": scores["n_events"],
+        "n_labelled": scores["n_labelled"],
+        "n_dead_letters": counts["n_dead_letters"],
+        "n_repeats": counts["n_repeats"],
+        **{name.replace(" ", "_"): value for name, value in _running(scores).items()},
+    }
+    return json.dumps(fields)
 
 
 def _table(title: str, snapshot: Snapshot) -> Table:
@@ -63,7 +99,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
         **_waiting(snapshot),
-        **_running(scores),
+        **{name: _number(value) for name, value in _running(scores).items()},
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
         "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
         "CPU baseline": header.cpu_baseline or "unknown",
@@ -111,14 +147,18 @@ def _history(history: dict[str, Any] | None) -> dict[str, str]:
     }
 
 
-def _running(scores: dict[str, Any]) -> dict[str, str]:
-    """Return the running score by its name: MAE, or accuracy of a classifier."""
+def _running(scores: dict[str, Any]) -> dict[str, float | None]:
+    """Return the running score by its name: MAE, or accuracy of a classifier; None: no label."""
     n = scores["n_labelled"]
     if "total_misclassification" in scores:
         name, value = "running accuracy", 1.0 - scores["total_misclassification"] / max(n, 1)
     else:
         name, value = "running MAE", scores["total_absolute_error"] / max(n, 1)
-    return {name: f"{value:.6g}" if n else "none yet"}
+    return {name: value if n else None}
+
+
+def _number(value: float | None) -> str:
+    return "none yet" if value is None else f"{value:.6g}"
 
 
 def _learner(state: dict[str, Any]) -> str:
@@ -135,8 +175,8 @@ def _contenders(snapshot: Snapshot) -> dict[str, str]:
         parts = ["champion" if number == state["champion"] else "challenger", learner]
         if each["is_out"]:
             parts[0] = "out"
-        error = f"{scores['total_error'] / scores['n']:.6g}" if scores["n"] else "none yet"
-        parts.append(f"running error {error} on {scores['n']:,} events")
+        error = scores["total_error"] / scores["n"] if scores["n"] else None
+        parts.append(f"running error {_number(error)} on {scores['n']:,} events")
         if evidence is not None:
             seen = Evidence(evidence["error"])
             seen.restore(evidence["seen"])

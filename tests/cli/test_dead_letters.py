@@ -64,8 +64,8 @@ def test_list_as_json(bad_line, command):
 
 
 def test_replay(topic_with_letters, command, broker):
-    """A replay appends the original bytes to the same partitions, with their keys, even if the letter
-    has only the beginning of them, or if they are not text."""
+    """A replay appends the original bytes to the same partitions, with their keys, even if the
+    letter has only the beginning of them, or if they are not text."""
     topic, arguments = topic_with_letters
     done = command("dead-letters", "replay", *arguments)
     assert done.code == 0, done.err

@@ -8,6 +8,14 @@ import pytest
 from support.embedded_log import append
 
 from iln_stream.service import Service, Settings
+from iln_stream.snapshots import read_snapshot
+
+QUICK = {
+    "start": "earliest",
+    "stop_at_end": True,
+    "metrics_port": 0,
+    "learner_options": {"profile": "fast"},
+}
 
 GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
 
@@ -36,6 +44,25 @@ def test_folder(command, tmp_path):
     done = command("inspect", str(tmp_path))
     assert done.code == 0, done.err
     assert done.out.count("topic id") == 2
+
+
+def test_as_json(command, tmp_path):
+    """Other programs read a snapshot's position, learner and counts as a line of JSON."""
+    append(tmp_path / "log.db", [b'{"x": {"a": 1}, "y": 2}', b"nonsense", b'{"x": {"a": 3}}'])
+    source = f"sqlite:{tmp_path / 'log.db'}"
+    Service(Settings(source=source, snapshots=str(tmp_path / "s"), **QUICK)).run()
+    (line,) = command("inspect", str(tmp_path / "s"), "--json").out.splitlines()
+    shown = json.loads(line)
+    header = read_snapshot(next((tmp_path / "s").rglob("*.snapshot"))).header
+    assert shown["positions"] == {"0": 3}
+    assert (shown["topic_id"], shown["seed"]) == (header.topic_id, header.seed)
+    assert shown["configuration_hash"] == header.configuration_hash
+    assert shown["learner"].endswith("InfiniteLayerRegressor")
+    assert [shown[f"n_{each}"] for each in ("events", "labelled", "dead_letters")] == [2, 1, 1]
+    assert shown["running_MAE"] == 2.0
+    done = command("inspect", str(tmp_path / "s"), "--json", "--key", "a")
+    assert (done.code, done.out) == (2, "")
+    assert "--json: not with --key" in done.err
 
 
 @pytest.mark.parametrize("name", ["nothing", "."])
