@@ -23,6 +23,14 @@ def require_family(features: Any) -> None:
         )
 
 
+def not_a_mapping(x: Any) -> TypeError:
+    """Return the error of an event whose inputs have no names, with its remedy."""
+    return TypeError(
+        f"x is {x!r:.60}: it must be a dict of names and numbers, such as {{'a': 1.5}}; for a "
+        "table call learn_many or predict_many"
+    )
+
+
 def not_a_number(name: Any, value: Any) -> ValueError:
     """Return the error of an input that is not a finite number, with its remedy."""
     transformer = "or put iln_stream.RecordInputs() in front of the learner"

@@ -101,3 +101,16 @@ def test_numbers_of_other_types():
     """Integers, booleans, decimals and numpy's numbers are targets."""
     for y in (1, True, Decimal(1), np.float32(1), np.int64(1), np.array(1.0)):
         assert validation.number("y", y) == 1.0
+
+
+@pytest.mark.parametrize("x", [[1.0, 2.0], np.array([1.0]), "a", None, 3.0])
+@pytest.mark.parametrize("profile", ["accurate", "fast", None])
+def test_inputs_without_names_are_refused(profile, x):
+    """A list or an array in place of a dict is named, with the method for tables."""
+    learner = InfiniteLayerRegressor(profile=profile) if profile else ShrinkingGradient()
+    if profile == "fast":  # with known columns, as many as the list has items
+        learner.learn_one({"a": 1.0, "b": 2.0}, 3.0)
+    with pytest.raises(TypeError, match=r"^x is .*: it must be a dict .* learn_many"):
+        learner.learn_one(x, 1.0)
+    with pytest.raises(TypeError, match=r"^x is .*: it must be a dict .* learn_many"):
+        learner.predict_one(x)

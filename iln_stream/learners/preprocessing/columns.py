@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
-from iln_stream.learners.validation import not_a_number
+from iln_stream.learners.validation import not_a_mapping, not_a_number
 from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
 _SCHEMA = StateSchema("iln_stream.Columns", 1)
@@ -109,9 +109,9 @@ class Columns:
         Most events are like that, and this takes a quarter of the time of `_fill`, or next to none
         if the last row had the same values, as when an event is learned after its prediction.
         """
-        if self._take_all is None or len(x) != len(self.place):
-            return None
         try:
+            if self._take_all is None or len(x) != len(self.place):
+                return None
             values = self._take_all(x)
             packed = self._pack(*values)
             if packed == self._last_packed:  # bits, because 0.0 == -0.0
@@ -127,6 +127,8 @@ class Columns:
 
     def _with(self, x: Mapping[Any, float]) -> tuple[dict[Any, int], list[Any]]:
         """The columns once x is known, and the names of x that get none."""
+        if not isinstance(x, Mapping):
+            raise not_a_mapping(x)
         fresh = [name for name in x if name not in self.place]
         if not fresh:
             return self.place, []

@@ -11,6 +11,7 @@ from iln_stream.learners.infinite_layer.categories.hashed_name import (
     field_of,
     hashed,
 )
+from iln_stream.learners.validation import not_a_mapping
 
 COLUMNS_PER_FIELD = 32
 """Categories of a field that get a column each."""
@@ -67,7 +68,10 @@ class Routing:
         No column is a category's, and x has as many names as there are columns. A category among
         them would get a column.
         """
-        return len(x) == self._n_plain and place is self._place
+        try:
+            return len(x) == self._n_plain and place is self._place
+        except TypeError:
+            raise not_a_mapping(x) from None
 
     def split(
         self, x: Mapping[Any, float], place: Mapping[Any, int]
@@ -84,6 +88,8 @@ class Routing:
         """
         if place is not self._place:
             self._follow(place)
+        if not isinstance(x, Mapping):
+            raise not_a_mapping(x)
         if x.keys() <= self._live:
             return x, []
         fresh = [name for name in x if name not in self._live]
