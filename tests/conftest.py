@@ -1,5 +1,6 @@
 """Real Kafka brokers, topics on them, what is made durable, and the order of the files."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return _LONG.isdisjoint(names)
 
     items.sort(key=is_short)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests and all modules out of garbage collections, which they slow."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.poisons import one_of_each_part, poisons
 from support.states import same
 
 from iln_stream.compiled.column_statistics import CHANGED_AT
@@ -104,14 +105,11 @@ def renewed(name, field):
 
 
 def cases():
-    for name in MAKERS:
-        for field in arrays(taught(name)):
-            yield name, field
+    return [(name, *poison) for name in MAKERS for poison in poisons(arrays(taught(name)))]
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize(("value", "whole"), [(np.nan, False), (np.inf, True)])
-@pytest.mark.parametrize(("name", "field"), list(cases()))
+@pytest.mark.parametrize(("name", "field", "value", "whole"), cases())
 def test_heals(name, field, value, whole):
     """Whatever is poisoned, predictions stay finite, and are soon nearly as good as without."""
     engine = poisoned(name, field, value, whole)
@@ -132,7 +130,7 @@ def test_algorithm_1_heals():
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("field", arrays(taught("accurate")))
+@pytest.mark.parametrize("field", one_of_each_part(arrays(taught("accurate"))))
 def test_saved_while_it_heals(field):
     """Written as bytes while parts are being rebuilt, and read back, it goes on bit for bit."""
     engine, some = poisoned("accurate", field, np.nan, whole=False), events()[N:]

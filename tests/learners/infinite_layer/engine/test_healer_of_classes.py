@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.poisons import one_of_each_part, poisons
 from support.states import same
 
 from iln_stream.compiled.column_statistics import CHANGED_AT
@@ -87,8 +88,7 @@ candidate is trained again."""
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize(("value", "whole"), [(np.nan, False), (np.inf, True)])
-@pytest.mark.parametrize("field", arrays(2))
+@pytest.mark.parametrize(("field", "value", "whole"), list(poisons(arrays(2))))
 def test_heals(field, value, whole):
     """Whatever is poisoned, predictions stay probabilities, and are soon as good as without."""
     engine = poisoned(2, field, value, whole)
@@ -105,7 +105,7 @@ def test_all_parts_have_arrays_here():
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("field", arrays(3))
+@pytest.mark.parametrize("field", one_of_each_part(arrays(3)))
 def test_saved_while_it_heals(field):
     """Written as bytes while parts are being rebuilt, and read back, it goes on bit for bit."""
     engine, some = poisoned(3, field, np.nan, whole=False), events(3)[N:]
