@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import environment, iln
-from support.kafka_topics import produce
+from support.embedded_log import append
 from support.running_command import Command
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -153,10 +153,10 @@ EVENTS = "".join(f'{{"x": {{"a": {i % 7}}}, "y": {i % 5}}}\n' for i in range(80)
 
 
 @pytest.fixture
-def learned(broker, topic, tmp_path):
-    """The settings of a run that has learned a topic, in `tmp_path`."""
-    produce(broker.bootstrap, topic, [(None, line.encode()) for line in EVENTS.splitlines()])
-    settings = ["--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest"]
+def learned(tmp_path):
+    """The settings of a run that has learned a log, in `tmp_path`."""
+    append(tmp_path / "log.db", [line.encode() for line in EVENTS.splitlines()])
+    settings = ["--source=sqlite:log.db", "--start=earliest"]
     settings += [
         "--snapshots=s",
         "--predictions=p.jsonl",

@@ -18,7 +18,7 @@ warnings.simplefilter("ignore")
 from iln_stream import InfiniteLayerRegressor, Pool, ShrinkingGradient
 from iln_stream.state import pack
 
-for model in (InfiniteLayerRegressor(seed=1), ShrinkingGradient(estimator=Pool(64), seed=1)):
+for model in (InfiniteLayerRegressor("fast", 1), ShrinkingGradient(estimator=Pool(64), seed=1)):
     for t in range(140):
         x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
         model.predict_one(x)
@@ -61,7 +61,10 @@ print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 """
 
 
-@pytest.fixture(params=["", "named"], ids=["beside the sources", "NUMBA_CACHE_DIR"])
+PLACES = {"beside the sources": "", "NUMBA_CACHE_DIR": "named"}
+
+
+@pytest.fixture
 def tree(request, tmp_path):
     """A copy of the kernels: its standardise.py, a way to call one, and the cache folder."""
     package = tmp_path / "iln_stream"
@@ -72,8 +75,8 @@ def tree(request, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
     place = package / "compiled" / "__pycache__"
-    if request.param:
-        place = tmp_path / request.param
+    if named := getattr(request, "param", "named"):
+        place = tmp_path / named
         environment["NUMBA_CACHE_DIR"] = str(place)
 
     def call(before=""):
@@ -87,6 +90,7 @@ def tree(request, tmp_path):
     return package / "compiled" / "standardise.py", call, place
 
 
+@pytest.mark.parametrize("tree", PLACES.values(), ids=PLACES.keys(), indirect=True)
 def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
     """Machine code of unchanged sources is loaded; an edit in another file forces recompilation."""
     source, call, place = tree
