@@ -143,7 +143,7 @@ quality: $(VENV)/quality
 	$(BIN)/python -m benchmarks.quality run
 	$(BIN)/python -m benchmarks.quality report
 
-# Endurance: every public learner over a million events of eight kinds of streams. Two hours on two
+# Endurance: every public learner over a million events of eight kinds of streams. An hour and a quarter on two idle
 # cores; an interrupted run goes on where it was (docs/endurance.md).
 endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance run
