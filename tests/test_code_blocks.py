@@ -206,7 +206,7 @@ def test_json_is_what_it_shows(block: Code) -> None:
         elif "payload_sha256" in value:
             shown = DeadLetter.model_validate_json(text)
             again = (shown.stream, shown.partition, shown.offset, shown.payload.encode())
-            assert DeadLetter.of(*again, shown.reason) == shown
+            assert DeadLetter.of(*again, shown.reason, shown.key) == shown
         elif "iln_stream" in value:
             promoted(text.encode())
 
