@@ -105,7 +105,7 @@ def renewed(name, field):
 
 
 def cases():
-    """All arrays of `accurate`, which has the parts of the others, and one of each part of these."""
+    """All arrays of `accurate`, which has the parts of the others, and one of each of these."""
     for name in MAKERS:
         fields = arrays(taught(name))
         for poison in poisons(fields if name == "accurate" else one_of_each_part(fields)):
