@@ -21,7 +21,7 @@ QUICK := -m 'not long' tests/events tests/features tests/listeners tests/mapping
 # The port of `make kafka`.
 PORT ?= 9092
 
-# uv installs in a fifth of pip's time; pip does it where only pip knows where packages are.
+# uv installs in a fifth of pip's time. Where only pip is configured for the package index, pip does.
 define install
 $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt $(1) || \
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt $(1)
@@ -143,8 +143,8 @@ quality: $(VENV)/quality
 	$(BIN)/python -m benchmarks.quality run
 	$(BIN)/python -m benchmarks.quality report
 
-# Endurance: every public learner over a million events of eight kinds of streams. An hour and a quarter on two idle
-# cores; an interrupted run goes on where it was (docs/endurance.md).
+# Endurance: every public learner over a million events of eight kinds of streams. An hour and a
+# quarter on two idle cores; an interrupted run resumes (docs/endurance.md).
 endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance run
 	$(BIN)/python -m benchmarks.endurance report

@@ -30,10 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave the collected tests and all modules out of garbage collections, which they slow."""
+    """Leave the collected tests and all modules out of garbage collections: they made each of
+    River's checks of memory take over a second."""
     _freeze()
 
 
+@pytest.hookimpl(trylast=True)  # once the file's own fixtures are gone
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Leave out what a file's tests have imported and compiled, too."""
     if nextitem is not None and nextitem.path != item.path:

@@ -66,7 +66,7 @@ def _as_json(title: str, snapshot: Snapshot) -> str:
         "n_labelled": scores["n_labelled"],
         "n_dead_letters": counts["n_dead_letters"],
         "n_repeats": counts["n_repeats"],
-        **{name.replace(" ", "_"): value for name, value in _running(scores).items()},
+        **{name.replace(" ", "_").lower(): value for name, value in _running(scores).items()},
     }
     return json.dumps(fields)
 

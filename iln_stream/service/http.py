@@ -14,7 +14,7 @@ from prometheus_client.registry import CollectorRegistry
 from iln_stream.hosts import is_loopback, names_of, names_one_of
 
 _LONGEST_CLOSE_SECONDS = 0.1
-"""The server looks so often whether it is to close."""
+"""How often the server checks whether to close."""
 
 
 class HttpServer:

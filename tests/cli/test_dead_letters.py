@@ -4,11 +4,13 @@ import hashlib
 import json
 
 import pytest
+from support.embedded_log import append
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import saved
 
 from iln_stream.cli.replay_marks import Marks
 from iln_stream.events import DeadLetter
+from iln_stream.streams import NewRecord
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'
 LONG = b'{"x": ' + b"[" * 100_000
@@ -202,6 +204,41 @@ def test_a_record_that_a_rebuild_has_learned_is_not_sent(command, tmp_path):
     said = done("dead-letters replay", *fields, "--null-values=free", "--again")
     assert "12 records sent" in said
     assert "rebuild" not in said
+
+
+def test_the_model_of_its_key_learns_a_replayed_record(command, tmp_path):
+    """Where the records' keys choose the model, a replayed record reaches the model of its key."""
+    decoder = (
+        "import json, pathlib\n"
+        "def decode(payload):\n"
+        "    fields = json.loads(payload)\n"
+        "    if fields['y'] > 1 and not pathlib.Path('corrected').exists():\n"
+        "        raise ValueError('not yet')\n"
+        "    return fields\n"
+    )
+    (tmp_path / "corrected_later.py").write_text(decoder)
+    rows = [NewRecord(b'{"a": 1, "y": %d}' % y, key) for y, key in enumerate("cdc")]
+    append(tmp_path / "log.db", rows)
+    where = "--source=sqlite:log.db", "--dead-letters=letters", "--snapshots=state"
+    run = (
+        *("run", *where, "--start=earliest", "--stop-at-end", "--metrics-port=0"),
+        *("--target=y", "--decoder=corrected_later:decode", "--by-key=@key"),
+        *("--learner-options", '{"profile": "fast"}'),
+    )
+
+    def events(key):
+        shown = command("inspect", "state", "--key", key).out.splitlines()
+        (row,) = (line for line in shown if line.split()[1:2] == ["events"])
+        return int(row.split()[-2])
+
+    done = command(*run)
+    assert done.code == 0, done.err
+    assert (events("c"), events("d")) == (1, 1)
+    (tmp_path / "corrected").touch()
+    assert "1 records sent" in command("dead-letters", "replay", *where).err
+    done = command(*run)
+    assert done.code == 0, done.err
+    assert (events("c"), events("d")) == (2, 1)
 
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])

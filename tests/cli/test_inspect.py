@@ -59,7 +59,7 @@ def test_as_json(command, tmp_path):
     assert shown["configuration_hash"] == header.configuration_hash
     assert shown["learner"].endswith("InfiniteLayerRegressor")
     assert [shown[f"n_{each}"] for each in ("events", "labelled", "dead_letters")] == [2, 1, 1]
-    assert shown["running_MAE"] == 2.0
+    assert shown["running_mae"] == 2.0
     done = command("inspect", str(tmp_path / "s"), "--json", "--key", "a")
     assert (done.code, done.out) == (2, "")
     assert "--json: not with --key" in done.err
