@@ -2,7 +2,7 @@
 
 Python and shell blocks are run, by the test that RUN_BY names or, Python only, here. Settings load,
 JSON is read by the decoders that the service uses, and every `iln-stream` command parses. BibTeX
-is checked by test_paper_document.py. A block
+is checked by test_paper_document.py, nginx runs in page/test_behind_a_proxy.py. A block
 that no test can run is in NOT_RUN.
 """
 
@@ -135,7 +135,7 @@ def of(language: str) -> list[Any]:
 
 def test_each_language_has_its_rule() -> None:
     """A block of a new kind has to get a rule in this file; `bash` and `shell` are `sh`."""
-    known = {"python", "sh", "toml", "json", "yaml", "", "{toctree}", "{eval-rst}"}
+    known = {"python", "sh", "toml", "json", "yaml", "nginx", "", "{toctree}", "{eval-rst}"}
     assert {block.language for block in BLOCKS} <= known | {"text", "ini", "bibtex"}
 
 

@@ -117,3 +117,21 @@ def test_stopping_appends_what_waits(start, tmp_path):
         threading.Timer(0.3, lock.rollback).start()
         assert {each.result().status_code for each in answers} == {201}
     assert len(api.appended()) == 8
+
+
+def test_several_servers_of_one_log(start, tmp_path):
+    """Servers that append to one log at the same time store each event and each label once."""
+    publish(tmp_path)
+    servers = [start().ready() for _ in range(3)]
+    sent = [("/events", {"x": {}, "id": str(n)}) for n in range(40)]
+    sent += [("/feedback", {"id": str(n), "y": 1.0}) for n in range(40)]
+
+    def send(n):
+        path, body = sent[n % len(sent)]
+        return servers[n // len(sent)].post(path, body).json()["appended"][0]
+
+    with ThreadPoolExecutor(12) as clients:
+        answers = list(clients.map(send, range(len(servers) * len(sent))))
+    assert len(servers[0].appended()) == sum(each["is_new"] for each in answers) == len(sent)
+    for n in range(len(sent)):
+        assert len({each["offset"] for each in answers[n :: len(sent)]}) == 1

@@ -7,7 +7,7 @@ export function connect(onMessage, onConnection) {
   let heard = Date.now();
 
   function open() {
-    source = new EventSource("/events");
+    source = new EventSource("events");
     source.onmessage = (event) => {
       hear();
       onMessage(JSON.parse(event.data));
