@@ -19,6 +19,9 @@ NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _WITH_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+")
+_OTHER = {".": _COMMA, ",": _NUMBER}
+"""Numbers that another decimal separator makes, by the separator of the settings."""
+
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _BOOLEANS = {
     **dict.fromkeys(("true", "True", "TRUE"), 1.0),
@@ -109,15 +112,8 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
             return _BOOLEANS[text]
         found = notation.number(text)
         if found is None:
-            if notation.decimal == "." and _COMMA.fullmatch(
-                text
-            ):  # it would silently be a category
-                raise MalformedError(
-                    f"{name}: {_shown(value)} looks like a number with a decimal comma: if all "
-                    'numbers are written so, set decimal = ","; if only some are, rewrite them at '
-                    "the sender or in a decoder; if it is no number, give the field the type "
-                    "category (types). Leave out commas between thousands"
-                )
+            if _OTHER[notation.decimal].fullmatch(text):  # it would silently be a category
+                raise MalformedError(_other_decimal(name, value, notation))
             if kind == "auto" and _NOT_FINITE.fullmatch(text) is None:
                 return value
             raise MalformedError(_wrong(name, kind, value))
@@ -156,6 +152,17 @@ def _time(name: str, value: Any, notation: Notation) -> float:
 
 _YEAR_LAST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{4}")
 _ORDER = "; set date_order to dmy (day first) or mdy (month first)"
+
+
+def _other_decimal(name: str, value: Any, notation: Notation) -> str:
+    comma = notation.decimal == "."
+    mark, setting = ("comma", ",") if comma else ("point", ".")
+    more = ". Leave out commas between thousands" if comma else ""
+    return (
+        f"{name}: {_shown(value)} looks like a number with a decimal {mark}: if all numbers "
+        f'are written so, set decimal = "{setting}"; if only some are, rewrite them at the sender '
+        f"or in a decoder; if it is no number, give the field the type category (types){more}"
+    )
 
 
 def _wrong(name: str, kind: FieldType, value: Any) -> str:

@@ -343,7 +343,7 @@ def test_decimal_commas(text, number):
     assert found.weight == 1000.5
 
 
-@pytest.mark.parametrize("text", ["21.5", "1.23,4", "1,2,3", ",", ".", ""])
+@pytest.mark.parametrize("text", ["1.23,4", "1,2,3", ",", ".", ""])
 def test_no_number_with_a_comma(text):
     """With decimal = ',' a text that is no such number is refused, not read as another one."""
     decode = decoder(
@@ -363,6 +363,18 @@ def test_a_decimal_comma_that_nobody_announced(text, typed):
         decode({"a": text, "y": 1.0}, None)
     category = decoder(typed=typed, parse=parse_row, target="y", types={"a": "category"})
     assert category({"a": text, "y": 1.0}, None).x == {f"a={text}": 1.0}
+
+
+@pytest.mark.parametrize("text", ["21.5", "-1.25", " 3.1416"])
+def test_a_decimal_point_among_commas(text):
+    """With decimal = ',' such a text is not silently a category either."""
+    decode = decoder(typed=False, parse=parse_row, target="y", notation=GERMAN)
+    with pytest.raises(MalformedError, match=r"^a: .*decimal point.*decoder.*type category"):
+        decode({"a": text, "y": "1"}, None)
+    category = decoder(
+        typed=False, parse=parse_row, target="y", types={"a": "category"}, notation=GERMAN
+    )
+    assert category({"a": text, "y": "1"}, None).x == {f"a={text}": 1.0}
 
 
 def test_a_date_in_another_order():
