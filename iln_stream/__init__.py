@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from iln_stream.plotting import plot_predictions, plot_relevance, plot_weights
     from iln_stream.prequential import Listener, PrequentialLoop
-    from iln_stream.snapshots import load
+    from iln_stream.snapshots import load, save
     from iln_stream.streams import Record, Sink, Source
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "plot_relevance",
     "plot_weights",
     "restorable",
+    "save",
 ]
 
 pin()  # before anything below loads numpy or numba
@@ -91,7 +92,7 @@ _FOLDERS = {
     "mapping.record_inputs": ("RecordInputs",),
     "plotting": ("plot_predictions", "plot_relevance", "plot_weights"),
     "prequential": ("Listener", "PrequentialLoop"),
-    "snapshots": ("load",),
+    "snapshots": ("load", "save"),
     "streams": ("Record", "Sink", "Source"),
 }
 _FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names}

@@ -79,8 +79,8 @@ RUN_HERE = ("algorithm.md", "experiments.md", "spark.md")
 """Pages whose Python blocks are run here, in their order, in an empty folder."""
 
 PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
-            "openssl", "pip", "printf", "schemathesis", "spark-submit", "tail", "TOKEN=", "until",
-            "for", "done", "do")  # fmt: skip
+            "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail", "TOKEN=",
+            "until", "for", "done", "do")  # fmt: skip
 """Other programs that commands of the documents call."""
 
 

@@ -319,7 +319,7 @@ def test_broker_that_goes_away_and_comes_back(
         lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 500
     )
     stoppable.kill()
-    running.wait_until_it_says(f"WARNING {here} is unreachable; waiting\n")
+    running.wait_until_it_says(f"WARNING {here} is unreachable; waiting ")
     time.sleep(3)  # while the clients retry
     stoppable.start()
     running.wait_until_it_says(f"WARNING {here} is reachable again after ")

@@ -46,6 +46,7 @@ PUBLIC = [
     "plot_relevance",
     "plot_weights",
     "restorable",
+    "save",
 ]
 
 LOADED_LATER = {
@@ -63,6 +64,7 @@ LOADED_LATER = {
     "Source": "streams",
     "freeze": "frozen",
     "load": "snapshots",
+    "save": "snapshots",
     "plot_predictions": "plotting",
     "plot_relevance": "plotting",
     "plot_weights": "plotting",

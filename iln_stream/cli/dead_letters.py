@@ -1,6 +1,5 @@
 """`iln-stream dead-letters`: lists dead letters, and replays them."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -12,13 +11,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import report
+from iln_stream.cli.originals import Originals
 from iln_stream.cli.replay_marks import Key, Marks
 from iln_stream.errors import IlnError, SourceError
 from iln_stream.events import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.service.labels import label_stream
 from iln_stream.service.read_again import ReadAgain
-from iln_stream.streams import Appender, NewRecord, Resume, Scheme
+from iln_stream.streams import Appender, NewRecord
 
 _SHOWN = 60
 """Characters of a payload that the list shows."""
@@ -41,6 +41,7 @@ def list_letters(settings: Settings, reason: str, console: Console, *, as_json: 
 
     """
     table = Table("place", "replayed", "reason", "bytes", "payload")
+    seen: set[tuple[str, str]] = set()
     with closing(Marks(settings)) as marks:
         for letter in letters(settings, reason):
             if as_json:
@@ -50,6 +51,9 @@ def list_letters(settings: Settings, reason: str, console: Console, *, as_json: 
             if len(payload) > _SHOWN:
                 payload = f"{payload[:_SHOWN]}…"
             place = f"{letter.stream}/{letter.partition}/{letter.offset}"
+            if (place, letter.reason) in seen:  # a crash may write the same letter twice
+                continue
+            seen.add((place, letter.reason))
             mark = marks.last(letter)
             replayed = "" if mark is None else f"{mark.when:%Y-%m-%d %H:%M:%S}"
             if marks.failed_again(letter):
@@ -74,12 +78,12 @@ def _as_json(letter: DeadLetter, marks: Marks) -> str:
 def replay_letters(
     settings: Settings, reason: str, failed_again: bool, again: bool, console: Console
 ) -> None:
-    """Append the original records of the letters to the topic again, with their keys.
+    """Append the original records of the letters to the topic again, with their keys and times.
 
     Each record is stored before the mark that it was replayed: a crash between the two repeats
     that one record. The report counts records that a rebuild has read, records that were replayed
-    before, those of them that failed again, letters of other streams, and records that no longer
-    exist.
+    before, those of them that failed again, letters of other streams, records without a value, and
+    records that no longer exist; these are not sent.
 
     Parameters
     ----------
@@ -115,6 +119,7 @@ def replay_letters(
     appenders: dict[str, Appender] = {}
     with ExitStack() as opened:
         marks = opened.enter_context(closing(Marks(settings)))
+        originals = opened.enter_context(closing(Originals(logs)))
         for letter in letters(settings, reason):
             record = marks.original(letter)
             if letter.stream not in logs:
@@ -132,14 +137,19 @@ def replay_letters(
             elif marks.last(letter) and not again:
                 done.before.add(record)
                 continue
-            payload = _payload(letter, logs[letter.stream])
+            if letter.payload_bytes == 0:
+                done.empty.add(record)
+                continue
+            payload = originals.payload(letter)
             if payload is None:
                 done.lost.append(f"{letter.partition}/{letter.offset}")
                 continue
             if letter.stream not in appenders:
                 appenders[letter.stream] = logs[letter.stream].appender()
                 opened.callback(appenders[letter.stream].close)
-            copy = NewRecord(payload, letter.key, partition=letter.partition)
+            copy = NewRecord(
+                payload, letter.key, timestamp=letter.written, partition=letter.partition
+            )
             (stored,) = appenders[letter.stream].append([copy])
             marks.add(letter, stored.offset)
             done.sent.add(record)
@@ -155,6 +165,7 @@ class _Replayed:
     before: set[Key] = field(default_factory=set)
     failed: set[Key] = field(default_factory=set)
     read_again: set[Key] = field(default_factory=set)
+    empty: set[Key] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
     n_others: int = 0
 
@@ -172,6 +183,11 @@ class _Replayed:
             yield (
                 f"{len(read_again)} records were read by `iln-stream rebuild`, which learned those "
                 "that its settings can read; --again replays all of them, too"
+            )
+        if self.empty:
+            yield (
+                f"{len(self.empty)} records have no value, such as tombstones, and are not sent: "
+                "no settings can learn them"
             )
         if self.n_others:
             yield f"{self.n_others} letters are of other streams"
@@ -204,26 +220,3 @@ def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
                     ) from None
                 if reason in letter.reason:
                     yield letter
-
-
-def _payload(letter: DeadLetter, stream: Scheme) -> bytes | None:
-    """Return the original record: from the letter if it is complete there, else from the stream."""
-    kept = letter.payload.encode(errors="surrogatepass")
-    if _is_of(kept, letter):
-        return kept
-    try:
-        source = stream.log(
-            letter.partition, Resume(letter.offset, None), stop_at=letter.offset + 1
-        )
-    except SourceError:  # retention deleted it
-        return None
-    with closing(source):
-        while not source.exhausted:
-            for record in source.poll(0.5):
-                if record.offset == letter.offset and isinstance(record.payload, bytes):
-                    return record.payload if _is_of(record.payload, letter) else None
-    return None
-
-
-def _is_of(payload: bytes, letter: DeadLetter) -> bool:
-    return hashlib.sha256(payload).hexdigest() == letter.payload_sha256

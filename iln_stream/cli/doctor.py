@@ -155,13 +155,17 @@ def _broker(settings: Settings) -> Finding:
 
 def _login(settings: Settings, address: str, broker: Finding) -> Finding:
     """Return the finding for a broker that listens; log in if the settings say how."""
-    if not (settings.kafka_options or settings.kafka_secrets):
-        return broker._replace(seen=f"{address} accepts connections")
+    seen = f"{address} accepts connections"
+    source = source_stream(settings)
     try:
-        output_stream(settings, settings.topic_address).log_in()
+        if settings.kafka_options or settings.kafka_secrets:
+            output_stream(settings, settings.topic_address).log_in()
+            seen = f"{address} accepts the login in kafka_options, kafka_secrets"
+        if source.needs_broker and {"source", "topic"} & settings.model_fields_set:
+            seen += f"; topic {source.name}, partitions: {len(source.partitions())}"
     except IlnError as error:
         return broker._replace(found=False, seen=str(error))
-    return broker._replace(seen=f"{address} accepts the login in kafka_options, kafka_secrets")
+    return broker._replace(seen=seen)
 
 
 def _docker() -> Finding:

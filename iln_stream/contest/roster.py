@@ -34,10 +34,14 @@ class Roster(RestorableLearner):
         super().__init__()
         if not isinstance(contenders, Mapping):
             raise ValueError(
-                f"contenders = {contenders!r:.60} must be a mapping of learners by name"
+                "contenders must be a mapping of learners by name, such as "
+                f"{{'a': learner}}, not a {type(contenders).__name__}"
             )
         if not contenders:
             raise ValueError("contenders is empty: name at least one learner")
+        for name, learner in contenders.items():
+            if not hasattr(learner, "learn_one"):
+                raise ValueError(f"contenders[{name!r}] = {learner!r:.60} is no learner of River's")
         if len({id(learner) for learner in contenders.values()}) < len(contenders):
             raise ValueError("contenders has one learner twice: it would learn each event twice")
         if promotion not in ("never", "evidence"):

@@ -1,7 +1,7 @@
 """The messages that the service sends: predictions and dead letters."""
 
 import hashlib
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -168,10 +168,8 @@ def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
 class DeadLetter(BaseModel):
     """A record that could not be learned, with its position and the reason."""
 
-    # Letters of releases before 0.3.0 have no key.
-    model_config = ConfigDict(
-        **_SENT, json_schema_extra=lambda schema: schema["required"].remove("key")
-    )
+    # Letters of releases before 0.3.0 have neither key nor written.
+    model_config = ConfigDict(**_SENT, json_schema_extra=lambda schema: _optional(schema))
 
     version: Literal[1] = 1
     stream: str
@@ -188,6 +186,10 @@ class DeadLetter(BaseModel):
         f"{KEY_LIMIT:,} characters.",
     )
 
+    written: float | None = Field(
+        default=None, description="When the record was written: POSIX seconds; null: unknown."
+    )
+
     @classmethod
     def of(
         cls,
@@ -197,6 +199,7 @@ class DeadLetter(BaseModel):
         payload: bytes,
         reason: str,
         key: str | None = None,
+        written: float | None = None,
     ) -> "DeadLetter":
         """Return the dead letter of a record, which is cut to `PAYLOAD_LIMIT` bytes."""
         return cls(
@@ -209,7 +212,12 @@ class DeadLetter(BaseModel):
             payload_sha256=hashlib.sha256(payload).hexdigest(),
             truncated=len(payload) > PAYLOAD_LIMIT,
             key=None if key is None or not _is_kept(key) else key,
+            written=written,
         )
+
+
+def _optional(schema: dict[str, Any]) -> None:
+    schema["required"] = [each for each in schema["required"] if each not in ("key", "written")]
 
 
 def _is_kept(key: str) -> bool:

@@ -85,6 +85,8 @@ def explain_one(
         raise ValueError("the background is empty: give at least one event to compare x with")
     if n_pairs < 1:
         raise ValueError(f"n_pairs = {n_pairs} must be at least 1")
+    if not all(isinstance(event, Mapping) for event in background):
+        raise ValueError("background must be a list of events, each a dict of inputs")
     outcome = outcome_of(model, x, label)
     prediction, random = outcome(x), Random(seed)  # noqa: S311
     baselines: list[float] = []

@@ -65,7 +65,13 @@ by its bound, or clip it
 
     """
     if isinstance(family, type) or not isinstance(family, Features):
-        _refuse(family, "it lacks q, draw or psi; give an instance that has all three")
+        if isinstance(family, type):
+            _refuse(family, "it is a class; give an instance of it")
+        missing = [name for name in ("q", "draw", "psi") if not hasattr(family, name)]
+        _refuse(
+            family,
+            f"it lacks {', '.join(missing)}; a family has q (1.0 always holds), draw and psi",
+        )
     q = family.q
     if not (isinstance(q, Real) and 0.0 < q <= 1.0):
         _refuse(family, f"q is {q!r}, not a number in (0, 1]; 1.0 always holds")

@@ -17,6 +17,7 @@ from iln_stream.keyed.row import DEFAULT_SLOPES, Row, new_row
 from iln_stream.keyed.store import KeysInMemory, KeyStore
 from iln_stream.keyed.stored import STORED, KeysElsewhere
 from iln_stream.learners import InfiniteLayerRegressor, RestorableLearner, restorable
+from iln_stream.learners.validation import require_level
 from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
 from iln_stream.state import StateDict
 
@@ -150,8 +151,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             long.
 
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level = {level!r} must lie between 0 and 1")
+        require_level(level)
         loops = key_model()
         with self._turn:
             _, key, _, look = self._seen(x)

@@ -59,7 +59,14 @@ class Frame:
     def __init__(self, table: Any) -> None:
         import narwhals as nw  # imported here, so that learners of single events don't wait for it
 
-        self.table: Any = nw.from_native(table, eager_only=True)
+        try:
+            self.table: Any = nw.from_native(table, eager_only=True)
+        except TypeError:
+            raise TypeError(
+                f"X is of type {type(table).__name__}: give a DataFrame of pandas or polars or a "
+                "Table of pyarrow, whose columns have names; for one event call learn_one or "
+                "predict_one"
+            ) from None
         self._numbers: list[_Numbers] = []
         self._categories: list[_Categories] = []
         self._numeric_texts: list[tuple[Any, str | None]] = []

@@ -16,6 +16,8 @@ LARGEST_WEIGHT = 1e6
 
 def require_family(features: Any) -> None:
     """Reject what is neither None nor a family of hidden units."""
+    if isinstance(features, type):
+        raise ValueError(f"features = {features.__name__} is a class: give an instance of it")
     if features is not None and not isinstance(features, Features):
         raise ValueError(
             f"features = {features!r} must be a family with q, draw and psi, such as "
@@ -63,7 +65,9 @@ def number(name: str, value: Any) -> float:
         with suppress(TypeError, ValueError):
             return float(value)
     remedy = ""
-    if name == "y":
+    if name == "y" and value is None:
+        remedy = "; predict an event without a label, and learn it when you know it"
+    elif name == "y":
         remedy = "; convert it with float(), or learn classes with an InfiniteLayerClassifier"
     raise ValueError(f"{name} is {value!r:.60}: it must be a number{remedy}")
 
@@ -86,6 +90,20 @@ def weight_of_event(w: float) -> float:
             "divide all of them by the same number"
         )
     return weight
+
+
+def require_level(level: float) -> None:
+    """Reject what is no probability between 0 and 1."""
+    if isinstance(level, str) or not isinstance(level, Real) or not 0.0 < level < 1.0:
+        raise ValueError(f"level = {level!r} must be a number between 0 and 1")
+
+
+def require_max_columns(max_columns: int) -> None:
+    """Reject what is no whole number from 1."""
+    if isinstance(max_columns, bool) or not isinstance(max_columns, int) or max_columns < 1:
+        raise ValueError(
+            f"max_columns = {max_columns!r} must be a whole number of names, at least 1"
+        )
 
 
 def require_positive(**numbers: float | None) -> None:

@@ -63,7 +63,10 @@ class ConnectionLog(Listener):
         connected = self._source.connected
         if self._disconnected_since is None and not connected:
             self._disconnected_since = monotonic()
-            log.warning("%s is unreachable; waiting", self._description)
+            log.warning(
+                "%s is unreachable; waiting (the broker does not answer, or the topic was deleted)",
+                self._description,
+            )
         elif self._disconnected_since is not None and connected:
             log.warning(
                 "%s is reachable again after %.1f s",

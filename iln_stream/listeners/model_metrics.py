@@ -112,6 +112,7 @@ class ModelMetrics(Listener):
         self._uncounted: list[Step] = []
         self._counting = threading.Lock()
         self._source = source
+        self._n_partitions_before = self._n_partitions()
         self.labels = (model, partition_label(source.partitions))
         self._reported = tuple(find_metrics(learner))
 
@@ -213,6 +214,12 @@ class ModelMetrics(Listener):
                 lambda: float(self._source.connected),
             ),
             MetricSpec(
+                "iln_new_partitions",
+                "gauge",
+                "Partitions that the topic got since the run began, which it does not read.",
+                lambda: self._n_partitions() - self._n_partitions_before,
+            ),
+            MetricSpec(
                 "iln_consumer_lag",
                 "gauge",
                 "Offsets from the last learned record to the end of the source; the end is looked "
@@ -226,6 +233,9 @@ class ModelMetrics(Listener):
                 lambda: self.last_progress,
             ),
         )
+
+    def _n_partitions(self) -> int:
+        return getattr(self._source, "n_partitions", 0)
 
     @property
     def _lag(self) -> int | None:

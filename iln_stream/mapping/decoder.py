@@ -34,6 +34,9 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _NESTED = frozenset((dict, list))
 _FLOATS = frozenset((float,))
 
+_ENVELOPE = frozenset(("y", "id", "timestamp", "weight"))
+"""Names beside `x` in events that `EnvelopeDecoder` reads."""
+
 
 class _Plan(NamedTuple):
     """The roles of the fields of records with the same names in the same order."""
@@ -250,6 +253,13 @@ class MappedDecoder:
         mapping = self.mapping
         if self._unseen is not None:
             self._unseen.see(names)
+        if self._is_envelope(names):
+            raise MalformedError(
+                "the record is an event or a label of the form {x, y, id}, as the HTTP API and the "
+                f"client append it, and the settings read other records (target = "
+                f"{mapping.target!r}): append records of their form to the log, or let a learner "
+                "without field settings read events of this form"
+            )
         inputs = tuple(name for name in names if mapping.is_feature(name))
         others = tuple(name for name in names if not mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
@@ -271,6 +281,18 @@ class MappedDecoder:
         )
         self._keep(names, plan)
         return plan
+
+    def _is_envelope(self, names: tuple[str, ...]) -> bool:
+        """Return whether it is an event of our own form, whose label or id nobody would see."""
+        mapping = self.mapping
+        if mapping.target is None or mapping.target in names:
+            return False
+        if not all(name in _ENVELOPE or name.startswith("x.") for name in names):
+            return False
+        roles = mapping.id_field, mapping.time_field, mapping.weight_field
+        has_label = "y" in names and "y" not in roles
+        has_id = "id" in names and mapping.id_field not in (None, *names)
+        return has_label or has_id
 
     def _keep(self, names: tuple[str, ...], plan: _Plan) -> None:
         """Keep a plan in bounded memory: a source may send other names in each record."""

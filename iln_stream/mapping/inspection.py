@@ -212,6 +212,7 @@ def _field(
     code = BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
     if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
         code = "leading zeros"
+        low, high = _extremes(distinct)
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN

@@ -46,7 +46,8 @@ def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     '5 others'
 
     """
-    return _plot_shares(model, "relevance", "share of the relevance of all inputs", most, figure)
+    label = "share of the relevance (of booleans and categories: unreliable)"
+    return _plot_shares(model, "relevance", label, most, figure)
 
 
 def plot_weights(model: Any, *, most: int = 12, figure: Any = None) -> Any:

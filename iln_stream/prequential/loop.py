@@ -33,7 +33,10 @@ from iln_stream.streams import Record, Source, label_partition
 log = logging.getLogger(__name__)
 
 _MOST_FAILURES_AT_FIRST = 100
-"""If a learner's first records all fail, the loop ends after this many: their format is wrong."""
+"""The loop ends after so many failed records of which none was learned: their format is wrong."""
+
+_MOST_TRACES = 20
+"""Most places in a learner whose failures are logged with a traceback."""
 
 
 class LearnerError(IlnError):
@@ -88,8 +91,9 @@ class PrequentialLoop:
         A second log of labels; the source gives its partitions negative numbers (see
         `streams.label_partition`). None: labels are in the log of the events.
     never_learned
-        Whether the learner has not learned anything yet: if the first 100 records (or all, if there
-        are fewer) are then dead letters, the loop ends with `NothingLearnedError`.
+        Whether the learner has not learned anything yet. Once 100 records (or all, if there are
+        fewer) are dead letters before one is learned, and no more are events without a label, the
+        loop ends with `NothingLearnedError`.
     key_name
         Name of the input that a record's key becomes, as a category. None: it is not an input.
 
@@ -131,6 +135,8 @@ class PrequentialLoop:
         self._failures_in_a_row = 0
         # Number of failed records before the first success; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
+        self._n_unlabelled_at_first = 0
+        self._traced: set[tuple[type, str, int]] = set()
         self._first_failed: DeadLetter | None = None
         self._stopping = False
 
@@ -170,7 +176,7 @@ class PrequentialLoop:
                 self._polled = ()
             if not records:
                 if self.source.exhausted:
-                    if self._n_failed_at_first:
+                    if self._fails_at_first(1):
                         raise self._nothing_learned()
                     return
                 for listener in self.listeners:
@@ -219,14 +225,16 @@ class PrequentialLoop:
                 self._failed(record, error)
             else:
                 self._failures_in_a_row = 0
-                self._n_failed_at_first = None
+                if is_repeat or any(isinstance(o, Step) and o.y is not None for o in outcomes):
+                    self._n_failed_at_first = None
+                else:
+                    self._n_unlabelled_at_first += 1
                 if is_repeat:
                     for listener in self.listeners:
                         listener.on_repeat(partition, offset)
             if checkpoint is not None:
                 checkpoint.passed(partition, offset, ended)
-            n_failed = self._n_failed_at_first
-            if n_failed is not None and n_failed >= _MOST_FAILURES_AT_FIRST:
+            if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
                 raise self._nothing_learned()
 
     def _process_record(self, record: Record, outcomes: list[Step | DeadLetter]) -> bool:
@@ -272,7 +280,9 @@ class PrequentialLoop:
         except Exception as error:  # as of an event: it must not be lost
             known = isinstance(error, ValueError)
             kind = "" if known else f"the command failed: {type(error).__name__}: "
-            self._send(self._letter(partition, offset, payload, f"{kind}{error}", record.key))
+            place = partition, offset
+            reason = f"{kind}{error}"
+            self._send(self._letter(*place, payload, reason, record.key, record.timestamp))
             return
         command = Command(partition, offset, record.timestamp, "promote", contender)
         for listener in self.listeners:
@@ -311,6 +321,7 @@ class PrequentialLoop:
             payload_bytes(record.payload),
             f"{kind}{error}",
             record.key,
+            record.timestamp,
         )
         self._send(letter)
         if self._n_failed_at_first is not None:
@@ -318,6 +329,7 @@ class PrequentialLoop:
             self._first_failed = self._first_failed or letter
         if malformed:
             return
+        self._trace(error)
         self._failures_in_a_row += 1
         # After the first 100 records `NothingLearnedError` ends the loop.
         at_first = self._n_failed_at_first is not None
@@ -328,13 +340,39 @@ class PrequentialLoop:
             ) from error
 
     def _letter(
-        self, partition: int, offset: int, payload: bytes, reason: str, key: str | None = None
+        self,
+        partition: int,
+        offset: int,
+        payload: bytes,
+        reason: str,
+        key: str | None = None,
+        written: float | None = None,
     ) -> DeadLetter:
-        return DeadLetter.of(*self._place(partition), offset, payload, reason, key)
+        return DeadLetter.of(*self._place(partition), offset, payload, reason, key, written)
 
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:
             listener.on_dead_letter(letter)
+
+    def _fails_at_first(self, most: int) -> bool:
+        """Return whether so many records have failed, and none was learned.
+
+        Many events without a label may precede the first one that has it.
+        """
+        n = self._n_failed_at_first or 0
+        return n >= most and n > self._n_unlabelled_at_first
+
+    def _trace(self, error: Exception) -> None:
+        """Log where a learner failed, once for each place."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None or len(self._traced) >= _MOST_TRACES:
+            return
+        place = (type(error), trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        if place not in self._traced:
+            self._traced.add(place)
+            log.warning("the learner failed here:", exc_info=error)
 
     def _nothing_learned(self) -> NothingLearnedError:
         assert self._first_failed is not None

@@ -140,10 +140,11 @@ class Publisher(Listener):
         self._hold: Mapping[int, int] = {}
         if before is not None and resumable and not self._continues(before):
             log.warning(
-                "%s was published by a learner of another topic or other settings: it will be "
-                "replaced. If that learner still runs, give each its own folder",
+                "%s was published by a learner of another topic or other settings, as before a "
+                "rebuild: it will be replaced. If that learner still runs, give each its folder",
                 self.path,
             )
+            self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
             if self._held:

@@ -41,7 +41,11 @@ def check_settings(settings: Settings) -> None:
     check_addresses(settings)
     check_page(settings)
     source.check()
-    mapping_of(settings, source)
+    mapping = mapping_of(settings, source)
+    if mapping is not None and settings.pending_events is not None and settings.id_field is None:
+        raise SettingsError(
+            "pending_events: set id_field, the field by which events and their labels are joined"
+        )
     _warn_of_ignored(settings, source)
     _check_horizon(settings)
     check_labels(settings, source)

@@ -1,7 +1,9 @@
 """Builds the learner that the settings name."""
 
 import copy
+import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from inspect import isabstract, signature
 from typing import Any, TypeAlias
 
@@ -133,8 +135,30 @@ def _named(settings: Settings, seed: int) -> Learner:
         else:
             learner = _load_learner(settings.learner, options)
     except (TypeError, ValueError) as error:
-        raise SettingsError(f"learner, learner_options: {error}") from error
+        advice = _options(settings.learner, error)
+        raise SettingsError(f"learner, learner_options: {error}{advice}") from error
     return with_keys(settings, learner)
+
+
+_OPTIONS_OF = {
+    "shrinking-gradient": ShrinkingGradient,
+    "pool": ShrinkingGradient,
+    "reference": ReferenceShrinkingGradient,
+}
+"""Learners whose options are those of a class that they contain."""
+
+
+def _options(learner: str, error: Exception) -> str:
+    """Return which options a built-in learner takes, if the error is that one is unknown."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    if found is None or learner not in NAMED:
+        return ""
+    names = [*signature(_OPTIONS_OF.get(learner, NAMED[learner])).parameters]
+    if learner == "pool":
+        names = ["size", *(name for name in names if name not in (*OF_SAMPLING, "estimator"))]
+    close = get_close_matches(found[1], names, n=1)
+    meant = f"did you mean {close[0]!r}? " if close else ""
+    return f"; {meant}{learner} has the options {', '.join(names)}"
 
 
 class PredictOnly:

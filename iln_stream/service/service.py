@@ -133,7 +133,8 @@ class Service:
         if not self._warming.is_done:
             return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
         return [
-            f"{name}, partition {each.watched.labels[1]}: the broker is unreachable"
+            f"{name}, partition {each.watched.labels[1]}: the broker is unreachable, or the topic "
+            "was deleted"
             for each in self.workers
             for name in each.waits_for
         ]

@@ -5,6 +5,7 @@ from iln_stream.snapshots.file import CorruptSnapshotError, Header, Snapshot, ve
 from iln_stream.snapshots.folder import SnapshotFolder, SnapshotId, read_snapshot
 from iln_stream.snapshots.learner import is_pickle, learner_of, learner_state
 from iln_stream.snapshots.loading import learner_at, load, snapshot_at
+from iln_stream.snapshots.model_file import save
 from iln_stream.snapshots.saver import Saver
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "learner_state",
     "load",
     "read_snapshot",
+    "save",
     "snapshot_at",
     "versions",
 ]

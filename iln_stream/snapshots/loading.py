@@ -8,18 +8,20 @@ from iln_stream.keyed import KEYS_FILE, KeyedRegressor, KeyFile, KeysElsewhere, 
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of
+from iln_stream.snapshots.model_file import is_model_file, model_in
 
 
 def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
-    """Return the learner that a run has saved, to predict with it or to let it learn more.
+    """Return the learner that a run or `iln_stream.save` has saved.
 
-    Nothing is locked or written: the run may continue, and neither affects the other.
+    It predicts, and may learn more. Nothing is locked or written: the run may continue, and neither
+    affects the other.
 
     Parameters
     ----------
     path
-        A snapshot, or the folder of one learner's snapshots, of which the newest readable one is
-        taken. A folder that holds just one such folder stands for it.
+        A file of `save`, a snapshot, or the folder of one learner's snapshots, of which the newest
+        readable one is taken. A folder that holds just one such folder stands for it.
     allow_pickle
         Whether to read a learner that was saved as a pickle. That runs code: only if nobody else
         could write to the file.
@@ -33,6 +35,8 @@ def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     ------
     SnapshotError
         When there is no snapshot, or none that can be read, or `path` holds several learners.
+    StateError
+        When a file of `save` can't be read.
 
     Examples
     --------
@@ -52,7 +56,10 @@ def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     True
 
     """
-    return learner_at(Path(path), allow_pickle)[0]
+    path = Path(path)
+    if path.is_file() and is_model_file(path):
+        return model_in(path)
+    return learner_at(path, allow_pickle)[0]
 
 
 def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot]:

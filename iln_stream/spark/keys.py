@@ -42,6 +42,7 @@ def without_key(stream: str, record: Record) -> Message:
         stream, record.partition, record.offset, payload_bytes(record.payload),
         "key: the record has none, so no learner learns it; write events with a key, or name "
         "the field with the key (by_key)",
+        written=record.timestamp,
     )  # fmt: skip
     return Message(DEAD_LETTER, record.partition, record.offset, letter.model_dump_json().encode())
 

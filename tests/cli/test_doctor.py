@@ -9,6 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 from support.command_line import iln
+from support.kafka_topics import create_topic
 
 from iln_stream.cli import doctor
 from iln_stream.service import Settings
@@ -183,3 +184,15 @@ def test_place_of_compiled_code(tmp_path):
     done = iln("doctor", cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "400"})
     (row,) = [line for line in done.stdout.splitlines() if "compiled loops" in line]
     assert f" {tmp_path}/" in row
+
+
+def test_the_topic_of_the_settings(broker):
+    """A topic that the settings name must exist and be visible: its partitions are shown."""
+    topic = create_topic(broker.bootstrap, partitions=3)
+    name = f"Kafka at {broker.bootstrap}"
+    code, seen = rows(bootstrap=broker.bootstrap, topic=topic)
+    assert (code, seen[name][0]) == (0, "ok")
+    assert f"topic {topic}, partitions: 3" in seen[name][1]
+    code, seen = rows(bootstrap=broker.bootstrap, source="kafka:no-such-topic")
+    assert (code, seen[name][0]) == (1, "missing")
+    assert "no topic 'no-such-topic'" in seen[name][1]

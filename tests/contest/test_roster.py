@@ -104,6 +104,8 @@ def test_to_promote_the_champion_changes_nothing():
     ("arguments", "message"),
     [
         (({},), "contenders is empty"),
+        (([fast(1)],), "contenders must be a mapping of learners by name.*not a list"),
+        (({"a": 3},), r"contenders\['a'\] = 3 is no learner"),
         (({"": fast(1)},), "is named ''"),
         (({"mixture": fast(1)},), "is the name of the mixture"),
         (({"a": fast(1)}, "always"), "promotion = 'always' must be"),

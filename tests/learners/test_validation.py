@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
+from iln_stream import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ShrinkingGradient,
+)
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import validation
 
@@ -83,7 +88,7 @@ def test_an_input_that_is_no_number(value, remedy):
 
 
 @pytest.mark.parametrize("learner", [InfiniteLayerRegressor("fast"), ShrinkingGradient()])
-@pytest.mark.parametrize("y", ["12", b"12", None, [1.0], pd.NA])
+@pytest.mark.parametrize("y", ["12", b"12", [1.0], pd.NA])
 def test_a_target_that_is_no_number(learner, y):
     """A text is refused, though float() reads it: it may be a class. So is what is no number."""
     with pytest.raises(ValueError, match=r"^y is .*: it must be a number; convert it with float"):
@@ -114,3 +119,39 @@ def test_inputs_without_names_are_refused(profile, x):
         learner.learn_one(x, 1.0)
     with pytest.raises(TypeError, match=r"^x is .*: it must be a dict .* learn_many"):
         learner.predict_one(x)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: m.learn_one({"a": 1.0}, None), "y is None: .* predict an event without a label"),
+        (lambda m: m.predict_one(np.array([1.0, 2.0])), "x is array.* must be a dict"),
+        (lambda m: m.predict_interval({"a": 1.0}, "0.9"), "level = '0.9' must be a number"),
+        (lambda m: m.predict_interval({"a": 1.0}, None), "level = None must be a number"),
+        (lambda m: m.explain_one({"a": 1.0}, {"a": 1.0}), "background must be a list of events"),
+        (lambda m: m.learn_many([[1, 2]], [1]), "X is of type list: give a DataFrame"),
+        (lambda m: m.learn_token({"a": 1.0}, m.predict_token({"a": 1.0}), 1.0), "y_pred, token ="),
+    ],
+)
+def test_usual_mistakes_name_the_argument_and_the_remedy(call, said):
+    """What a user may try first is answered by an error that helps, and changes nothing."""
+    model = InfiniteLayerRegressor("fast", seed=1)
+    for a in range(3):
+        model.learn_one({"a": float(a), "b": 1.0}, a)
+    with pytest.raises((TypeError, ValueError), match=said):
+        call(model)
+    assert model.n_learned == 3
+
+
+@pytest.mark.parametrize("value", ["9", 2.5, 0, None, True])
+def test_max_columns_is_a_whole_number(value):
+    """A text, a fraction or a boolean is refused as it was given."""
+    for learner in (InfiniteLayerRegressor, InfiniteLayerClassifier, RandomFeatureRidge):
+        with pytest.raises(ValueError, match=f"max_columns = {value!r} must be a whole number"):
+            learner(max_columns=value)
+
+
+def test_a_class_is_no_family():
+    """A family's class, which has all that an instance has, is refused with the remedy."""
+    with pytest.raises(ValueError, match="GaussianFourier is a class: give an instance"):
+        ShrinkingGradient(features=GaussianFourier)

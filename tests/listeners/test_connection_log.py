@@ -59,7 +59,8 @@ def test_outage_is_logged_once(source, log, caplog):
     source.is_connected = False
     for _ in range(10):
         log.on_idle()
-    assert caplog.messages == ["the broker at h:9092 is unreachable; waiting"]
+    (message,) = caplog.messages
+    assert message.startswith("the broker at h:9092 is unreachable; waiting ")
 
 
 @pytest.mark.parametrize("come", COMES.values(), ids=COMES.keys())
@@ -99,4 +100,5 @@ def test_an_outage_while_other_partitions_keep_the_loop_busy(source, log, caplog
     source.is_connected = False
     ended = perf_counter() + 1.1
     log.on_step(STEP._replace(ended=ended))
-    assert caplog.messages == ["the broker at h:9092 is unreachable; waiting"]
+    (message,) = caplog.messages
+    assert message.startswith("the broker at h:9092 is unreachable; waiting ")

@@ -365,6 +365,37 @@ def test_a_decimal_comma_that_nobody_announced(text, typed):
     assert category({"a": text, "y": 1.0}, None).x == {f"a={text}": 1.0}
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"x": {"temp": 20.5}, "y": 5, "id": "q1"},
+        {"id": "q2", "y": 4},
+        {"id": "q2", "y": 4, "timestamp": "2026-01-01T00:00:00Z", "weight": 1},
+        {"x": {"temp": 20.5}, "id": "q3"},
+    ],
+)
+def test_an_event_of_the_api_among_other_records(record):
+    """An event or label of the API's form, whose label nobody would see, is refused with the
+    remedy."""
+    with pytest.raises(MalformedError, match=r"\{x, y, id\}.*target = 'sales'"):
+        decoded(record, target="sales", id_field="sale")
+
+
+@pytest.mark.parametrize(
+    ("record", "mapping"),
+    [
+        ({"x": {"temp": 20.5}, "y": 5, "id": "q1"}, {"target": "y", "id_field": "id"}),
+        ({"x": 3.0, "y": 4.0}, {"target": "z"}),
+        ({"x": {"temp": 20.5}, "id": "q1"}, {"target": "sales", "id_field": "id"}),
+        ({"x": {"temp": 20.5}, "y": 5, "z": 1}, {"target": "sales"}),
+        ({"y": 4, "id": "a"}, {"target": "sales", "weight_field": "y"}),
+    ],
+)
+def test_records_that_only_look_like_events_of_the_api(record, mapping):
+    """Records with such names whose roles are known, or with others, are read as before."""
+    assert decoded(record, **mapping).x is not None
+
+
 @pytest.mark.parametrize("text", ["21.5", "-1.25", " 3.1416"])
 def test_a_decimal_point_among_commas(text):
     """With decimal = ',' such a text is not silently a category either."""

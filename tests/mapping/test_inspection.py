@@ -53,6 +53,12 @@ def test_roles_and_types():
     }
 
 
+def test_codes_are_shown_as_they_are():
+    """A code keeps its leading zeros among the values that are shown."""
+    codes = next(each for each in inspect_fields(orders()) if each.name == "zip")
+    assert {codes.low, codes.high} <= {each["zip"] for each in orders()}
+
+
 def test_counts():
     """Missing values, distinct ones and the range are those of the records."""
     temp = next(each for each in inspect_fields(orders()) if each.name == "temp")

@@ -592,10 +592,22 @@ def test_wrong_format_of_a_short_stream():
 
 @pytest.mark.parametrize("good", [0, 99])
 def test_one_good_event_shows_the_format(good):
-    """After one record was learned or predicted, failing records never end the loop."""
-    payloads = [BAD] * good + [b'{"x": {}}'] + [BAD] * 300
+    """After one record was learned, failing records never end the loop."""
+    payloads = [BAD] * good + [b'{"x": {}, "y": 1}'] + [BAD] * 300
     recorder, error = first_records(*payloads)
     assert (len(recorder.letters), error) == (300 + good, None)
+
+
+def test_events_without_a_label_do_not_show_the_format():
+    """A few events that can only be predicted, as where the label is missing, do not hide that no
+    record can be learned; many may come before the first label, with garbage among them."""
+    recorder, error = first_records(*[BAD] * 50, b'{"x": {}}', *[BAD] * 300)
+    assert (len(recorder.letters), "of the first 100 records could be learned" in error) == (
+        100,
+        True,
+    )
+    recorder, error = first_records(*[b'{"x": {}}'] * 400, *[BAD] * 300)
+    assert (len(recorder.letters), error) == (300, None)
 
 
 def test_a_learner_that_has_learned_before():
@@ -622,8 +634,9 @@ def test_a_report_that_fails(caplog):
     assert "the learner's report failed" in caplog.text
 
 
-def test_a_learner_that_fails_from_the_first_event_on():
-    """It ends the loop like a wrong format, so that the positions are saved."""
+def test_a_learner_that_fails_from_the_first_event_on(caplog):
+    """It ends the loop like a wrong format, so that the positions are saved; the log shows where it
+    failed, once."""
 
     class Failing(RecordingLearner):
         def predict_one(self, x):
@@ -636,6 +649,9 @@ def test_a_learner_that_fails_from_the_first_event_on():
     with pytest.raises(NothingLearnedError, match=r"the learner failed: ZeroDivisionError: no$"):
         loop.run()
     assert len(recorder.letters) == 100
+    traces = [each for each in caplog.records if each.exc_info]
+    assert len(traces) == 1
+    assert 'raise ZeroDivisionError("no")' in caplog.text
 
 
 def test_polled_records_are_in_hand_until_they_are_handled() -> None:

@@ -170,6 +170,19 @@ def test_an_untrained_learner_replaces_nothing(path, caplog):
         assert "another topic or other settings" in caplog.text
 
 
+def test_a_learner_with_other_settings_replaces_the_version_at_once(path):
+    """After a rebuild, the learner is published though no record comes: the version that is there
+    is another learner's."""
+    first, rebuilt = model(), model()
+    with Publisher(path, first, resumable=True, configuration="a") as publisher:
+        learn_and_publish(publisher, first, 0)
+    rebuilt.learn_one({"a": 1.0}, 3.0)
+    more = {"resumable": True, "configuration": "b", "seconds": 0.0}
+    with Publisher(path, rebuilt, n_learned=lambda: 1, **more) as publisher:
+        publisher.on_idle()
+        assert (published(publisher).version, version_at(path).configuration) == (2, "b")
+
+
 def test_a_damaged_version_is_replaced(path, caplog):
     """A file that can't be read is no reason not to start, and the log says so."""
     path.parent.mkdir()

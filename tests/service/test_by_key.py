@@ -145,3 +145,9 @@ def test_an_empty_name_is_no_key():
     """An empty variable does not choose a key."""
     with pytest.raises(SettingsError, match="by_key"):
         Settings.load(by_key="")
+
+
+def test_a_key_that_is_ignored(tmp_path):
+    """A key that `ignore` takes out of all records is refused, not learned by the global model."""
+    with pytest.raises(SettingsError, match="by_key = 'shop': ignore names this field"):
+        run(tmp_path, f"sqlite:{tmp_path / 'log.db'}", target="y", ignore=("sh*",))

@@ -202,3 +202,18 @@ def test_tasks_know_how_many_classes():
     with pytest.raises(MalformedError, match="this learner knows two classes"):
         task_of(preprocessing.StandardScaler() | two).label("cat")
     assert task_of(multiclass.OneVsRestClassifier(two)).label("cat") == "cat"
+
+
+@pytest.mark.parametrize(
+    ("learner", "option", "said"),
+    [
+        ("infinite-layer", "profil", r"did you mean 'profile'\? infinite-layer has the options "),
+        ("shrinking-gradient", "budgets", "did you mean 'budget'"),
+        ("pool", "sise", "did you mean 'size'"),
+        ("reference", "nothing", "reference has the options .*horizon"),
+    ],
+)
+def test_an_unknown_option(learner, option, said):
+    """A misspelt option is answered with the one that is meant, and those that there are."""
+    with pytest.raises(SettingsError, match=f"unexpected keyword argument '{option}'.*{said}"):
+        build_learner(settings(learner=learner, learner_options={option: 1}))

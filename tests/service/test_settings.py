@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from iln_stream.service import ENV_PREFIX, Settings, SettingsError
+from iln_stream.service import ENV_PREFIX, Service, Settings, SettingsError
 
 
 @pytest.fixture
@@ -205,3 +205,13 @@ def test_a_misspelt_key_gets_a_suggestion(tmp_path):
         SettingsError, match=r"metric_port \(unknown setting; did you mean metrics_port\?\)"
     ):
         Settings.load(file)
+
+
+def test_waiting_events_need_an_id(tmp_path):
+    """Without an id no label finds its event, which would be silently learned never."""
+    file = tmp_path / "events.jsonl"
+    file.write_text('{"ticket": "T0", "y": 1}\n')
+    waiting = Settings(source=str(file), target="y", pending_events=10)
+    with pytest.raises(SettingsError, match="pending_events: set id_field"):
+        Service(waiting)
+    Service(waiting.model_copy(update={"id_field": "ticket"}))

@@ -136,6 +136,7 @@ TYPES = {
     "iln_repeated_events_total": "counter",
     "iln_commands_total": "counter",
     "iln_ready": "gauge",
+    "iln_new_partitions": "gauge",
     "iln_source_connected": "gauge",
     "iln_consumer_lag": "gauge",
     "iln_dead_letters_total": "counter",

@@ -304,7 +304,9 @@ def main() -> int:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="iln-kafka-") as folder,
-            KafkaBroker(Path(folder), port=port, borrow=False) as broker,
+            KafkaBroker(
+                Path(folder), {"auto.create.topics.enable": "true"}, port, borrow=False
+            ) as broker,
         ):
             print(f"Kafka listens on {broker.bootstrap} until Ctrl-C; its data goes with it.")
             sys.stdout.flush()

@@ -175,6 +175,14 @@ class TestTheorem1:
             theory.tail_bound(5000, 8.0, 17 * 10.0)
         )
 
+    @given(st.floats(0.0, 1800.0), st.floats(0.0, 8.0))
+    def test_printed_lemma_2_holds_for_wrong_shrinks_unless_it_is_tiny(self, x, f):
+        """With B = 1 and x = m / (eta t)^2: for |E| >= 16 although f = +-f_t is at most 8, both
+        sides of Hoeffding together are below the printed bound up to x = 1800."""
+        near, far = (math.exp(-x * (16 - side) ** 2 / (2 * 289)) for side in (f, -f))
+        assert near + far <= 2 * math.exp(-x / 9) * (1 + 1e-9)
+        assert 2 * math.exp(-1800 / 9) < math.exp(-199)
+
     @given(st.floats(1.0304, 50.0), st.integers(0, 10**6), st.floats(0.1, 1e4))
     def test_printed_lemma_2_holds_above_b_1_0304(self, B, m, eta_t):
         """There Hoeffding's bound is no more than the printed 2 exp(-m / (3 eta t)^2)."""

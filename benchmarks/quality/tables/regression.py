@@ -57,7 +57,7 @@ def overview(store: Store) -> Table:
             f"{row.mean_rank:.1f}",
             str(row.exploded or ""),
             f"{row.events_per_s:,.0f}",
-            f"{row.memory_mb:,.0f}",
+            f"{row.memory_mb:,.0f}" if row.memory_mb >= 1.0 else "<1",
         ]
         for row in sorted(rows_of(store, common), key=lambda row: means["ten"][row.learner.id])
     ]

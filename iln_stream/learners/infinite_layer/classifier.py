@@ -33,7 +33,7 @@ from iln_stream.learners.reports import (
     reset_metrics,
 )
 from iln_stream.learners.restoring import restorable
-from iln_stream.learners.validation import weight_of_event
+from iln_stream.learners.validation import require_max_columns, weight_of_event
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
 
@@ -96,8 +96,7 @@ class InfiniteLayerClassifier(
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
-        if not isinstance(max_columns, int) or max_columns < 1:
-            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        require_max_columns(max_columns)
         self.seed = seed
         self.max_columns = max_columns
         self._key = random_key(seed)

@@ -14,7 +14,7 @@ from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_tar
 from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import columns_metrics, reset_metrics
 from iln_stream.learners.restoring import restorable
-from iln_stream.learners.validation import number, weight_of_event
+from iln_stream.learners.validation import number, require_max_columns, weight_of_event
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -126,8 +126,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
             raise ValueError(f"activation = {activation!r} must be one of {list(ACTIVATIONS)}")
         if sampling not in ("prior", "gradient"):
             raise ValueError(f"sampling = {sampling!r} must be 'prior' or 'gradient'")
-        if not isinstance(max_columns, int) or max_columns < 1:
-            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        require_max_columns(max_columns)
         self.n_features = n_features
         self.regularization = regularization
         self.forgetting = forgetting

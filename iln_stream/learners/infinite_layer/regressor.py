@@ -28,7 +28,12 @@ from iln_stream.learners.random_key import random_key
 from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.restoring import restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.validation import number, weight_of_event
+from iln_stream.learners.validation import (
+    number,
+    require_level,
+    require_max_columns,
+    weight_of_event,
+)
 from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
@@ -147,8 +152,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
         if loss not in ("absolute", "squared"):
             raise ValueError(f"loss = {loss!r} must be 'absolute' or 'squared'")
-        if not isinstance(max_columns, int) or max_columns < 1:
-            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        require_max_columns(max_columns)
         self.profile = profile
         self.seed = seed
         self.max_columns = max_columns
@@ -194,8 +198,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             When `level` is not between 0 and 1, or an input is not a finite number.
 
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level = {level!r} must lie between 0 and 1")
+        require_level(level)
         with self._turn:
             event = self._with_hashed(x)
             if event is None:

@@ -121,7 +121,7 @@ class Columns:
                 self._last_row = np.frombuffer(packed)
                 self._last_packed = packed
                 return self._last_row
-        except (KeyError, TypeError, OverflowError, struct.error):
+        except (KeyError, IndexError, TypeError, OverflowError, struct.error):
             pass  # a name is missing, or a value is not a number: `_fill` reports it
         return None
 

@@ -11,6 +11,7 @@ from iln_stream.learners.preprocessing.columns import warn_of_overflow
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, Moments
 from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import RestorableLearner, restorable
+from iln_stream.learners.validation import require_max_columns
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
 
@@ -74,8 +75,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         super().__init__()
         if not clip > 0:
             raise ValueError(f"clip = {clip!r} must be a positive number of standard deviations")
-        if max_columns < 1:
-            raise ValueError(f"max_columns = {max_columns} must be at least 1 name")
+        require_max_columns(max_columns)
         self.clip = clip
         self.max_columns = max_columns
         self._place: dict[Any, int] = {}  # of each name's statistics

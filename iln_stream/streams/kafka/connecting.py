@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from kafka import KafkaAdminClient
 from kafka.errors import (
     AuthorizationError,
+    BrokerResponseError,
     IllegalSaslStateError,
     KafkaConnectionError,
     KafkaError,
@@ -88,12 +89,43 @@ def connecting(
     except KafkaTimeoutError as error:
         refusal = attempts.refusal(str(options.get("security_protocol")))
         raise raising(no_connection(bootstrap, refusal)) from error
+    except AuthorizationError as error:
+        raise raising(f"Kafka at {bootstrap} refuses: {denied(error)}") from error
+    except BrokerResponseError as error:  # its text is the whole request
+        reason = getattr(error, "description", "") or type(error).__name__
+        raise raising(f"Kafka at {bootstrap}: {error.message}: {reason}") from error
     except KafkaError as error:
         raise raising(f"Kafka at {bootstrap}: {error}") from error
     except (AssertionError, OSError, TypeError, ValueError) as error:
         raise raising(f"bootstrap = {bootstrap!r}, kafka_options: {error}") from error
     finally:
         logger.removeHandler(attempts)
+
+
+def denied(error: Exception) -> str:
+    """Return which right is missing, and what to do, for an error of either client.
+
+    Examples
+    --------
+    >>> from kafka.errors import TopicAuthorizationFailedError
+    >>> from iln_stream.streams.kafka.connecting import denied
+    >>> denied(TopicAuthorizationFailedError())[:54]
+    "this run's user lacks a right on the topic: to read it"
+
+    """
+    told = f"{type(error).__name__} {error}".lower().replace("_", "")
+    on = next((each for sign, each in _RESOURCES.items() if sign in told), "the cluster")
+    return f"this run's user lacks a right on {on} (docs/how_to_secure_kafka.md lists the rights)"
+
+
+_RESOURCES = {
+    "transactionalid": "its transactional id: Write and Describe on those that begin with "
+    "iln-stream., or set transactional = false",
+    "topicauthorization": "the topic: to read it, to write to it, or to create it",
+    "groupauthorization": "its group: Read on those that begin with iln-stream.",
+    "clusterauthorization": "the topics that it writes to",
+}
+"""What a right is on, by a part of the error's name."""
 
 
 def log_in(bootstrap: str, options: Mapping[str, Any]) -> None:

@@ -141,8 +141,8 @@ class KafkaPartition(LogPartition):
 def no_topic(topic: str, bootstrap: str) -> NoStreamError:
     """Return the error for a topic that does not exist."""
     return NoStreamError(
-        f"there is no topic {topic!r} at {bootstrap}; create it, or fill it with "
-        "`iln-stream replay`"
+        f"there is no topic {topic!r} at {bootstrap}, or this run's user has no right to see it; "
+        "create it, or fill it with `iln-stream replay`"
     )
 
 
@@ -159,7 +159,8 @@ def warn_of_new_partitions(topic: str, n_before: int, n_now: int) -> None:
     """Warn that keys may have moved to partitions that no learner reads."""
     warnings.warn(
         f"topic {topic} has {n_now} partitions and had {n_before}: events of one key may now be "
-        "in another partition, and only what --partitions names is learned",
+        "in another partition, and this run reads none of the new ones; start it again, and it "
+        "learns them from their beginning, unless --partitions leaves them out",
         IlnWarning,
         stacklevel=2,
     )

@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.errors import TopicAlreadyExistsError
+from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
 from iln_stream.errors import SinkError
-from iln_stream.streams.kafka.connecting import connecting
+from iln_stream.streams.kafka.connecting import connecting, denied
 from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.producer import Headers, OnError, Producer
 from iln_stream.streams.kafka.python_producer import PythonProducer
@@ -157,16 +157,12 @@ class KafkaSink:
             ) from self._error
 
 
-_REMEDIES = {
-    "sizetoolarge": "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)",
-    "authorizationfailed": "; give this run's user the right to write to it",
-}
-
-
 def _remedy(error: BaseException) -> str:
     """Return what to do about an error of either client; empty: nothing special."""
     told = f"{type(error).__name__} {error}".lower().replace("_", "")
-    return next((remedy for sign, remedy in _REMEDIES.items() if sign in told), "")
+    if "sizetoolarge" in told:
+        return "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)"
+    return f"; {denied(error)}" if "authorizationfailed" in told else ""  # type: ignore[arg-type]
 
 
 def _open(
@@ -210,7 +206,13 @@ def create_topic(
         try:
             if topic not in admin.list_topics():
                 new = {topic: {"num_partitions": n_partitions, "replication_factor": -1}}
-                admin.create_topics(new, wait_for_metadata=True)
+                try:
+                    admin.create_topics(new, wait_for_metadata=True)
+                except KafkaTimeoutError as error:
+                    raise SinkError(
+                        f"topic {topic} is not there after it was created: if this run's user may "
+                        "create it, but not see it, give it the right Describe"
+                    ) from error
         except TopicAlreadyExistsError:
             pass  # another sink created it first
         finally:

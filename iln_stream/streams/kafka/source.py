@@ -27,6 +27,7 @@ _ANSWER_WITHIN_MS = int(1000 * ANSWER_WITHIN_SECONDS)
 _DEFAULTS: dict[str, Any] = {
     **CONNECTION,
     "max_poll_records": 5_000,
+    "metadata_max_age_ms": 30_000,  # new partitions should be noticed soon
     # The client would fetch a larger record again and again. So fetch records of any size: one that
     # is too large for an event becomes a dead letter.
     "receive_message_max_bytes": 1 << 30,

@@ -5,6 +5,8 @@ import random
 import socket
 import time
 
+from iln_stream.errors import SourceError
+
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
@@ -24,10 +26,16 @@ def wait_for_brokers(bootstrap: str, seconds: float) -> bool:
     seconds
         Longest wait; 0 for a single attempt.
 
+    Raises
+    ------
+    SourceError
+        When an address is none.
+
     """
+    addresses = [_address(each, bootstrap) for each in bootstrap.split(",")]
     deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
-    while not any(map(_accepts_connections, bootstrap.split(","))):
+    while not any(_accepts_connections(*each) for each in addresses):
         left = deadline - time.monotonic()
         if left <= 0:
             return False
@@ -37,10 +45,19 @@ def wait_for_brokers(bootstrap: str, seconds: float) -> bool:
     return True
 
 
-def _accepts_connections(address: str) -> bool:
-    host, _, port = address.strip().rpartition(":")
+def _address(text: str, bootstrap: str) -> tuple[str, int]:
+    host, colon, port = text.strip().rpartition(":")
+    if not (colon and host and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise SourceError(
+            f"bootstrap = {bootstrap!r}: {text.strip()!r} is no address HOST:PORT, such as "
+            "localhost:9092"
+        )
+    return host.strip("[]"), int(port)
+
+
+def _accepts_connections(host: str, port: int) -> bool:
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
-    except (OSError, ValueError, OverflowError):
+        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+    except (OSError, UnicodeError):
         return False
     return True

@@ -127,3 +127,32 @@ def test_each_right_is_needed(secured: SecuredBroker, missing: int, tmp_path: Pa
     produce(secured.broker.bootstrap, "orders", [(None, b'{"x": {"a": 1}, "y": 2}'), (None, b"?")])
     with pytest.raises(IlnError):
         Service(settings(secured, tmp_path, "kafka-python")).run()
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        (("Topic", "orders"), "there is no topic 'orders' .* or this run's user has no right"),
+        (
+            ("TransactionalId", None),
+            r"lacks a right on its transactional id.*transactional = false",
+        ),
+        (("Topic", "orders-predictions"), "lacks a right on the topic"),
+    ],
+)
+def test_a_missing_right_is_named(
+    secured: SecuredBroker, without: tuple[str, str | None], said: str, tmp_path: Path
+) -> None:
+    """The error says on what a right is missing, not with which request the broker was asked."""
+    kind, name = without
+    kept = [
+        acl
+        for acl in rights()
+        if acl.resource_pattern.resource_type.name.replace("_", "").lower() != kind.lower()
+        or (name is not None and acl.resource_pattern.resource_name != name)
+    ]
+    assert len(kept) < len(rights())
+    grant(secured, kept)
+    produce(secured.broker.bootstrap, "orders", [(None, b'{"x": {"a": 1}, "y": 2}')])
+    with pytest.raises(IlnError, match=said):
+        Service(settings(secured, tmp_path, "kafka-python")).run()

@@ -4,6 +4,9 @@ import socket
 import threading
 import time
 
+import pytest
+
+from iln_stream.errors import SourceError
 from iln_stream.streams.kafka import wait_for_brokers
 
 
@@ -23,9 +26,17 @@ def test_one_of_several_is_enough():
 
 
 def test_no_broker():
-    """The call returns False after the given time, and for an invalid address."""
+    """The call returns False after the given time."""
     assert not wait_for_brokers(f"127.0.0.1:{free_port()}", seconds=0.3)
-    assert not wait_for_brokers("nonsense", seconds=0)
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "host", "host:", ":9092", "host:9092x", "host:99999"]
+)
+def test_an_address_that_is_none(address):
+    """It is refused at once, by its name and with an example."""
+    with pytest.raises(SourceError, match=f"bootstrap = .*'{address}' is no address HOST:PORT"):
+        wait_for_brokers(f"127.0.0.1:{free_port()},{address}", seconds=60)
 
 
 def test_broker_that_starts_later():

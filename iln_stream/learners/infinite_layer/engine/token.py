@@ -52,8 +52,11 @@ def checked(token: Any, code: float, length: int | None = None) -> tuple[Vector,
         numbers = np.ascontiguousarray(token, np.float64)
     except (TypeError, ValueError):
         numbers = np.zeros(0)
-    if np.ndim(token) != 1 or len(numbers) <= COUNT:
-        raise ValueError("token must be the one-dimensional array that predict_token returned")
+    if numbers.ndim != 1 or len(numbers) <= COUNT:
+        raise ValueError(
+            "token must be the one-dimensional array that predict_token returned: "
+            "y_pred, token = model.predict_token(x)"
+        )
     n = float(numbers[COUNT])
     if numbers[CODE] != code or (length is not None and len(numbers) != length):
         raise ValueError(

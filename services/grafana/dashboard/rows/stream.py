@@ -69,6 +69,13 @@ GRAPHS = (
         (Query(selected("iln_source_connected")),),
     ),
     Graph(
+        "New partitions",
+        "Partitions that the topic got since the run began, which it does not read.\n\nHealthy: 0. "
+        "Above: start the run again, and it reads them from their beginning.",
+        Short,
+        (Query(selected("iln_new_partitions")),),
+    ),
+    Graph(
         "Time without progress",
         "Time since the learner last took a record or was idle.\n\nHealthy: below a "
         "second. Rising steadily: it hangs, though it still answers scrapes.",
