@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import pytest
 from chaos.logs import arguments, published
 from chaos.stream import Feed
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.mounts import read_only_once
@@ -33,6 +33,27 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield lambda *arguments, under=(): started.enter_context(
             Command(tmp_path, *arguments, under=under)
         )
+
+
+def test_partitions_added_while_running(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
+    """Records of new partitions are not lost silently: a metric counts the partitions, the log
+    says what to do, and the next start learns them from their beginning."""
+    topic = create_topic(broker.bootstrap)
+    often = ("--kafka-options", '{"metadata_max_age_ms": 500}')
+    run = (*arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p"), *often)
+    running = start(*run)
+    produce(broker.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
+    running.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
+        admin.create_partitions({topic: 3})
+    running.wait_for_metrics(lambda now: now["iln_new_partitions"] == 2)
+    running.wait_until_it_says("has 3 partitions and had 1")
+    running.wait_until_it_says("start it again")
+    produce(broker.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 5, partition=2)
+    assert running.terminate() == 0
+    again = start(*run)
+    again.wait_for_metrics(lambda now: now["iln_events_total"] == 15)
+    assert again.terminate() == 0
 
 
 @pytest.fixture
