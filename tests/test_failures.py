@@ -417,7 +417,7 @@ def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
 
 def test_a_flood_is_logged_once(broker: KafkaBroker, topic: str, start: Start) -> None:
     """Ten thousand malformed messages are ten thousand dead letters and one line in the log."""
-    produce(broker.bootstrap, topic, [(None, b'{"x": {}}')])  # a valid event
+    produce(broker.bootstrap, topic, [(None, b'{"x": {}, "y": 1}')])  # a valid event
     produce(broker.bootstrap, topic, [(None, b"garbage %d" % i) for i in range(10_000)])
     run = ("run", "--bootstrap", broker.bootstrap, "--topic", topic, "--start=earliest")
     flooded = start(*run, "--stop-at-end", "--metrics-port=0")

@@ -165,11 +165,15 @@ def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
     return _any_prediction.validate_json(text)
 
 
+def _require_old_fields(schema: dict[str, Any]) -> None:
+    """Letters of releases before 0.3.0 have neither key nor written."""
+    schema["required"] = [each for each in schema["required"] if each not in ("key", "written")]
+
+
 class DeadLetter(BaseModel):
     """A record that could not be learned, with its position and the reason."""
 
-    # Letters of releases before 0.3.0 have neither key nor written.
-    model_config = ConfigDict(**_SENT, json_schema_extra=lambda schema: _optional(schema))
+    model_config = ConfigDict(**_SENT, json_schema_extra=_require_old_fields)
 
     version: Literal[1] = 1
     stream: str
@@ -214,10 +218,6 @@ class DeadLetter(BaseModel):
             key=None if key is None or not _is_kept(key) else key,
             written=written,
         )
-
-
-def _optional(schema: dict[str, Any]) -> None:
-    schema["required"] = [each for each in schema["required"] if each not in ("key", "written")]
 
 
 def _is_kept(key: str) -> bool:

@@ -94,7 +94,7 @@ def weight_of_event(w: float) -> float:
 
 def require_level(level: float) -> None:
     """Reject what is no probability between 0 and 1."""
-    if isinstance(level, str) or not isinstance(level, Real) or not 0.0 < level < 1.0:
+    if not isinstance(level, Real) or not 0.0 < level < 1.0:
         raise ValueError(f"level = {level!r} must be a number between 0 and 1")
 
 

@@ -257,8 +257,8 @@ class MappedDecoder:
             raise MalformedError(
                 "the record is an event or a label of the form {x, y, id}, as the HTTP API and the "
                 f"client append it, and the settings read other records (target = "
-                f"{mapping.target!r}): append records of their form to the log, or let a learner "
-                "without field settings read events of this form"
+                f"{mapping.target!r}): append records of their form to the log, set target to y, "
+                "or let a learner without field settings read events of this form"
             )
         inputs = tuple(name for name in names if mapping.is_feature(name))
         others = tuple(name for name in names if not mapping.is_feature(name))

@@ -225,10 +225,8 @@ class PrequentialLoop:
                 self._failed(record, error)
             else:
                 self._failures_in_a_row = 0
-                if is_repeat or any(isinstance(o, Step) and o.y is not None for o in outcomes):
-                    self._n_failed_at_first = None
-                else:
-                    self._n_unlabelled_at_first += 1
+                if self._n_failed_at_first is not None:
+                    self._note_success(is_repeat, outcomes)
                 if is_repeat:
                     for listener in self.listeners:
                         listener.on_repeat(partition, offset)
@@ -353,6 +351,13 @@ class PrequentialLoop:
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:
             listener.on_dead_letter(letter)
+
+    def _note_success(self, is_repeat: bool, outcomes: Sequence[Step | DeadLetter]) -> None:
+        """Note one of the first records that did not fail."""
+        if is_repeat or any(isinstance(each, Step) and each.y is not None for each in outcomes):
+            self._n_failed_at_first = None
+        else:
+            self._n_unlabelled_at_first += 1
 
     def _fails_at_first(self, most: int) -> bool:
         """Return whether so many records have failed, and none was learned.

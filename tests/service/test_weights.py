@@ -78,7 +78,7 @@ def test_learners_without_weights(more: dict[str, object], said: str) -> None:
 def test_our_classifier_takes_weights(pending: bool) -> None:
     """It learns what it learns alone with `w`, also where labels are late."""
     weighted = {"weight_field": "n", "class_weights": {"true": 9}}
-    late = {"pending_events": 10, "id_field": None} if pending else {}
+    late = {"pending_events": 10, "id_field": "id"} if pending else {}
     (worker,) = run(learner="infinite-layer-classifier", **weighted, **late).workers
     alone, plain = (InfiniteLayerClassifier(seed=1) for _ in range(2))
     for line in LINES:

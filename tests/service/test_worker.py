@@ -58,9 +58,9 @@ def test_run(recent_ids, n_learned, worker):
 
 
 def test_unseen_fields(worker):
-    """At the end of a short stream, a target that no record has is warned of."""
-    running, _ = worker(learner="pool", target="Y", features="x")
-    with pytest.warns(IlnWarning, match=r"target = 'Y': no record of 3 has .* mean 'y'\?"):
+    """At the end of a short stream, an id that no record has is warned of."""
+    running, _ = worker(learner="pool", target="y", id_field="Id", features="x")
+    with pytest.warns(IlnWarning, match=r"id_field = 'Id': no record of 3 has .* mean 'id'\?"):
         running.run()
     running.close()
 
