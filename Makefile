@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 
 # Processes that run the tests, for two cores: tests often wait for servers. Each process starts a
 # broker of its own and needs 2 GiB.
-JOBS ?= 4
+JOBS ?= 3
 PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Tests without servers, browsers and long streams.

@@ -254,10 +254,21 @@ def counted(command: Command) -> dict[tuple[str, ...], float]:
     return series(command, "iln_step_duration_seconds_count")
 
 
+def is_stopped(process: int) -> bool:
+    """Return whether all threads of a process are stopped."""
+    states = [
+        file.read_text().rpartition(")")[2].split()[0]
+        for file in Path(f"/proc/{process}/task").glob("*/stat")
+    ]
+    return set(states) == {"T"}
+
+
 def stop_outside_transactions(worker: int, path: Path) -> None:
     """Stop a process at a moment when others can write to the log."""
     while True:
         os.kill(worker, signal.SIGSTOP)
+        while not is_stopped(worker):  # until then it may still begin a transaction
+            sleep(0.001)
         with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as other:
             try:
                 other.execute("BEGIN IMMEDIATE")

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-# A mount that has files open for writing stays writable: a second one covers it.
+# A mount that has files open for writing stays writable: a second one covers it. The process may
+# open one there, too, before it is made read-only, so try again.
 _READ_ONLY_ONCE = """
-make_read_only() { mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"; }
+make_read_only() {
+  mount --bind "$0" "$0"
+  until mount -o remount,bind,ro "$0" 2>/dev/null; do sleep 0.01; done
+}
 if [ -e "$1" ]; then
   make_read_only
 else
