@@ -1,6 +1,7 @@
 """`iln-stream dead-letters`: lists dead letters, and replays them."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ from iln_stream.streams import Appender, NewRecord
 _SHOWN = 60
 """Characters of a payload that the list shows."""
 
+_MOST_KINDS = 20
+"""Kinds of reasons that the list counts below the table."""
+
 
 def list_letters(settings: Settings, reason: str, console: Console, *, as_json: bool) -> None:
     """Print the letters whose reason contains a text, and when each was replayed.
@@ -42,6 +46,7 @@ def list_letters(settings: Settings, reason: str, console: Console, *, as_json: 
     """
     table = Table("place", "replayed", "reason", "bytes", "payload")
     seen: set[tuple[str, str]] = set()
+    kinds: Counter[str] = Counter()
     with closing(Marks(settings)) as marks:
         for letter in letters(settings, reason):
             if as_json:
@@ -54,6 +59,7 @@ def list_letters(settings: Settings, reason: str, console: Console, *, as_json: 
             if (place, letter.reason) in seen:  # a crash may write the same letter twice
                 continue
             seen.add((place, letter.reason))
+            kinds[letter.kind] += 1
             mark = marks.last(letter)
             replayed = "" if mark is None else f"{mark.when:%Y-%m-%d %H:%M:%S}"
             if marks.failed_again(letter):
@@ -66,6 +72,9 @@ def list_letters(settings: Settings, reason: str, console: Console, *, as_json: 
         console.print(f"no dead letters in {dead_letters_address(settings)}", soft_wrap=True)
         return
     console.print(table)
+    console.print("most frequent reasons:", soft_wrap=True)
+    for kind, n in kinds.most_common(_MOST_KINDS):
+        console.print(f"{n:>8,}  {kind}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _as_json(letter: DeadLetter, marks: Marks) -> str:

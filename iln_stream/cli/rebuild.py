@@ -24,7 +24,8 @@ def rebuild_learners(
         When `until` or `skip` can't be parsed.
 
     """
-    for positions in rebuild(settings, read_until(until), read_skip(skip), forget=forget):
+    start, left_out = read_until(until), read_skip(skip)
+    for positions in rebuild(settings, start, left_out, forget=forget, console=console):
         for partition, offset in positions.items():
             report(
                 console,

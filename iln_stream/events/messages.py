@@ -1,6 +1,7 @@
 """The messages that the service sends: predictions and dead letters."""
 
 import hashlib
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -13,6 +14,8 @@ from pydantic import (
     StrictStr,
     TypeAdapter,
 )
+
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of the record that a dead letter keeps; a hash covers the whole record."""
@@ -218,6 +221,11 @@ class DeadLetter(BaseModel):
             key=None if key is None or not _is_kept(key) else key,
             written=written,
         )
+
+    @property
+    def kind(self) -> str:
+        """The reason without values: letters of one cause share it."""
+        return _VALUE.sub("…", self.reason)
 
 
 def _is_kept(key: str) -> bool:

@@ -1,7 +1,6 @@
 """Write predictions and dead letters to sinks."""
 
 import logging
-import re
 from collections.abc import Mapping
 
 from iln_stream.errors import LostPlaceError
@@ -13,8 +12,6 @@ log = logging.getLogger(__name__)
 
 _MOST_KINDS = 20
 """Reasons of dead letters that the log tells apart: names of fields may be any text."""
-
-_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 class PredictionWriter(Listener):
@@ -156,7 +153,7 @@ class DeadLetterWriter(Listener):
         log.warning(
             "dead letter at offset %d of %s, partition %d: %s",
             letter.offset, letter.stream, letter.partition, letter.reason,
-            extra={"kind": self._kind(letter.reason)},
+            extra={"kind": self._kind(letter)},
         )  # fmt: skip
 
     def on_idle(self) -> None:
@@ -167,9 +164,9 @@ class DeadLetterWriter(Listener):
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
 
-    def _kind(self, reason: str) -> str:
-        """Return the reason without values: the log drops repeats of a kind."""
-        kind = f"dead letter: {_VALUE.sub('', reason)}"
+    def _kind(self, letter: DeadLetter) -> str:
+        """Return the letter's kind, as far as the log tells it apart: it drops repeats of one."""
+        kind = f"dead letter: {letter.kind}"
         if len(self._kinds) < _MOST_KINDS:
             self._kinds.add(kind)
         return kind if kind in self._kinds else "dead letter"

@@ -8,9 +8,10 @@ from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
 from prometheus_client.registry import CollectorRegistry
+from rich.console import Console
 
 from iln_stream.errors import SnapshotError
-from iln_stream.listeners import Metrics
+from iln_stream.listeners import LoggedProgress, Metrics, Progress
 from iln_stream.live import LiveModel
 from iln_stream.prequential import Listener, PrequentialLoop
 from iln_stream.service.addresses import source_stream
@@ -45,6 +46,7 @@ def rebuild(
     skip: Skip | None = None,
     *,
     forget: bool = False,
+    console: Console | None = None,
 ) -> list[dict[int, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
 
@@ -68,6 +70,8 @@ def rebuild(
         Records that are neither learned nor counted.
     forget
         Replace the old state even if the log no longer holds all that it learned.
+    console
+        Draws progress if it is a terminal; otherwise the log has a line every ten seconds.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def rebuild(
             with ExitStack() as opened:
                 found = _open(settings, stream, each, until, skip, opened)
                 found.loss.refuse(found.n_offsets)
-    return [_rebuild_one(settings, stream, each, until, skip, forget) for each in parts]
+    return [_rebuild_one(settings, stream, each, until, skip, forget, console) for each in parts]
 
 
 class _Opened(NamedTuple):
@@ -171,11 +175,12 @@ def _rebuild_one(
     until: int | dt.datetime | None,
     skip: Skip,
     forget: bool,
+    console: Console | None,
 ) -> dict[int, int]:
     at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
     settings = settings_of(settings, reader).model_copy(update=at_the_end)
     with ExitStack() as opened:
-        recovery, inputs, _, loss = _open(settings, stream, reader, until, skip, opened)
+        recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
@@ -195,6 +200,12 @@ def _rebuild_one(
             recovery.history = taught | {"start": began}
         checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
         observers: list[Listener] = [watched] if live is None else [watched, live]
+        if console is not None and console.is_terminal:
+            shown = Progress(stream.name, n, console, task)
+            opened.callback(shown.close)
+            observers.append(shown)
+        else:
+            observers.append(LoggedProgress(f"{stream.name}, learned again"))
         # Coverage counts intervals; nobody reads explanations.
         unexplained = settings.model_copy(update={"prediction_contributions": 0})
         PrequentialLoop(
@@ -209,7 +220,9 @@ def _rebuild_one(
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
         _log_skipped(inputs)
+        scores, baselines = watched.scores.summary(), watched.baselines.summary()
         log.info(loss.learned_again(watched.scores.n_events))
+        log.info(f"the rebuilt learner: {scores} ({baselines})")
         return positions
 
 

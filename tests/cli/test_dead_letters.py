@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 from support.embedded_log import append
@@ -93,6 +94,7 @@ def test_many_binary_records(broker, command):
         assert done.code == 0, done.err
     listed = command("dead-letters", "list", *where).out
     assert listed.count(f"{topic}/0/") == 60
+    assert re.search(r"^ +60  event: Invalid JSON: .*column …", listed, re.MULTILINE)
     assert "60 records sent" in command("dead-letters", "replay", *where).err
     again = read_topic(broker.bootstrap, topic)[120:]
     assert [each.value for each in again] == binary
