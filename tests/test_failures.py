@@ -35,11 +35,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
         )
 
 
-def test_partitions_added_while_running(broker: KafkaBroker, start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+def test_partitions_added_while_running(
+    broker: KafkaBroker, start: Start, tmp_path: Path, client: str
+) -> None:
     """Records of new partitions are not lost silently: a metric counts the partitions, the log
     says what to do, and the next start learns them from their beginning."""
     topic = create_topic(broker.bootstrap)
-    often = ("--kafka-options", '{"metadata_max_age_ms": 500}')
+    often = ("--kafka-options", '{"metadata_max_age_ms": 500}', "--kafka-client", client)
     run = (*arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p"), *often)
     running = start(*run)
     produce(broker.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)

@@ -76,7 +76,8 @@ class _Reader:
                 self._records.popleft()
             if self._records:
                 first = self._records[0]
-                return first.payload if first.offset == offset else None  # type: ignore[return-value]
+                payload = first.payload
+                return payload if first.offset == offset and isinstance(payload, bytes) else None
             if self._log.exhausted:
                 return None
             self._records.extend(self._log.poll(0.5))

@@ -24,8 +24,8 @@ def rebuild_learners(
         When `until` or `skip` can't be parsed.
 
     """
-    start, left_out = read_until(until), read_skip(skip)
-    for positions in rebuild(settings, start, left_out, forget=forget, console=console):
+    end, left_out = read_until(until), read_skip(skip)
+    for positions in rebuild(settings, end, left_out, forget=forget, console=console):
         for partition, offset in positions.items():
             report(
                 console,

@@ -1,6 +1,5 @@
 """Saving, restoring and cloning a contest."""
 
-import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -144,17 +143,15 @@ class SavedRoster(Roster):
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Self:
-        """Return a contest of contenders that have learned nothing; see River's `clone`."""
+        """Return a contest of contenders that have learned nothing; with attributes, a copy."""
+        if include_attributes:
+            return super().clone(new_params, include_attributes)
         params = self._arguments()
         params["contenders"] = {name: each.clone() for name, each in self.contenders.items()}
         params["on_failure"] = {
             each.name: each.on_failure for each in self._contenders if each.learner is not None
         }
-        clone = type(self)(**{**params, **(new_params or {})})
-        if include_attributes:
-            learned = copy.deepcopy(self.__getstate__())
-            clone.__setstate__({k: v for k, v in learned.items() if k not in params})
-        return clone
+        return type(self)(**{**params, **(new_params or {})})
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy gets: all but the lock and the last prediction."""

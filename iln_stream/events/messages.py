@@ -168,15 +168,15 @@ def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
     return _any_prediction.validate_json(text)
 
 
-def _require_old_fields(schema: dict[str, Any]) -> None:
-    """Letters of releases before 0.3.0 have neither key nor written."""
+def _without_later_fields(schema: dict[str, Any]) -> None:
+    """Do not require fields that letters of releases before 0.3.0 lack."""
     schema["required"] = [each for each in schema["required"] if each not in ("key", "written")]
 
 
 class DeadLetter(BaseModel):
     """A record that could not be learned, with its position and the reason."""
 
-    model_config = ConfigDict(**_SENT, json_schema_extra=_require_old_fields)
+    model_config = ConfigDict(**_SENT, json_schema_extra=_without_later_fields)
 
     version: Literal[1] = 1
     stream: str
@@ -192,7 +192,6 @@ class DeadLetter(BaseModel):
         description=f"Key of the record; null: none, one that is not UTF-8, or one of more than "
         f"{KEY_LIMIT:,} characters.",
     )
-
     written: float | None = Field(
         default=None, description="When the record was written: POSIX seconds; null: unknown."
     )

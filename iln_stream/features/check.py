@@ -64,9 +64,9 @@ def check_features(family: Features[Any], d: int = 5, seed: int = 0) -> None:
 by its bound, or clip it
 
     """
-    if isinstance(family, type) or not isinstance(family, Features):
-        if isinstance(family, type):
-            _refuse(family, "it is a class; give an instance of it")
+    if isinstance(family, type):
+        _refuse(family, "it is a class; give an instance of it")
+    if not isinstance(family, Features):
         missing = [name for name in ("q", "draw", "psi") if not hasattr(family, name)]
         _refuse(
             family,

@@ -1,8 +1,7 @@
 """Learners that several threads may query while one of them learns."""
 
-import copy
 from threading import RLock
-from typing import Any, Self
+from typing import Any
 
 
 class OneAtATime:
@@ -21,25 +20,6 @@ class OneAtATime:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_turn"}
-
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
-        """Return a new learner with the same parameters; with its attributes, a copy of this one.
-
-        Raises
-        ------
-        ValueError
-            When attributes are to be kept under other parameters.
-
-        """
-        if not include_attributes:
-            return super().clone(new_params)  # type: ignore[misc,no-any-return]
-        if new_params:
-            raise ValueError(
-                "new_params: what was learned belongs to the old ones; leave out include_attributes"
-            )
-        return copy.deepcopy(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # One by one, which interns the names as pickle does: equal learners pickle identically.

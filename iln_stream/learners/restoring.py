@@ -1,5 +1,6 @@
 """Learners, and pipelines of them, to states and back."""
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from inspect import signature
@@ -88,6 +89,28 @@ class RestorableLearner(OneAtATime, base.Estimator):
     state_version: ClassVar[int] = 1
     always_finite: ClassVar[bool] = False
     migrations: ClassVar[Mapping[int, Migration]] = {}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new learner with the same parameters; with its attributes, a copy of this one.
+
+        River would copy the attributes one by one, which then no longer belong together.
+
+        Raises
+        ------
+        ValueError
+            When attributes are to be kept under other parameters.
+
+        """
+        if not include_attributes:
+            fresh: Self = super().clone(new_params)
+            return fresh
+        if new_params:
+            raise ValueError(
+                "new_params: what was learned belongs to the old ones; leave out include_attributes"
+            )
+        return copy.deepcopy(self)
 
     @abstractmethod
     def state(self) -> StateDict:

@@ -133,7 +133,7 @@ class PrequentialLoop:
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
         self._failures_in_a_row = 0
-        # Number of failed records before the first success; None after it.
+        # Number of failed records before the first one was learned; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
         self._n_unlabelled_at_first = 0
         self._traced: set[tuple[type, str, int]] = set()
@@ -278,9 +278,7 @@ class PrequentialLoop:
         except Exception as error:  # as of an event: it must not be lost
             known = isinstance(error, ValueError)
             kind = "" if known else f"the command failed: {type(error).__name__}: "
-            place = partition, offset
-            reason = f"{kind}{error}"
-            self._send(self._letter(*place, payload, reason, record.key, record.timestamp))
+            self._send(self._letter_of(record, f"{kind}{error}"))
             return
         command = Command(partition, offset, record.timestamp, "promote", contender)
         for listener in self.listeners:
@@ -313,14 +311,7 @@ class PrequentialLoop:
         """Send a record to the dead letters; raise LearnerError after too many of the learner's."""
         malformed = isinstance(error, MalformedError)
         kind = "" if malformed else f"{LEARNER_FAILED}: {type(error).__name__}: "
-        letter = self._letter(
-            record.partition,
-            record.offset,
-            payload_bytes(record.payload),
-            f"{kind}{error}",
-            record.key,
-            record.timestamp,
-        )
+        letter = self._letter_of(record, f"{kind}{error}")
         self._send(letter)
         if self._n_failed_at_first is not None:
             self._n_failed_at_first += 1
@@ -337,16 +328,14 @@ class PrequentialLoop:
                 f"at offset {record.offset}: {error}"
             ) from error
 
-    def _letter(
-        self,
-        partition: int,
-        offset: int,
-        payload: bytes,
-        reason: str,
-        key: str | None = None,
-        written: float | None = None,
-    ) -> DeadLetter:
-        return DeadLetter.of(*self._place(partition), offset, payload, reason, key, written)
+    def _letter_of(self, record: Record, reason: str) -> DeadLetter:
+        """Return the letter of a record of the source."""
+        place, payload = self._place(record.partition), payload_bytes(record.payload)
+        return DeadLetter.of(*place, record.offset, payload, reason, record.key, record.timestamp)
+
+    def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
+        """Return the letter of an event or a label that has waited: only its payload was kept."""
+        return DeadLetter.of(*self._place(partition), offset, payload, reason)
 
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:

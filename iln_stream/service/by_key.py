@@ -8,7 +8,7 @@ from river import base
 
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
-from iln_stream.mapping.field_mapping import matches
+from iln_stream.mapping import FieldMapping
 from iln_stream.service.settings import Settings, SettingsError
 
 RECORDS_KEY = "@key"
@@ -56,10 +56,11 @@ def check_keys(settings: Settings) -> None:
                 f"by_key = {settings.by_key!r}: {name} names this field, so it is no input; name "
                 "another field"
             )
-    if not settings.by_key.startswith("@") and matches(settings.by_key, settings.ignore):
+    is_input = FieldMapping(features=settings.features, ignore=settings.ignore).is_feature
+    if settings.by_key != RECORDS_KEY and not is_input(settings.by_key):
         raise SettingsError(
-            f"by_key = {settings.by_key!r}: ignore names this field, so no record would have a "
-            "key; take it out of ignore"
+            f"by_key = {settings.by_key!r}: features or ignore leaves this field out, so no record "
+            "would have a key; name it in features, and not in ignore"
         )
     if settings.challengers or settings.mixture:
         raise SettingsError(

@@ -1,14 +1,17 @@
 """`iln-stream rebuild`: its flags, and its report."""
 
 import datetime as dt
+import io
 import json
 
 import pytest
+from rich.console import Console
+from support.embedded_log import append
 from support.kafka_topics import produce
 from support.saved_state import saved
 
-from iln_stream.cli.rebuild import read_skip, read_until
-from iln_stream.service import SettingsError
+from iln_stream.cli.rebuild import read_skip, read_until, rebuild_learners
+from iln_stream.service import Service, Settings, SettingsError
 
 
 def test_until_and_skip(broker, topic, command, tmp_path, caplog):
@@ -52,3 +55,18 @@ def test_time_with_an_offset():
     assert read_until("2026-01-31T12:00:00+02:00") == dt.datetime(2026, 1, 31, 12, tzinfo=zone)
     with pytest.raises(SettingsError, match="UTC offset"):
         read_until("2026-01-31T12:00:00")
+
+
+def test_progress(tmp_path):
+    """A rebuild takes as long as the log is: a terminal shows how far it is."""
+    append(tmp_path / "log.db", [json.dumps({"x": {"a": n}, "y": n}).encode() for n in range(50)])
+    settings = Settings(
+        source=f"sqlite:{tmp_path / 'log.db'}", start="earliest", stop_at_end=True,
+        snapshots=str(tmp_path / "s"), learner="pool", learner_options={"size": 16},
+        metrics_port=None,
+    )  # fmt: skip
+    Service(settings).run()
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    rebuild_learners(settings, None, None, False, console)
+    assert "50/50" in screen.getvalue()

@@ -73,3 +73,16 @@ def test_a_state_of_another_contest_is_refused():
     ):
         with pytest.raises(StateError, match=message):
             other.restore(state, load)
+
+
+def test_a_clone_with_attributes():
+    """It has learned what the contest has learned, and goes on alone."""
+    contest = ContestRegressor({"a": fast(1), "b": fast(2)})
+    for t in range(20):
+        contest.learn_one({"a": float(t % 5)}, float(t % 3))
+    clone = contest.clone(include_attributes=True)
+    before = contest.predict_one({"a": 2.5})
+    assert clone.predict_one({"a": 2.5}) == before
+    clone.learn_one({"a": 2.5}, 100.0)
+    assert contest.predict_one({"a": 2.5}) == before
+    assert contest.contenders["a"].n_learned == 20

@@ -147,7 +147,8 @@ def test_an_empty_name_is_no_key():
         Settings.load(by_key="")
 
 
-def test_a_key_that_is_ignored(tmp_path):
-    """A key that `ignore` takes out of all records is refused, not learned by the global model."""
-    with pytest.raises(SettingsError, match="by_key = 'shop': ignore names this field"):
-        run(tmp_path, f"sqlite:{tmp_path / 'log.db'}", target="y", ignore=("sh*",))
+@pytest.mark.parametrize("left_out", [{"ignore": ("sh*",)}, {"features": ("a",)}])
+def test_a_key_that_is_left_out(tmp_path, left_out):
+    """A key that no record would have is refused, not learned by the global model."""
+    with pytest.raises(SettingsError, match="by_key = 'shop': features or ignore leaves"):
+        run(tmp_path, f"sqlite:{tmp_path / 'log.db'}", target="y", **left_out)

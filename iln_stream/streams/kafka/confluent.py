@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any, cast
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from iln_stream.streams.kafka.options import CONNECTION
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     LOOK_WITHIN_SECONDS,
+    METADATA_MAX_AGE_MS,
     KafkaPartition,
 )
 
@@ -79,6 +81,8 @@ class ConfluentSource(KafkaPartition):
         self._failed: SourceError | None = None
         self._unverified: tuple[list[Record], int] | None = None
         self._refusal: Refusal | None = None
+        self._look_every_seconds = options.get("metadata_max_age_ms", METADATA_MAX_AGE_MS) / 1000
+        self._look_at_topic_at = monotonic() + self._look_every_seconds
         connect_within = options.get("bootstrap_timeout_ms", CONNECTION["bootstrap_timeout_ms"])
         self._connect_within_seconds = connect_within / 1000
         try:
@@ -126,6 +130,8 @@ class ConfluentSource(KafkaPartition):
             self._connected = False
             return [], self._position, self._end
         self._unverified = None
+        if not records and self._connected and monotonic() >= self._look_at_topic_at:
+            self._is_same_topic(max(timeout, 0.1))
         _, end = self._consumer.get_watermark_offsets(self._place(), cached=True)
         return records, position, max(end, position)
 
@@ -161,6 +167,7 @@ class ConfluentSource(KafkaPartition):
 
         librdkafka would silently read on in a recreated topic.
         """
+        self._look_at_topic_at = monotonic() + self._look_every_seconds
         topics = TopicCollection([self.stream])
         asked = self._admin.describe_topics(topics, request_timeout=timeout)
         try:

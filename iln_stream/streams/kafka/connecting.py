@@ -102,7 +102,7 @@ def connecting(
         logger.removeHandler(attempts)
 
 
-def denied(error: Exception) -> str:
+def denied(error: BaseException) -> str:
     """Return which right is missing, and what to do, for an error of either client.
 
     Examples

@@ -24,7 +24,6 @@ _CONNECTION = {
 CONSUMER = {
     **_CONNECTION,
     "max_poll_records": "queued.min.messages",
-    "metadata_max_age_ms": "topic.metadata.refresh.interval.ms",
     "fetch_min_bytes": "fetch.min.bytes",
     "fetch_max_wait_ms": "fetch.wait.max.ms",
     "max_partition_fetch_bytes": "max.partition.fetch.bytes",

@@ -17,6 +17,9 @@ _LOOK_EVERY_SECONDS = 1.0
 """While fetched records are read, the partition's end is looked up this often: both clients fetch
 far ahead, and the end that came with the last fetch may be minutes old."""
 
+METADATA_MAX_AGE_MS = 30_000
+"""By default the topic is looked at this often, whether it has new partitions or was recreated."""
+
 LOOK_WITHIN_SECONDS = 1.0
 """Time limit for that look."""
 

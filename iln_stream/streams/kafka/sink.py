@@ -162,7 +162,7 @@ def _remedy(error: BaseException) -> str:
     told = f"{type(error).__name__} {error}".lower().replace("_", "")
     if "sizetoolarge" in told:
         return "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)"
-    return f"; {denied(error)}" if "authorizationfailed" in told else ""  # type: ignore[arg-type]
+    return f"; {denied(error)}" if "authorizationfailed" in told else ""
 
 
 def _open(

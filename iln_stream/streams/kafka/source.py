@@ -18,6 +18,7 @@ from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
 from iln_stream.streams.kafka.partition import (
     ANSWER_WITHIN_SECONDS,
     LOOK_WITHIN_SECONDS,
+    METADATA_MAX_AGE_MS,
     KafkaPartition,
     no_topic,
 )
@@ -27,7 +28,7 @@ _ANSWER_WITHIN_MS = int(1000 * ANSWER_WITHIN_SECONDS)
 _DEFAULTS: dict[str, Any] = {
     **CONNECTION,
     "max_poll_records": 5_000,
-    "metadata_max_age_ms": 30_000,  # new partitions should be noticed soon
+    "metadata_max_age_ms": METADATA_MAX_AGE_MS,
     # The client would fetch a larger record again and again. So fetch records of any size: one that
     # is too large for an event becomes a dead letter.
     "receive_message_max_bytes": 1 << 30,
