@@ -4,6 +4,7 @@ import logging
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -58,12 +59,15 @@ class Journal:
         self._rewrite()
 
     def append(self, *runs: Run) -> None:
-        """Append runs; `sync` makes them durable."""
-        self._runs += runs
+        """Append runs; `sync` makes them durable. If that fails, none is appended."""
         try:
-            self._size += self._file.write(b"".join(run.line() for run in runs))
+            self._size += _write_all(self._file, runs)
         except OSError as error:
+            with suppress(OSError):  # a reader ignores a broken last line
+                self._file.truncate(self._size)
+                self._file.seek(self._size)
             raise self._error(error) from error
+        self._runs += runs
 
     def sync(self) -> None:
         """Wait until all appended runs are durable."""
@@ -90,8 +94,7 @@ class Journal:
         try:
             # Unbuffered: `close` must not repeat a write that failed.
             file = partial.open("wb", buffering=0)
-            self._size = file.write(b"".join(run.line() for run in self._runs))
-            self._compacted = self._size
+            self._compacted = self._size = _write_all(file, self._runs)
             os.fsync(file.fileno())
             partial.rename(self._path)
             folder = os.open(self._path.parent, os.O_RDONLY)
@@ -110,11 +113,20 @@ class Journal:
         )
 
 
+def _write_all(file: FileIO, runs: Iterable[Run]) -> int:
+    """Write runs, and return their size. One call may write a part, as when the disk is full."""
+    data = memoryview(b"".join(run.line() for run in runs))
+    left = data
+    while left:
+        left = left[file.write(left) :]
+    return len(data)
+
+
 def read_journal(path: Path) -> list[Run]:
     """Return the runs in a file, up to the first damaged or incomplete line."""
     runs: list[Run] = []
     try:
-        lines = path.read_bytes().split(b"\n")
+        *lines, _ = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
     for number, line in enumerate(lines):

@@ -1,5 +1,9 @@
 """`Journal`: a durable order of runs."""
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from iln_stream.errors import SnapshotError
@@ -16,11 +20,37 @@ def test_a_torn_line_ends_the_journal(tmp_path):
     whole = path.read_bytes()
     for cut in range(len(whole)):
         path.write_bytes(whole[:cut])
-        ends = [i for i in range(len(whole)) if whole[i : i + 1] == b"\n"]
-        assert read_journal(path) == [Run(0, 5), Run(1, 3)][: sum(cut >= end for end in ends)]
+        assert read_journal(path) == [Run(0, 5), Run(1, 3)][: whole[:cut].count(b"\n")]
     path.write_bytes(whole.replace(b"1 3", b"1 4"))
     assert read_journal(path) == [Run(0, 5)]
     assert read_journal(tmp_path / "none") == []
+
+
+@contextmanager
+def room_for(n_bytes: int) -> Iterator[None]:
+    """Limit the length of files: as on a full disk, a write is cut, and the next one fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_short_write_is_an_error_without_effect(tmp_path):
+    """A full disk loses no line that was written, and leaves no part of one that was not."""
+    path = tmp_path / "0.journal"
+    journal = Journal(path, [Run(0, 5)])
+    with room_for(path.stat().st_size + 3):
+        with pytest.raises(SnapshotError, match=r"0\.journal: .*choose another folder"):
+            journal.append(Run(0, 228))
+        assert path.read_bytes() == Run(0, 5).line()
+        with pytest.raises(SnapshotError, match=r"0\.journal: .*choose another folder"):
+            Journal(path, [Run(0, 5), Run(1, 3)])
+    journal.append(Run(0, 9))
+    journal.sync()
+    journal.close()
+    assert read_journal(path) == [Run(0, 5), Run(0, 9)]
 
 
 def test_a_run_is_durable_once_synced(tmp_path, disk):
