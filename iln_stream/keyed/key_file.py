@@ -1,7 +1,9 @@
 """A SQLite file that holds the states of keys, as of several checkpoints."""
 
 import sqlite3
+import struct
 import threading
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,7 +24,24 @@ CREATE TABLE IF NOT EXISTS keys (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS states_of_key ON keys (key, generation);
 CREATE TABLE IF NOT EXISTS claim (run INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS origin (
+    identity TEXT NOT NULL, generation INTEGER NOT NULL, transactions INTEGER NOT NULL
+);
+INSERT INTO origin SELECT hex(randomblob(8)), 0, 0 WHERE NOT EXISTS (SELECT 1 FROM origin);
 """
+"""In `origin`, which files of release 0.2.0 lack: the newest generation that is stored completely,
+and the number of transactions, so that each one writes the page: if a write-ahead log has lost its
+end, the generation is too old, whatever was moved to the file."""
+
+_HEAD = struct.Struct("<4sI")
+_MAGIC = bytes(255 - byte for byte in b"ilnk")
+"""Begins a state with its checksum; every bit differs from the begin of one of release 0.2.0, which
+has none."""
+
+_REMEDY = (
+    "put back a copy of the whole folder, or delete the file and learn the log again with "
+    "`iln-stream rebuild`"
+)
 
 _AT_ONCE = 4096
 """States that one statement writes. A statement for each would compete for the interpreter's lock
@@ -80,22 +99,34 @@ class KeyFile:
     run
         Number of the run, greater than those before: only the latest run that opened the file
         writes to it. None: to read only.
+    must_exist
+        Do not create it. To read only, it always must.
 
     Raises
     ------
     StateError
-        When the file can't be opened, or is no such file.
+        When the file can't be opened, is no such file, or its structure is damaged.
+
+    Attributes
+    ----------
+    identity : str
+        Drawn when the file was created, if it is not to read only.
 
     """
 
-    def __init__(self, path: Path, run: int | None = None) -> None:
+    def __init__(self, path: Path, run: int | None = None, must_exist: bool = False) -> None:
         self.path = path
+        self.identity = ""
         self._run = run
         self._turn = threading.Lock()  # of the connection that writes
-        if run is None and not path.exists():
-            raise StateError(f"the keys' states are in {path}, which is not there: copy it, too")
+        if (run is None or must_exist) and not path.exists():
+            raise StateError(
+                f"the keys' states are in {path}, which is not there: copy it, too, or learn the "
+                "log again with `iln-stream rebuild`"
+            )
         self._reader = self._attempt(lambda: self._connected(readonly=run is None))
         self._writer = self._reader
+        self._attempt(self._look_for_damage)
         if run is not None:
             self._attempt(self._prepare)
             self._writer = self._attempt(self._connected)
@@ -108,8 +139,13 @@ class KeyFile:
         )  # fmt: skip
         connection.execute("PRAGMA cache_size = -16384")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL_PAGES}")
-        connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # refuses another file
         return connection
+
+    def _look_for_damage(self) -> None:
+        """Refuse another file, and one in which keys may not be found: 4 µs for each key."""
+        (found,) = self._reader.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(" ".join(found.split()))
 
     def _prepare(self) -> None:
         self._reader.execute("PRAGMA journal_mode = WAL")
@@ -118,6 +154,48 @@ class KeyFile:
         self._reader.execute("DELETE FROM claim")
         self._reader.execute("INSERT INTO claim VALUES (?)", (self._run,))
         self._reader.execute("COMMIT")
+        (self.identity,) = self._reader.execute("SELECT identity FROM origin").fetchone()
+
+    def check(self, identity: str | None, after: int, until: int, n_keys: int) -> None:
+        """Refuse a file that is not the one of a snapshot, or has lost keys.
+
+        Parameters
+        ----------
+        identity
+            Of the file that the snapshot belongs to; None: it is of release 0.2.0, and names none.
+        after, until
+            The generations of its states, as in `read`.
+        n_keys
+            Number of its keys.
+
+        Raises
+        ------
+        StateError
+            When the file has not all states of the snapshot.
+
+        """
+        is_ours, n = self._attempt(
+            lambda: (
+                identity is None
+                or self._reader.execute(
+                    "SELECT 1 FROM origin WHERE identity = ? AND generation >= ?", (identity, until)
+                ).fetchone(),
+                self._reader.execute(
+                    "SELECT count(DISTINCT key) FROM keys INDEXED BY states_of_key "
+                    "WHERE generation > ? AND generation <= ?", (after, until),
+                ).fetchone()[0],
+            )
+        )  # fmt: skip
+        if not is_ours:
+            raise StateError(
+                f"{self.path} lacks the keys' states of the snapshot: it is another file, or an "
+                f"older copy; {_REMEDY}"
+            )
+        if n != n_keys:
+            raise StateError(
+                f"{self.path} has the states of {n:,} keys, and the snapshot has {n_keys:,} keys: "
+                f"states are lost; {_REMEDY}"
+            )
 
     def newest(self) -> int:
         """Return the newest generation; 0 if there is none."""
@@ -129,12 +207,15 @@ class KeyFile:
 
     def remove_after(self, generation: int) -> None:
         """Remove the states of later generations: of checkpoints that were never completed."""
-        self._in_transaction(
-            lambda: self._writer.execute(
+
+        def remove() -> None:
+            self._writer.execute(
                 "DELETE FROM keys WHERE rowid IN (SELECT rowid FROM keys INDEXED BY states_of_key "
                 "WHERE generation > ?)", (generation,),
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+            self._writer.execute("UPDATE origin SET generation = ?", (generation,))
+
+        self._in_transaction(remove)
 
     def remove_until(self, generation: int) -> None:
         """Remove the states of a generation and all before: of a learner that began anew."""
@@ -147,14 +228,27 @@ class KeyFile:
 
     def read(self, key: str, after: int, until: int) -> Row | None:
         """Return the latest state of a key, of generations in (after, until]; None: none."""
+        encoded = _encoded(key)
         found = self._attempt(
             lambda: self._reader.execute(
-                "SELECT state FROM keys WHERE key = ? AND generation > ? AND generation <= ? "
-                "ORDER BY generation DESC LIMIT 1",
-                (_encoded(key), after, until),
+                "SELECT generation, state FROM keys WHERE key = ? AND generation > ? AND "
+                "generation <= ? ORDER BY generation DESC LIMIT 1",
+                (encoded, after, until),
             ).fetchone()
         )
-        return None if found is None else key_state_from_bytes(found[0])
+        if found is None:
+            return None
+        generation, state = found
+        try:
+            if state.startswith(_MAGIC):
+                head, state = state[: _HEAD.size], state[_HEAD.size :]
+                if head != _head(encoded, generation, state):
+                    raise StateError("its checksum is not that of its contents")
+            return key_state_from_bytes(state)
+        except StateError as error:
+            raise StateError(
+                f"the state of key {key!r} in {self.path} is damaged: {error}; {_REMEDY}"
+            ) from error
 
     def keys(self) -> list[str]:
         """Return all keys, as far as they have a state of any generation."""
@@ -183,9 +277,11 @@ class KeyFile:
         def write() -> None:
             items = iter(states.items())
             while rows := list(islice(items, _AT_ONCE)):
-                blob, places = _packed(rows)
+                blob, places = _packed(rows, generation)
                 self._writer.execute(_REMOVE, (blob, places, generation, needed))
                 self._writer.execute(_INSERT, (blob, places, generation))
+            if durably:  # the last states of a checkpoint
+                self._writer.execute("UPDATE origin SET generation = ?", (generation,))
 
         self._in_transaction(write, durably)
 
@@ -208,6 +304,7 @@ class KeyFile:
             if run != self._run:
                 raise StateError(f"{self.path} now belongs to a later run, {run}: stop this one")
             action()
+            writer.execute("UPDATE origin SET transactions = transactions + 1")
         except BaseException:
             writer.execute("ROLLBACK")
             raise
@@ -216,10 +313,10 @@ class KeyFile:
     def _attempt(self, action: Callable[[], Result]) -> Result:
         try:
             return action()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the message may quote damaged text
             raise StateError(
                 f"the keys' states in {self.path} can't be read or written: {error}; mend that, or "
-                "learn the log again with `iln-stream rebuild`"
+                f"{_REMEDY}"
             ) from error
 
 
@@ -228,7 +325,12 @@ def _encoded(key: str) -> bytes:
     return key.encode("utf-8", "surrogatepass")
 
 
-def _packed(rows: Sequence[tuple[str, Row]]) -> tuple[bytes, str]:
+def _head(key: bytes, generation: int, state: bytes) -> bytes:
+    """Return what precedes the state of a key in the file."""
+    return _HEAD.pack(_MAGIC, zlib.crc32(state, zlib.crc32(key, generation)))
+
+
+def _packed(rows: Sequence[tuple[str, Row]], generation: int) -> tuple[bytes, str]:
     """Return keys and states in one blob, and where they are: see `_WHICH`."""
     parts: list[bytes] = []
     places: list[int] = []
@@ -236,7 +338,8 @@ def _packed(rows: Sequence[tuple[str, Row]]) -> tuple[bytes, str]:
     states = key_states_to_bytes([row for _, row in rows])
     for (name, _), state in zip(rows, states, strict=True):
         key = _encoded(name)
-        parts += key, state
-        places.append(at | len(key) << _PLACE_BITS | len(state) >> 3 << _PLACE_BITS + _KEY_BITS)
-        at += len(key) + len(state)
+        parts += key, _head(key, generation, state), state
+        size = _HEAD.size + len(state)
+        places.append(at | len(key) << _PLACE_BITS | size >> 3 << _PLACE_BITS + _KEY_BITS)
+        at += len(key) + size
     return b"".join(parts), str(places)

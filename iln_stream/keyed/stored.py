@@ -14,7 +14,7 @@ from iln_stream.keyed.row import Row
 from iln_stream.keyed.store import Names, Rows, spread_over
 from iln_stream.state import StateDict, StateSchema
 
-STORED = StateSchema("iln_stream.StoredKeys", 1)
+STORED = StateSchema("iln_stream.StoredKeys", 2, {1: lambda state: {**state, "file": None}})
 
 _WRITTEN_AT_ONCE = 1024
 """Evicted states that are written together."""
@@ -71,9 +71,8 @@ class StoredKeys:
             self._since = self._generation = file.newest()
             self._n_keys = 0
         else:
-            self._since, self._generation, self._n_keys = STORED.read(
-                state, "since", "generation", "n_keys"
-            )
+            identity, self._since, self._generation, self._n_keys = _read(state)
+            file.check(identity, self._since, self._generation, self._n_keys)
             file.remove_after(self._generation)
         self._rows = Rows(slopes)
         self._slots: dict[str, int] = {}
@@ -227,8 +226,11 @@ class StoredKeys:
         return self._rows.copied(spread_over(len(self._names), n))
 
     def state(self) -> StateDict:
-        """Return the generation of a checkpoint that is taken now, and the number of keys."""
-        return STORED.write(since=self._since, generation=self._generation + 1, n_keys=self._n_keys)
+        """Return the file, generation and number of keys of a checkpoint that is taken now."""
+        return STORED.write(
+            file=self._file.identity, since=self._since, generation=self._generation + 1,
+            n_keys=self._n_keys,
+        )  # fmt: skip
 
     def restore(self, state: StateDict) -> None:
         """Refuse: a store resumes from the state that it is made with."""
@@ -257,8 +259,7 @@ class KeysElsewhere:
         self.n_evicted = self.n_loaded = 0
 
     def __len__(self) -> int:
-        (_, _, n_keys) = STORED.read(self.stored, "since", "generation", "n_keys")
-        return int(n_keys)
+        return int(_read(self.stored)[-1])
 
     def get(self, key: str) -> Row | None:
         """Refuse."""
@@ -302,7 +303,8 @@ class KeysToRead(KeysElsewhere):
     def __init__(self, file: KeyFile, state: StateDict) -> None:
         super().__init__(state)
         self._file = file
-        self._since, self._generation, _ = STORED.read(state, "since", "generation", "n_keys")
+        identity, self._since, self._generation, n_keys = _read(state)
+        file.check(identity, self._since, self._generation, n_keys)
 
     def get(self, key: str) -> Row | None:
         """Return the state of a key as of the snapshot; None: it had none."""
@@ -310,3 +312,11 @@ class KeysToRead(KeysElsewhere):
 
     def _error(self) -> StateError:
         return StateError("a learner by key that was loaded from a snapshot only predicts")
+
+
+def _read(state: StateDict) -> tuple[str | None, int, int, int]:
+    """Return a state's file, the generations after and up to which it has states, and its keys."""
+    identity, since, generation, n_keys = STORED.read(
+        state, "file", "since", "generation", "n_keys"
+    )
+    return identity, since, generation, n_keys

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from iln_stream.errors import ContenderError, IlnError, SourceError, UnrecoverableError
+from iln_stream.errors import (
+    ContenderError,
+    IlnError,
+    SourceError,
+    StateError,
+    UnrecoverableError,
+)
 from iln_stream.events import (
     LEARNER_FAILED,
     Command,
@@ -207,7 +213,7 @@ class PrequentialLoop:
             is_repeat = False
             try:
                 is_repeat = not self._process_record(record, outcomes)
-            except (SourceError, ContenderError):
+            except (SourceError, ContenderError, StateError):
                 raise  # the record may be good, but can't be read or learned now
             except Exception as raised:
                 # A learner may raise any error; the event must not be lost.

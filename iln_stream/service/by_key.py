@@ -1,6 +1,7 @@
 """A model for each key, as the settings describe it."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +118,14 @@ class Keys:
             return
         settings = self._settings
         try:
-            self._stored = StoredKeys(
-                KeyFile(self._path, self._run), learner.slopes, settings.keys_in_memory,
-                settings.snapshot_keep, learner.keys.state() if restored else None,
-            )  # fmt: skip
+            with ExitStack() as undo:
+                file = KeyFile(self._path, self._run, must_exist=restored)
+                undo.callback(file.close)
+                self._stored = StoredKeys(
+                    file, learner.slopes, settings.keys_in_memory, settings.snapshot_keep,
+                    learner.keys.state() if restored else None,
+                )  # fmt: skip
+                undo.pop_all()
         except StateError as error:
             raise SnapshotError(f"snapshots: {error}") from error
         learner.keep_keys_in(self._stored)

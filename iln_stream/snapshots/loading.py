@@ -76,9 +76,9 @@ def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot]:
     if isinstance(learner, KeyedRegressor) and isinstance(learner.keys, KeysElsewhere):
         try:
             file = KeyFile(folder / KEYS_FILE)
+            learner.keep_keys_in(KeysToRead(file, learner.keys.stored))
         except StateError as error:
             raise SnapshotError(str(error)) from error
-        learner.keep_keys_in(KeysToRead(file, learner.keys.stored))
     return learner, snapshot
 
 

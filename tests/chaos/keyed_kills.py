@@ -107,7 +107,7 @@ def _states(folder: Path, found: Saved) -> dict[str, bytes]:
     How many checkpoints there were differs between the runs.
     """
     stored = found.state["learner"]["keys"]
-    since, generation = stored.pop("since"), stored.pop("generation")
+    since, generation, _ = (stored.pop(name) for name in ("since", "generation", "file"))
     file = KeyFile(folder / KEYS_FILE)
     states = {
         key: key_state_to_bytes(row)

@@ -1,6 +1,7 @@
 """Keys in a file, of which few are in memory, as of checkpoints."""
 
 import random
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -186,6 +187,93 @@ def test_another_file_is_refused(tmp_path):
         opened(tmp_path)
     with pytest.raises(StateError, match="not there"):
         KeyFile(tmp_path / "other.db")
+
+
+def test_a_flipped_bit_is_never_silent(tmp_path):
+    """Wherever a bit of the file or its write-ahead log flips: all states are right, or the file or
+    the state is refused."""
+    whole, names = tmp_path / "whole", [f"k{n}" for n in range(400)]
+    whole.mkdir()
+    keys = opened(whole, live=50)
+    for generation in range(3):
+        for n, name in enumerate(names):
+            if n % 3 <= generation:
+                keys.to_learn(name)[:] = generation + n
+        state = checkpointed(keys)
+        if generation == 1:
+            keys._file._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    right = [keys.get(name).tobytes() for name in names]
+    draw, n_refused = random.Random(1), 0
+    for n in range(12):
+        copy = tmp_path / f"{n}"
+        shutil.copytree(whole, copy)
+        damaged = copy / ("keys.db-wal" if n % 3 == 0 else "keys.db")
+        content = bytearray(damaged.read_bytes())
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        damaged.write_bytes(content)
+        try:
+            found = opened(copy, 2, state=state)
+            assert [found.get(name).tobytes() for name in names] == right
+        except StateError:
+            n_refused += 1
+    assert n_refused > 3
+    keys.close()
+
+
+def test_lost_keys_are_refused(tmp_path):
+    """A file that was created anew, is an older copy, or has lost a key is not the snapshot's: the
+    error names it and the remedy."""
+    path, copies, state = tmp_path / "keys.db", {}, None
+    for run in (1, 2):
+        keys = opened(tmp_path, run, state=state)
+        keys.to_learn("a")[0] = keys.to_learn("b")[0] = run
+        state = checkpointed(keys)
+        keys.close()
+        copies[run] = path.read_bytes()
+    path.write_bytes(copies[1])
+    with pytest.raises(StateError, match=r"keys\.db lacks .* older copy; .*rebuild"):
+        opened(tmp_path, 3, state=state)
+    path.unlink()
+    opened(tmp_path, 3).close()
+    with pytest.raises(StateError, match=r"keys\.db lacks .* another file"):
+        opened(tmp_path, 4, state=state)
+    path.write_bytes(copies[2])
+    with sqlite3.connect(path) as file:
+        file.execute("DELETE FROM keys WHERE key = x'61'")
+    for resumed in (state, of_an_older_release(state)):
+        with pytest.raises(StateError, match=r"keys\.db has the states of 1 keys, .* 2 keys"):
+            opened(tmp_path, 5, state=resumed)
+
+
+def of_an_older_release(state):
+    """The state as release 0.2.0 wrote it."""
+    return {name: value for name, value in state.items() if name != "file"} | {"version": 1}
+
+
+def test_a_file_of_an_older_release(tmp_path):
+    """A file of release 0.2.0 has no checksums; states that are written get one."""
+    keys = opened(tmp_path)
+    for name in "ab":
+        keys.to_learn(name)[0] = 1.0
+    state = of_an_older_release(checkpointed(keys))
+    keys.close()
+    with sqlite3.connect(tmp_path / "keys.db") as file:
+        file.execute("UPDATE keys SET state = substr(state, 9)")
+        file.execute("DROP TABLE origin")
+    assert KeysToRead(KeyFile(tmp_path / "keys.db"), state).get("a")[0] == 1.0
+    keys = opened(tmp_path, 2, state=state)
+    keys.to_learn("a")[0] = 2.0
+    state = checkpointed(keys)
+    keys.close()
+    keys = opened(tmp_path, 3, state=state)
+    assert values(keys, "ab") == {"a": 2.0, "b": 1.0}
+    keys.close()
+    with sqlite3.connect(tmp_path / "keys.db") as file:
+        file.execute("UPDATE keys SET state = CAST(state || x'00' AS BLOB)")
+    keys = opened(tmp_path, 4, state=state)
+    with pytest.raises(StateError, match=r"of key 'a' in .*keys\.db is damaged: .* checksum"):
+        keys.get("a")
+    keys.close()
 
 
 def test_memory_and_file_are_one_learner(tmp_path):

@@ -1,12 +1,13 @@
 """A model for each key in a run."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 import iln_stream
-from iln_stream.errors import SnapshotError
+from iln_stream.errors import SnapshotError, StateError
 from iln_stream.keyed import KeyedRegressor
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.service.checks import check_settings
@@ -113,6 +114,36 @@ def test_a_snapshot_without_its_file_of_keys_is_refused(tmp_path):
         file.unlink()
     with pytest.raises(SnapshotError, match="keys"):
         iln_stream.load(folder(tmp_path))
+
+
+def test_a_run_without_its_file_of_keys_is_refused_until_rebuilt(tmp_path):
+    """A resumed run does not take keys for new ones whose states are gone; a rebuild learns them
+    again."""
+    source = log_of(tmp_path, 100)
+    settings = run(tmp_path, source)
+    before = [iln_stream.load(folder(tmp_path)).described(str(k)) for k in range(7)]
+    (folder(tmp_path) / "keys.db").unlink()
+    for _ in range(2):
+        with pytest.raises(SnapshotError, match=r"keys\.db, which is not there: .*rebuild"):
+            run(tmp_path, source)
+    rebuild(settings)
+    run(tmp_path, source)
+    assert [iln_stream.load(folder(tmp_path)).described(str(k)) for k in range(7)] == before
+
+
+def test_a_damaged_state_ends_the_run(tmp_path):
+    """An event of a key whose state can't be read is no dead letter: it would never be learned."""
+    source, letters = log_of(tmp_path, 100), tmp_path / "dead.ndjson"
+    late = {"pending_events": 9, "pending_seconds": 0.001, "pending_expired": "learn"}
+    more = {"dead_letters": f"file:{letters}", "pending_label": 0, **late}
+    log_of(tmp_path, 1, lambda key, x, y: {"x": {"shop": key, **x}, "id": "waits"})
+    run(tmp_path, source, **more)
+    with sqlite3.connect(folder(tmp_path) / "keys.db") as file:
+        file.execute("UPDATE keys SET state = CAST(state || x'00' AS BLOB)")
+    log_of(tmp_path, 40, lambda key, x, y: {"x": x, "y": y})
+    with pytest.raises(StateError, match="is damaged"):
+        run(tmp_path, source, **more)
+    assert not letters.read_text()
 
 
 def test_another_key_is_another_learner(tmp_path):

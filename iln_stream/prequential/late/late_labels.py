@@ -7,7 +7,7 @@ from itertools import chain, islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnWarning, StateError
 from iln_stream.events import DeadLetter, Example, MalformedError, payload_bytes
 from iln_stream.prequential.late.arrivals import Arrival, Arrivals
 from iln_stream.prequential.late.early import EarlyLabel, EarlyLabels
@@ -267,6 +267,8 @@ class LateLabels:
             self._warn_of_kind(stepper.task.label(label.y), event.y_pred)
         try:
             return self._learned(stepper.learn_late(record, event_id, event, label))
+        except StateError:
+            raise  # the event may be good, but its key's state can't be read now
         except Exception as error:  # a learner may raise any error; the record is another one's
             reason = f"the learner failed on the assumed label: {type(error).__name__}: {error}"
             return _expired(event_id, event, reason, letter)
