@@ -1,4 +1,9 @@
-"""Section 6 of the paper: three learners of a linear function, under several readings of it."""
+"""The three learners of the paper's Section 6 on a linear function, but not on the paper's data.
+
+Section 6 clips negative inputs to zero, and its target's coefficients are a random sparse linear
+combination of the training points. `stream` does neither, so the losses are not comparable with
+Figure 1.
+"""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -39,7 +44,7 @@ CLAIM = (SHRINK, DOUBLY, FIXED)
 
 
 class Reading(NamedTuple):
-    """One way to read Section 6, which leaves budget, loss, step and scale open.
+    """One choice of budget, loss, step and inputs.
 
     Parameters
     ----------
@@ -80,7 +85,7 @@ READINGS = {
     "equal draws, loss of f": Reading({**_alike(50), FIXED: 50 * T}),
     "equal draws, loss of E": Reading({**_alike(50), FIXED: 50 * T}, by_estimate=True),
 }
-"""The first is the reading that we call Figure 1."""
+"""The first two are drawn."""
 
 
 def stream(D: int, seed: int, clipped: bool) -> tuple[Array, Array]:
@@ -197,8 +202,9 @@ def _summary(losses: Mapping[str, list[Array]]) -> dict[str, Any]:
 
 def _notes(figures: Mapping[str, Any]) -> list[str]:
     notes = [
-        "Unclipped Gaussian coordinates exceed |psi| <= 1: Figure 1 lies outside Theorem 1. The "
-        f"zero predictor's loss is {figures['zero'][0]['mean']:.0f}."
+        "Not comparable with the paper's Figure 1: other data. Unclipped Gaussian coordinates "
+        "exceed |psi| <= 1, which Theorem 1 does not cover. The zero predictor's loss is "
+        f"{figures['zero'][0]['mean']:.0f}."
     ]
     for title, found in figures["readings"].items():
         count = len(figures["dimensions"])

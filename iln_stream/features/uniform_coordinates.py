@@ -16,8 +16,8 @@ class UniformCoordinates:
 
         E_w[psi(x; w) psi(x'; w)] = <c(x), c(x')> / d.
 
-    This is the family of Section 6 of [1]_, where inputs are Gaussian and not clipped: there psi
-    exceeds 1 and Theorem 1 does not apply. Scale inputs into [-1, 1] to avoid clipping. With no
+    This is the family of Section 6 of [1]_, where inputs are Gaussian, clipped only at zero: there
+    psi exceeds 1 and Theorem 1 does not apply. Scale inputs into [-1, 1] to avoid clipping. With no
     columns psi = 0.
 
     References

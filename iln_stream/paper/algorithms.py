@@ -1,8 +1,8 @@
 """Algorithms 1 and 2 in the paper's symbols, one scalar at a time.
 
 R. Livni, D. Carmon, A. Globerson. Learning Infinite Layer Networks Without the Kernel Trick. ICML
-2017. Two misprints are mended: alpha_t = +eta (y_t - E_t), as in Eq. 9 (Algorithm 1 prints -), and
-E_t is normalised by ||alpha||_1. Nothing is optimised; `ShrinkingGradient` is the fast form.
+2017. One misprint is mended: alpha_t = +eta (y_t - E_t), as in Eq. 9 (Algorithm 1 prints -).
+Nothing is optimised; `ShrinkingGradient` is the fast form.
 """
 
 from collections.abc import Callable
