@@ -10,21 +10,20 @@ Symbols: B the norm bound, T the horizon, eta the step, m the draws of one estim
 [-1, 1] and are dimensionless, so all quantities here are. All functions are pure.
 """
 
+from iln_stream.theory.covered import LARGEST_STEP, SATURATED_NOISE, theorem_1_covers
 from iln_stream.theory.noise import (
     CATASTROPHIC_KAPPA,
     HEALTHY_KAPPA,
-    SATURATED_NOISE,
     diverging,
     kappa,
 )
 from iln_stream.theory.one_estimate import draws_for, draws_for_variance, tail_bound
 from iln_stream.theory.plans import Plan, plan
-from iln_stream.theory.steps import LARGEST_STEP, anytime_step, step_size, sum_of_steps
+from iln_stream.theory.steps import anytime_step, step_size, sum_of_steps
 from iln_stream.theory.theorem_1 import (
     draws_of_theorem_1,
     lemma_2_bound,
     regret_bound,
-    theorem_1_covers,
 )
 
 __all__ = [

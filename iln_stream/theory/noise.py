@@ -10,9 +10,6 @@ HEALTHY_KAPPA = 0.75
 CATASTROPHIC_KAPPA = 3.0
 """From this `kappa` on every run's E_t did worse than 0. Measured, not proved: docs/theory.md."""
 
-SATURATED_NOISE = 2.0
-"""Runs that shrank had more noise than this times B. Measured, not proved: docs/theory.md."""
-
 
 def kappa(steps: float, draws: int) -> float:
     """Return how much the noise of fixed draws feeds back: (sum of steps) / (2 sqrt(m)).

@@ -3,9 +3,7 @@
 import math
 
 from iln_stream.theory._arguments import require, require_counts
-
-LARGEST_STEP = 1.0
-"""Cap of the anytime step: k(x, x) <= 1, so one step never overshoots its own target."""
+from iln_stream.theory.covered import LARGEST_STEP
 
 _ZETA_HALF = -1.4603545088095868  # zeta(1/2)
 

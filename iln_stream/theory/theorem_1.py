@@ -3,36 +3,8 @@
 import math
 
 from iln_stream.theory._arguments import require, require_counts, require_q
+from iln_stream.theory.covered import theorem_1_covers
 from iln_stream.theory.steps import step_size
-
-
-def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
-    """Return whether B >= 1 and eta = B / sqrt(T) < 1/8, that is T > 64 B^2.
-
-    Theorem 1 and Lemma 2 require this. They also require of a run: targets in [-1, 1],
-    |psi| <= 1, all support points kept, and enough draws.
-
-    Parameters
-    ----------
-    norm_bound
-        B, positive.
-    horizon
-        T, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
-
-    Examples
-    --------
-    >>> theorem_1_covers(norm_bound=1.0, horizon=64), theorem_1_covers(norm_bound=1.0, horizon=65)
-    (False, True)
-
-    """
-    require(norm_bound=norm_bound)
-    require_counts(1, horizon=horizon)
-    return norm_bound >= 1 and horizon > 64 * norm_bound**2
 
 
 def draws_of_theorem_1(norm_bound: float, horizon: int) -> int:
