@@ -3,6 +3,7 @@
 import math
 
 from iln_stream.theory._arguments import require, require_counts, require_not_negative, require_q
+from iln_stream.theory.covered import SATURATED_NOISE
 
 HEALTHY_KAPPA = 0.75
 """Up to this `kappa` noise harmed no run's f_t. Measured, not proved: docs/theory.md."""
