@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from iln_stream._version import __version__
-from iln_stream.api import openapi
+from iln_stream.api.openapi import OF_ALL, OF_BODIES, describe, errors
 from iln_stream.api.appending import Appending
 from iln_stream.api.gate import Check, Gate
 from iln_stream.api.http_error import HttpError, error_answer
@@ -128,9 +128,9 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
     async def description(request: Request) -> Response:
         """Describe the API."""
         task = routes.models.task()
-        return as_json(openapi.describe(app, routes.settings, task, secured))
+        return as_json(describe(app, routes.settings, task, secured))
 
-    every, with_body = openapi.OF_ALL, openapi.OF_BODIES
+    every, with_body = OF_ALL, OF_BODIES
     appended: Answers = {
         200: {"model": AppendAnswer, "description": "The log had all of them."},
         201: {"model": AppendAnswer, "description": "Appended, durably."},
@@ -151,7 +151,6 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
     described: Answers = {
         200: {"content": {"application/json": {}}, "description": "This description."}
     }
-    errors = openapi.errors
     for method, path, handler, answers in (
         ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404)}),
         ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404)}),

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iln_stream.frozen.infinite_layer import accurate, classes, fast
+from iln_stream.frozen.infinite_layer.accurate import predict as predict_accurate
+from iln_stream.frozen.infinite_layer.classes import predict as predict_classes
+from iln_stream.frozen.infinite_layer.fast import predict as predict_fast
 from iln_stream.frozen.infinite_layer.types import Matrix, Parts
 from iln_stream.frozen.points import in_blocks, matrix_of, row_of
 from iln_stream.frozen.saved import load, save
@@ -112,7 +114,7 @@ class FrozenRegressor(FrozenLearner):
             When the shape is wrong, or an entry is infinite.
 
         """
-        predict = {"fast": fast.predict, "accurate": accurate.predict}[self.profile]
+        predict = {"fast": predict_fast, "accurate": predict_accurate}[self.profile]
         X = matrix_of(X, self.names)
         return in_blocks(partial(predict, self.parts), X, _ROWS_AT_ONCE, np.zeros(0))
 
@@ -166,4 +168,4 @@ class FrozenClassifier(FrozenLearner):
 
         """
         X, none = matrix_of(X, self.names), np.zeros((0, len(self.classes)))
-        return in_blocks(partial(classes.predict, self.parts), X, _ROWS_AT_ONCE, none)
+        return in_blocks(partial(predict_classes, self.parts), X, _ROWS_AT_ONCE, none)

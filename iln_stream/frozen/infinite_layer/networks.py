@@ -9,7 +9,8 @@ from iln_stream.frozen.infinite_layer.types import Matrix, Parts
 MISSING = np.float32(3e38)
 """Marks absent values and segments that do not exist."""
 
-FURTHEST, ABSENT = 1e38, 1e300
+FURTHEST = 1e38
+ABSENT = 1e300
 
 CENTER, INVERSE, FILL, LEVELS = range(4)
 LOWER, SLOPE, END = 8, 24, 40
