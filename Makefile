@@ -82,7 +82,7 @@ lint: $(VENV)/dev
 
 # Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
 docs: $(VENV)/dev
-	$(BIN)/python -m iln_stream.events.schemas
+	$(BIN)/python -m iln_stream.records.schemas
 	$(BIN)/python services/grafana/dashboard
 	$(BIN)/python docs/settings_table.py
 	$(BIN)/python docs/metrics_table.py

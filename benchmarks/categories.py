@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from river import linear_model, optim, preprocessing
 
-from iln_stream import IlnWarning, InfiniteLayerRegressor
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 Event = tuple[dict[str, float], float]
 Ints = NDArray[np.int64]

@@ -18,7 +18,8 @@ import numpy as np
 from river import linear_model, optim, preprocessing
 
 from benchmarks.categories import STREAMS, stream
-from iln_stream import IlnWarning, InfiniteLayerClassifier
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 
 X = Mapping[str, float]
 

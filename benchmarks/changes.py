@@ -14,7 +14,9 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from iln_stream import IlnWarning, InfiniteLayerRegressor, RandomFeatureRidge
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from river import base
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.contest import ContestClassifier, ContestRegressor
+from iln_stream.learners.contest import ContestClassifier, ContestRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 CHALLENGERS = 8
 

@@ -20,8 +20,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from iln_stream import IlnWarning, ShrinkingGradient, theory
+from iln_stream import theory
+from iln_stream.errors import IlnWarning
 from iln_stream.features import DecisionStumps, GaussianFourier, closed_form
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILIES = {"cosines": GaussianFourier(), "stumps": DecisionStumps()}
 SCHEDULES = ("T known", "anytime")

@@ -23,9 +23,11 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, unique_topic
 
 from benchmarks.records import versions_of
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.events import EnvelopeDecoder, Example
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.records import EnvelopeDecoder, Example
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
 from iln_stream.service import Service, Settings
 
 PACKAGES = ("iln-stream", "confluent-kafka", "kafka-python", "pydantic_core", "numpy", "numba")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 EVENTS = 3_000
 CALLS = 30

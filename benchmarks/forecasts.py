@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from river import datasets, linear_model, optim, preprocessing, time_series
 
 from benchmarks.quality.streams.data_folder import data_file
-from iln_stream import ChangeOfTarget, InfiniteLayerRegressor
-from iln_stream.mapping import FieldMapping, MappedDecoder
-from iln_stream.prequential import Forecasts, Horizon, Listener, PrequentialLoop, Regression, Step
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.loop import Forecasts, Horizon, Listener, PrequentialLoop, Regression, Step
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
 from iln_stream.streams.river import RiverDatasetSource
 
 Rows = list[dict[str, Any]]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 FIRST, LEVEL = 1_000, 0.9
 Matrix = NDArray[np.float64]

@@ -26,7 +26,7 @@ from benchmarks.quality.learners.vowpal_wabbit_peers import VowpalWabbitRegresso
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.streams.ten import TEN
 from benchmarks.quality.unavailable import UnavailableError
-from iln_stream import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 RESULTS = Path(__file__).parent / "results" / "late_labels.json"
 DELAYS = 0, 10, 100, 1_000

@@ -20,14 +20,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from iln_stream.events import EnvelopeDecoder, Example
-from iln_stream.prequential import (
-    Details,
-    LateLabels,
-    LatePolicy,
-    PrequentialLoop,
-    Regression,
-)
+from iln_stream.loop import Details, LateLabels, LatePolicy, PrequentialLoop, Regression
+from iln_stream.records import EnvelopeDecoder, Example
 from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder
 from iln_stream.streams import Record
 

@@ -20,10 +20,11 @@ from typing import Any
 from prometheus_client.registry import CollectorRegistry
 from river import datasets
 
-from iln_stream import IlnWarning, InfiniteLayerRegressor
-from iln_stream.listeners import Metrics
-from iln_stream.live import About, LiveModel, live_route
-from iln_stream.prequential import Listener, PrequentialLoop, Regression, Step
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop import Listener, PrequentialLoop, Regression, Step
+from iln_stream.loop.live import About, LiveModel, live_route
+from iln_stream.loop.metrics import Metrics
 from iln_stream.state import pack
 from iln_stream.streams.river import RiverDatasetSource
 

@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.table import Table
 from river import base, datasets, dummy, linear_model, preprocessing, stats
 
-from iln_stream import IlnWarning
-from iln_stream.listeners import Metrics
-from iln_stream.prequential import PrequentialLoop
+from iln_stream.errors import IlnWarning
+from iln_stream.loop import PrequentialLoop
+from iln_stream.loop.metrics import Metrics
 from iln_stream.service import pool, shrinking_gradient
 from iln_stream.streams.river import RiverDatasetSource
 

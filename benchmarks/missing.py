@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from river import compose, linear_model, optim, preprocessing, stats
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.events import Decoder, EnvelopeDecoder, one_hot
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.records import Decoder, EnvelopeDecoder, one_hot
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
 
 SHARES = 0.0, 0.1, 0.3
 NAMES = ("a", "b", "c", "d", "e")

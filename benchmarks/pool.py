@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base, linear_model, preprocessing
 
-from iln_stream import GrowingPool, Pool, ShrinkingGradient
 from iln_stream.features import (
     ArcCosine,
     CauchyFourier,
@@ -26,6 +25,9 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
+from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 D = 10
 NAMES = [f"x{j}" for j in range(D)]

@@ -21,10 +21,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
-from iln_stream.publishing import Follower, Publisher, VersionFile
-from iln_stream.publishing.capture import Capture, to_arrays
-from iln_stream.publishing.file import contents
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.published_file import VersionFile, contents
+from iln_stream.snapshots.publisher import Capture, Publisher, to_arrays
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "accurate": lambda: InfiniteLayerRegressor(seed=1),

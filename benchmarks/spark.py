@@ -36,12 +36,11 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic
 from support.spark_jars import spark_jars
 
-from iln_stream.keyed import KeyedRegressor
 from iln_stream.learners import RandomFeatureRidge
-from iln_stream.spark.gathered import GATHERED, HEAD, gather
+from iln_stream.learners.keyed import KeyedRegressor
+from iln_stream.spark.job import learned, session, topic_rows
 from iln_stream.spark.plan import Plan, prior_of
-from iln_stream.spark.query import learned, topic_rows
-from iln_stream.spark.session import session
+from iln_stream.spark.records import GATHERED, HEAD, gather
 
 KEYS = 1_000
 TRACKING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"

@@ -17,10 +17,11 @@ from typing import Any
 from prometheus_client.registry import CollectorRegistry
 from river import base
 
-from iln_stream import ShrinkingGradient
-from iln_stream.events import PredictionEncoder, decode, one_hot
-from iln_stream.listeners import Metrics, PredictionWriter
-from iln_stream.prequential import Listener, PrequentialLoop
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.loop import Listener, PrequentialLoop
+from iln_stream.loop.metrics import Metrics
+from iln_stream.loop.outputs import PredictionWriter
+from iln_stream.records import PredictionEncoder, decode, one_hot
 from iln_stream.service import pool
 from iln_stream.snapshots import Checkpoint, Positions, Saver, SnapshotFolder
 from iln_stream.streams import Record

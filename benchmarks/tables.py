@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from river import stream
 
-from iln_stream import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
 def table(n: int, d: int) -> tuple[pd.DataFrame, pd.Series]:

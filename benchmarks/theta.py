@@ -14,8 +14,9 @@ from time import perf_counter
 
 import numpy as np
 
-from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import Features, GaussianFourier, LaplacianFourier, Tanh
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 R, D, STEP = 512, 10, 0.5
 NAMES = [f"x{j}" for j in range(D)]

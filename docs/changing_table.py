@@ -11,7 +11,7 @@ from typing import Any
 from generated import rewritten_part
 
 from iln_stream.service import SETTING_GROUPS, Settings
-from iln_stream.service.challengers import OF_CONTEST
+from iln_stream.service.learners import OF_CONTEST
 from iln_stream.service.recovery import configuration
 
 PAGE = Path(__file__).parent / "changing.md"

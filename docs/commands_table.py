@@ -7,10 +7,9 @@ import click
 from generated import rewritten_part
 from typer.main import get_command
 
-from iln_stream.api import ApiSettings
 from iln_stream.cli.app import app
-from iln_stream.page import PageSettings
 from iln_stream.service import Settings
+from iln_stream.serving.settings import ApiSettings, PageSettings
 
 PAGE = Path(__file__).parent / "commands.md"
 

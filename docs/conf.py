@@ -4,7 +4,7 @@ import re
 
 from sphinx.application import Sphinx
 
-from iln_stream import __version__
+from iln_stream._version import __version__
 
 project = "iln_stream"
 author = "The iln_stream developers"

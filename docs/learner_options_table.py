@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from generated import rewritten_part
 
 from iln_stream.learners import ShrinkingGradient
-from iln_stream.paper import ReferenceShrinkingGradient
+from iln_stream.research.paper.reference import ReferenceShrinkingGradient
 from iln_stream.service.learners import NAMED, OF_SAMPLING, pool
 from iln_stream.service.plugins import LEARNERS
 

@@ -16,9 +16,8 @@ from support.chromium import chromium, inter
 from support.embedded_log import append
 from support.page_runs import Run
 
-from iln_stream.demo.demand import demand
-from iln_stream.demo.live import CHALLENGERS
-from iln_stream.events import promotion
+from iln_stream.cli.demo import CHALLENGERS, demand
+from iln_stream.records import promotion
 
 IMAGES = Path(__file__).parent / "images"
 DESKTOP = {"width": 1440, "height": 1500}

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from generated import rewritten_part
 
-from iln_stream.api import ApiSettings
-from iln_stream.page import PageSettings
 from iln_stream.service import SETTING_GROUPS, Settings
+from iln_stream.serving.settings import ApiSettings, PageSettings
 from iln_stream.settings import CommandSettings, default_text
 from iln_stream.spark.settings import SparkSettings
 

@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from iln_stream._version import __version__
 from iln_stream.errors import IlnError, IlnWarning
-from iln_stream.processor import pin
+from iln_stream.kernels.cpu import pin
+from iln_stream.lazy import imported_on_use
 
 if TYPE_CHECKING:
     from iln_stream import features
-    from iln_stream.contest import ContestClassifier, ContestRegressor
-    from iln_stream.events import Event
-    from iln_stream.frozen import FrozenNetwork, freeze
-    from iln_stream.keyed import KeyedRegressor
     from iln_stream.learners import (
         Averaged,
         Block,
@@ -31,8 +28,12 @@ if TYPE_CHECKING:
         features_wanted,
         restorable,
     )
+    from iln_stream.learners.contest import ContestClassifier, ContestRegressor
+    from iln_stream.learners.frozen import FrozenNetwork, freeze
+    from iln_stream.learners.keyed import KeyedRegressor
+    from iln_stream.loop import Listener, PrequentialLoop
     from iln_stream.plotting import plot_predictions, plot_relevance, plot_weights
-    from iln_stream.prequential import Listener, PrequentialLoop
+    from iln_stream.records import Event
     from iln_stream.snapshots import load, save
     from iln_stream.streams import Record, Sink, Source
 
@@ -78,36 +79,33 @@ __all__ = [
 
 pin()  # before anything below loads numpy or numba
 
-_FOLDERS = {
+_NAMES = {
     "learners": (
         *("Averaged", "Block", "Exact", "Full", "GrowingPool", "Pool", "Sampled"),
         *("InfiniteLayerClassifier", "InfiniteLayerRegressor", "RandomFeatureRidge"),
         *("ChangeOfTarget", "ScaledTarget", "ShrinkingGradient", "WinsorisedScaler"),
         *("features_wanted", "restorable"),
     ),
-    "contest": ("ContestClassifier", "ContestRegressor"),
-    "events": ("Event",),
-    "frozen": ("FrozenNetwork", "freeze"),
-    "keyed": ("KeyedRegressor",),
-    "mapping.record_inputs": ("RecordInputs",),
+    "learners.contest": ("ContestClassifier", "ContestRegressor"),
+    "learners.frozen": ("FrozenNetwork", "freeze"),
+    "learners.keyed": ("KeyedRegressor",),
+    "loop": ("Listener", "PrequentialLoop"),
     "plotting": ("plot_predictions", "plot_relevance", "plot_weights"),
-    "prequential": ("Listener", "PrequentialLoop"),
+    "records": ("Event",),
+    "records.record_inputs": ("RecordInputs",),
     "snapshots": ("load", "save"),
     "streams": ("Record", "Sink", "Source"),
 }
-_FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names}
-"""Names that are imported on first use: learners need no stream, and the client no learner."""
+"""Names by module, imported on first use: learners need no stream, and the client no learner."""
 
-_PACKAGES = {"features", "frozen", "learners"}
-"""Folders that are attributes of the package, imported or not."""
+_PACKAGES = {"features", "frozen", "learners", "theory"}
+"""Modules that are attributes of the package, imported or not."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"iln_stream.{name}")
-    if name in _FOLDER_OF:
-        return getattr(import_module(f"iln_stream.{_FOLDER_OF[name]}"), name)
-    raise AttributeError(f"module 'iln_stream' has no attribute {name!r}")
+    return imported_on_use(__name__, _NAMES, name)
 
 
 def __dir__() -> list[str]:

@@ -164,12 +164,12 @@ def test_no_import_circle():
         (
             "matplotlib",
             {
-                "iln_stream.demo.picture",
-                "iln_stream.experiments.picture",
-                "iln_stream.plotting.figure",
+                "iln_stream.cli.demo_picture",
+                "iln_stream.research.experiments.picture",
+                "iln_stream.figures",
             },
         ),
-        ("onnx", {"iln_stream.frozen.onnx_model"}),
+        ("onnx", {"iln_stream.learners.frozen.onnx_model"}),
     ],
 )
 def test_all_works_without_its_extras(extra, only):

@@ -8,8 +8,7 @@ from support.document import DOCS, blocks, run_shell_blocks
 from support.embedded_log import values
 from support.saved_state import saved
 
-from iln_stream.contest.contender import POLICIES
-from iln_stream.contest.reports import contest_metrics
+from iln_stream.learners.contest.contender import POLICIES, contest_metrics
 
 PAGE = "champion_and_challengers.md"
 

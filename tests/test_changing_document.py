@@ -12,10 +12,9 @@ from support.saved_state import saved
 
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, SettingsError
-from iln_stream.service.addresses import source_stream
 from iln_stream.service.learners import build_learner
-from iln_stream.service.readers import readers
 from iln_stream.service.recovery import Recovery
+from iln_stream.service.streams import readers, source_stream
 
 CHANGING = runpy.run_path(str(DOCS / "changing_table.py"))
 OPTIONS = runpy.run_path(str(DOCS / "learner_options_table.py"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.document import blocks, run_shell_blocks
 
-from iln_stream.events import read_prediction
+from iln_stream.records import read_prediction
 
 
 @pytest.fixture(scope="module")

@@ -27,11 +27,11 @@ import yaml
 from support.document import DOCS
 from typer.main import get_command
 
-from iln_stream.api import ApiSettings
 from iln_stream.cli.app import app
-from iln_stream.events import decode, promoted, read_prediction
-from iln_stream.events.messages import DeadLetter
+from iln_stream.records import decode, promoted, read_prediction
+from iln_stream.records.messages import DeadLetter
 from iln_stream.service import Settings
+from iln_stream.serving.settings import ApiSettings
 
 ROOT = DOCS.parent
 TESTS = ROOT / "tests"

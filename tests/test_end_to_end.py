@@ -15,7 +15,8 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 from support.running_command import Command
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 N_TRUMP = 1001
 A_FEW_AT_A_TIME = '{"max_poll_records": 50, "max_partition_fetch_bytes": 20000}'

@@ -18,7 +18,8 @@ from support.running_api import eventually, example
 from support.running_command import Command
 from support.saved_state import saved
 
-from iln_stream.client import Client, Retries
+from iln_stream.serving.client import Client
+from iln_stream.serving.client_calls import Retries
 
 N = 120
 LATE = 15

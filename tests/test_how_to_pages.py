@@ -8,7 +8,7 @@ import pytest
 from support.document import DOCS, blocks, run_shell_blocks
 from support.embedded_log import append, values
 
-from iln_stream.frozen import FrozenRegressor
+from iln_stream.learners.frozen import FrozenRegressor
 from iln_stream.snapshots import snapshot_at
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.document import DOCS, blocks, run_shell_blocks
 
 from iln_stream.service import Settings
-from iln_stream.service.labels import OF_LABELS, settings_of_labels
+from iln_stream.service.streams import OF_LABELS, settings_of_labels
 
 PAGE = (DOCS / "late_labels.md").read_text(encoding="utf-8")
 _, *TOML = blocks("late_labels.md", "toml")  # the first is of one topic

@@ -10,7 +10,7 @@ import pytest
 from support.document import DOCS
 
 import iln_stream
-from iln_stream.events.schemas import schemas
+from iln_stream.records.schemas import schemas
 
 SCRIPT = runpy.run_path(str(DOCS / "messages_table.py"))
 TEXT = (DOCS / "messages.md").read_text(encoding="utf-8")
@@ -109,4 +109,4 @@ def test_every_exit_code_has_a_row() -> None:
 def test_every_schema_is_linked() -> None:
     """The page links the JSON Schema of each record that the service reads or writes."""
     for name in schemas():
-        assert f"(../iln_stream/events/schemas/{name})" in TEXT, name
+        assert f"(../iln_stream/records/schemas/{name})" in TEXT, name

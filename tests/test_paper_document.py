@@ -12,7 +12,7 @@ import yaml
 from support.command_line import environment
 
 import iln_stream
-from iln_stream.experiments.catalogue import EXPERIMENTS
+from iln_stream.research.experiments.catalogue import EXPERIMENTS
 from iln_stream.service.learners import NAMED
 
 ROOT = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from support.document import run_shell_blocks
 
-from iln_stream.events import Prediction, read_prediction
+from iln_stream.records import Prediction, read_prediction
 
 
 def test_predictions_have_intervals(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from support.embedded_log import append, values
 
-from iln_stream.prequential import Listener, Step
+from iln_stream.loop import Listener, Step
 from iln_stream.service import Service, Settings
 
 WINDOW = 100

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.experts.feature_resampler import NEVER
+from iln_stream.learners.infinite_layer.accurate import ENDS, NETWORKS, AccurateEngine
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import NEVER
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
-from iln_stream.learners.infinite_layer.profiles.accurate import ENDS, NETWORKS, AccurateEngine
+from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
 class Lacking(InfiniteLayerRegressor):

@@ -10,7 +10,7 @@ import iln_stream
 
 PACKAGE = Path(iln_stream.__file__).parent
 
-NO_ARITHMETIC = {"iln_stream.errors", "iln_stream.learners.reports"}
+NO_ARITHMETIC = {"iln_stream.errors", "iln_stream.learners.metrics"}
 """Modules that change no number: a new error or metric would make every record out of date."""
 
 

@@ -5,15 +5,13 @@ from typing import Any, Literal, NamedTuple
 
 from river import base
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-    service,
-)
+from iln_stream import service
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 BUDGET = 1_000
 
@@ -54,17 +52,17 @@ LEARNERS = {
     "accurate": Entrant(
         "InfiniteLayerRegressor, accurate",
         lambda seed: InfiniteLayerRegressor(seed=seed),
-        (f"{_PROFILES}.accurate", "iln_stream.learners.infinite_layer.engine_learner"),
+        (f"{_PROFILES}.accurate", "iln_stream.learners.infinite_layer.base"),
     ),
     "fast": Entrant(
         "InfiniteLayerRegressor, fast",
         lambda seed: InfiniteLayerRegressor("fast", seed=seed),
-        (f"{_PROFILES}.fast", "iln_stream.learners.infinite_layer.engine_learner"),
+        (f"{_PROFILES}.fast", "iln_stream.learners.infinite_layer.base"),
     ),
     "classifier": Entrant(
         "InfiniteLayerClassifier",
         lambda seed: InfiniteLayerClassifier(seed=seed),
-        (f"{_PROFILES}.classes", "iln_stream.learners.infinite_layer.engine_learner"),
+        (f"{_PROFILES}.classes", "iln_stream.learners.infinite_layer.base"),
         task="classification",
     ),
     "ridge": Entrant(

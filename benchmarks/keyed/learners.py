@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from river import linear_model, optim, preprocessing
 
 from benchmarks.keyed.streams import Stream
-from iln_stream import InfiniteLayerRegressor, KeyedRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed.regressor import KeyedRegressor
 
 Predictions = NDArray[np.float64]
 Event = dict[str, Any]

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream import InfiniteLayerRegressor, KeyedRegressor
-from iln_stream.keyed import KEYS_FILE, KeyFile, StoredKeys
-from iln_stream.prequential import Listener, Step
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed import KEYS_FILE, KeyFile, StoredKeys
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.loop import Listener, Step
 from iln_stream.service import Service, Settings
 from iln_stream.streams.sqlite import SqliteSink
 

@@ -14,8 +14,8 @@ from time import perf_counter, thread_time
 import numpy as np
 
 from benchmarks.long_streams.streams import STREAMS
-from iln_stream import InfiniteLayerRegressor
 from iln_stream.learners import state_of
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder, learner_state
 
 WARM_UP = 200

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.long_streams.learners import LEARNERS
 from benchmarks.long_streams.streams import STREAMS
-from iln_stream import __version__
+from iln_stream._version import __version__
 
 ENDS = (100, 1_000, 2_000, 10_000, 50_000, 100_000, 500_000, 1_000_000)
 """Ends of the segments."""

@@ -10,7 +10,7 @@ from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.learners.refitted import Refitted
 from benchmarks.quality.learners.scaled import scaled
 from benchmarks.quality.learners.scikit_learn_peers import ReplayingNetwork
-from iln_stream import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 REFITS = {first * 10**k for k in range(2, 7) for first in (1, 2, 5)}
 """Boosting is refitted after 100, 200, 500, 1,000, ... events: a constant share of its cost."""

@@ -8,8 +8,8 @@ import numpy as np
 from river import linear_model, optim, preprocessing
 
 from benchmarks.quality.streams import STREAMS
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.contest import BoundedError, Evidence
+from iln_stream.learners.contest import BoundedError, Evidence
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 Event = tuple[dict[str, float], float]
 NAMES = ("a", "b", "c", "d")

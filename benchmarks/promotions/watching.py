@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.promotions.differences import CHUNK, Chunk
-from iln_stream.contest import Evidence
+from iln_stream.learners.contest import Evidence
 
 
 def events_to_promotion(

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numba import float32, int32, int64, njit, uint32, uint64
 
-from iln_stream.compiled.wide import widest_vectors
+from iln_stream.kernels.vectors import widest_vectors
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

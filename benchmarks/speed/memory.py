@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from river import base
 
-from iln_stream import IlnWarning
+from iln_stream.errors import IlnWarning
 from iln_stream.service.learners import NAMED
 
 from .report import machine, versions

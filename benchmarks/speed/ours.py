@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.service.learners import NAMED
 
 from .candidates import COMPARED

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from statistics import fmean, median
 from time import process_time
 
-from iln_stream import IlnWarning
+from iln_stream.errors import IlnWarning
 
 from .contender import Contender, Step
 from .effort import Effort

@@ -12,14 +12,13 @@ import typer
 from rich.markup import escape
 
 from iln_stream._version import __version__
-from iln_stream.api import ApiSettings
 from iln_stream.cli.command import console, output, with_settings
 from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
-from iln_stream.page import PageSettings
-from iln_stream.processor import check
+from iln_stream.kernels.cpu import check
 from iln_stream.service import ENV_PREFIX, Settings, SettingsError
+from iln_stream.serving.settings import ApiSettings, PageSettings
 
 app = typer.Typer(
     name="iln-stream",
@@ -107,7 +106,7 @@ def serve(settings: ApiSettings) -> None:
 @partial(with_settings, kind=PageSettings)
 def page(settings: PageSettings) -> None:
     """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
-    from iln_stream.cli.page import serve_page
+    from iln_stream.cli.serve import serve_page
 
     serve_page(settings)
 
@@ -138,7 +137,7 @@ def rebuild(
     ] = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
-    from iln_stream.cli.rebuild import rebuild_learners
+    from iln_stream.cli.run import rebuild_learners
 
     rebuild_learners(settings, until, skip, forget, console)
 
@@ -155,7 +154,7 @@ def promote(
 
     This appends a record to the source, which its other consumers read, too.
     """
-    from iln_stream.cli.promote import promote_contender
+    from iln_stream.cli.run import promote_contender
 
     promote_contender(settings, contender, console)
 
@@ -173,7 +172,7 @@ def warm_start(
     ],
 ) -> None:
     """Learn history files into a first snapshot, from which `run` continues with the log."""
-    from iln_stream.cli.warm_start import warm_start_learners
+    from iln_stream.cli.run import warm_start_learners
 
     warm_start_learners(settings, console)
 
@@ -190,7 +189,7 @@ def predict(
 
     By default, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
     """
-    from iln_stream.cli.predict import predict_events
+    from iln_stream.cli.run import predict_events
 
     predict_events(path, settings, console)
 
@@ -207,8 +206,7 @@ def inspect(
     ] = False,
 ) -> None:
     """Show the contents of a snapshot, or of the newest snapshot of each learner in a folder."""
-    from iln_stream.cli.inspect import show_snapshots
-    from iln_stream.cli.inspect_key import show_key
+    from iln_stream.cli.inspect import show_key, show_snapshots
 
     if key is None:
         show_snapshots(path, output(), as_json=as_json)
@@ -321,7 +319,7 @@ def replay(
     ] = None,
 ) -> None:
     """Publish a stream to a Kafka topic (`--topic`), at a given rate."""
-    from iln_stream.cli.replay import publish
+    from iln_stream.cli.run import publish
 
     publish(settings, rate, console)
 
@@ -340,7 +338,7 @@ def demo(
     ] = 0,
 ) -> None:
     """Learn a real and a drifting stream without a broker, and show the results."""
-    from iln_stream.demo import run_demo
+    from iln_stream.cli.demo import run_demo
 
     run_demo(out, keep, metrics_port, output(), page_port)
 
@@ -389,7 +387,7 @@ def plot(
     unit: Annotated[str, typer.Option(help="Unit of the target, for the axes.")] = "",
 ) -> None:
     """Draw predictions with intervals and labels over time, and their errors."""
-    from iln_stream.cli.plot import plot_file
+    from iln_stream.cli.export import plot_file
 
     plot_file(
         path, out, console, last=last, window=window, level=level, against=against,

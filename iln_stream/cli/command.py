@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection
 
 from rich.console import Console
 
-from iln_stream.api import ApiSettings
 from iln_stream.cli import flags
 from iln_stream.cli.logs import set_up_logging
-from iln_stream.page import PageSettings
 from iln_stream.service import Settings, SettingsError
+from iln_stream.serving.settings import ApiSettings, PageSettings
 
 console = Console(stderr=True)
 

@@ -1,25 +1,239 @@
 """`iln-stream dead-letters`: lists dead letters, and replays them."""
 
+import datetime as dt
+import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, BaseModel, ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import report
-from iln_stream.cli.originals import Originals
-from iln_stream.cli.replay_marks import Key, Marks
-from iln_stream.errors import IlnError, SourceError
-from iln_stream.events import DeadLetter
+from iln_stream.errors import IlnError, NoStreamError, SourceError
+from iln_stream.records import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
-from iln_stream.service.labels import label_stream
-from iln_stream.service.read_again import ReadAgain
-from iln_stream.streams import Appender, NewRecord
+from iln_stream.service.rebuild import ReadAgain
+from iln_stream.service.streams import label_stream
+from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink
+
+Key = tuple[str, int, int, str]
+"""Identity of a record: stream, partition, offset and checksum."""
+
+
+class Mark(BaseModel):
+    """One line: a replayed record, and when it was replayed.
+
+    Parameters
+    ----------
+    stream, partition, offset, sha256
+        The record, where it was first.
+    when
+        When it was replayed.
+    copy_offset
+        Offset of the copy, in the same partition; None: an earlier version wrote the mark.
+
+    """
+
+    stream: str
+    partition: int
+    offset: int
+    sha256: str
+    when: AwareDatetime
+    copy_offset: int | None = None
+
+    @property
+    def key(self) -> Key:
+        """Identity of the record."""
+        return self.stream, self.partition, self.offset, self.sha256
+
+    @property
+    def copy_key(self) -> Key | None:
+        """Identity of the copy; None: unknown."""
+        if self.copy_offset is None:
+            return None
+        return self.stream, self.partition, self.copy_offset, self.sha256
+
+
+def _key_of(letter: DeadLetter) -> Key:
+    """Return the identity of the record of a letter."""
+    return letter.stream, letter.partition, letter.offset, letter.payload_sha256
+
+
+class Marks:
+    """Remembers replayed letters in the file `<file>.replayed` or the topic `<topic>-replayed`.
+
+    A letter that was written twice, which a crash may cause, counts as one letter. A copy that
+    can't be learned either has a letter of its own, of the same record.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run that wrote the letters.
+
+    Raises
+    ------
+    IlnError
+        When the stream contains anything but marks.
+
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        letters = output_stream(settings, dead_letters_address(settings))
+        self._stream = output_stream(settings, letters.sibling("replayed"))
+        self._stream.wait()
+        self._last: dict[Key, Mark] = {}
+        self._originals: dict[Key, Key] = {}
+        for mark in _read(self._stream):
+            self._know(mark)
+        self._sink: Sink | None = None
+        self._opened = ExitStack()
+
+    def original(self, letter: DeadLetter) -> Key:
+        """Return the identity of the record that was first: the letter may be of its copy."""
+        key = _key_of(letter)
+        return self._originals.get(key, key)
+
+    def last(self, letter: DeadLetter) -> Mark | None:
+        """Return the last mark of the letter's record; None: it was never replayed."""
+        return self._last.get(self.original(letter))
+
+    def failed_again(self, letter: DeadLetter) -> bool:
+        """Return whether the letter is of the last copy: the record was replayed in vain."""
+        last = self.last(letter)
+        return last is not None and last.copy_key == _key_of(letter)
+
+    def add(self, letter: DeadLetter, copy_offset: int) -> None:
+        """Mark the letter's record as replayed, and wait until the mark is stored."""
+        if self._sink is None:
+            self._sink = self._stream.sink()
+            self._opened.callback(self._sink.close)
+        stream, partition, offset, sha256 = self.original(letter)
+        mark = Mark(
+            stream=stream,
+            partition=partition,
+            offset=offset,
+            sha256=sha256,
+            when=dt.datetime.now(dt.UTC).replace(microsecond=0),
+            copy_offset=copy_offset,
+        )
+        self._sink.write(None, mark.model_dump_json().encode())
+        self._sink.flush()
+        self._know(mark)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._opened.close()
+
+    def _know(self, mark: Mark) -> None:
+        self._last[mark.key] = mark
+        if mark.copy_key is not None:
+            self._originals[mark.copy_key] = mark.key
+
+
+def _read(stream: Scheme) -> Iterator[Mark]:
+    """Yield the marks in order."""
+    try:
+        source = stream.written()
+    except NoStreamError:  # nothing was replayed yet
+        return
+    with closing(source):
+        while not source.exhausted:
+            for record in source.poll(0.5):
+                try:
+                    yield Mark.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
+                except ValidationError as error:
+                    raise IlnError(
+                        f"{stream.address}: record {record.offset} is not the mark of a replayed "
+                        f"dead letter: {error}"
+                    ) from None
+
+
+_NEAR = 10_000
+"""Records that are read on rather than opened anew, which takes a fifth of a second on Kafka."""
+
+
+class Originals:
+    """Reads originals again that their letters do not hold completely, such as binary ones.
+
+    Parameters
+    ----------
+    logs
+        The logs of the records, by name.
+
+    """
+
+    def __init__(self, logs: Mapping[str, Scheme]) -> None:
+        self._logs = logs
+        self._readers: dict[tuple[str, int], _Reader] = {}
+
+    def payload(self, letter: DeadLetter) -> bytes | None:
+        """Return the original record; None if it no longer exists."""
+        kept = letter.payload.encode(errors="surrogatepass")
+        if _is_of(kept, letter):
+            return kept
+        place = letter.stream, letter.partition
+        reader = self._readers.get(place)
+        if reader is None or not reader.is_near(letter.offset):
+            if reader is not None:
+                reader.close()
+                del self._readers[place]
+            stream = self._logs[letter.stream]
+            ending = type(stream)(
+                stream.scheme, stream.name, replace(stream.options, stop_at_end=True)
+            )
+            try:
+                log = ending.log(letter.partition, Resume(letter.offset, None))
+            except SourceError:  # retention deleted it
+                return None
+            reader = self._readers[place] = _Reader(log, letter.offset)
+        found = reader.at(letter.offset)
+        return found if found is not None and _is_of(found, letter) else None
+
+    def close(self) -> None:
+        """Close the logs."""
+        for reader in self._readers.values():
+            reader.close()
+
+
+class _Reader:
+    """Reads a partition forward, from one wanted record to the next."""
+
+    def __init__(self, log: Log, offset: int) -> None:
+        self._log = log
+        self._next = offset
+        self._records: deque[Record] = deque()
+
+    def is_near(self, offset: int) -> bool:
+        """Return whether a record is at or not far after the present one."""
+        return self._next <= offset < self._next + _NEAR
+
+    def at(self, offset: int) -> bytes | None:
+        """Return the payload at an offset, from which the next one may be asked for."""
+        self._next = offset
+        while True:
+            while self._records and self._records[0].offset < offset:
+                self._records.popleft()
+            if self._records:
+                first = self._records[0]
+                payload = first.payload
+                return payload if first.offset == offset and isinstance(payload, bytes) else None
+            if self._log.exhausted:
+                return None
+            self._records.extend(self._log.poll(0.5))
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+
+def _is_of(payload: bytes, letter: DeadLetter) -> bool:
+    return hashlib.sha256(payload).hexdigest() == letter.payload_sha256
+
 
 _SHOWN = 60
 """Characters of a payload that the list shows."""

@@ -12,13 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from iln_stream.compiled.jit import cache_folder
-from iln_stream.compiled.progress import is_marked
 from iln_stream.errors import IlnError
+from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
+from iln_stream.kernels.jit import cache_folder, is_marked
 from iln_stream.learners.warming import PUBLIC
-from iln_stream.processor import BASELINES, VARIABLE, pinned
 from iln_stream.service import Settings, output_stream, source_stream
-from iln_stream.service.labels import label_stream
+from iln_stream.service.streams import label_stream
 
 _ANSWER_WITHIN_SECONDS = 5.0
 """Timeout for the Docker engine, which may hang."""

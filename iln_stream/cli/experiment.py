@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.errors import IlnError
-from iln_stream.experiments.catalogue import EXPERIMENTS, run_experiment
-from iln_stream.experiments.saving import save
+from iln_stream.research.experiments.catalogue import EXPERIMENTS, run_experiment
+from iln_stream.research.experiments.result import save_result
 
 
 def list_experiments(console: Console) -> None:
@@ -36,7 +36,7 @@ def run(name: str, full: bool, seeds: int | None, out: Path, console: Console) -
 
     try:
         result = run_experiment(name, full, seeds, progress)
-        files = save(result, out)
+        files = save_result(result, out)
     except ModuleNotFoundError as error:
         raise IlnError(
             f"experiment {name}: {error}: install the extra, pip install 'iln-stream[experiments]'"

@@ -1,18 +1,20 @@
-"""`iln-stream export`: a snapshot's learner as a file that predicts without learning."""
+"""`iln-stream export` and `iln-stream plot`."""
 
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
-from iln_stream.errors import SnapshotError
-from iln_stream.frozen import freeze, freeze_learner
-from iln_stream.frozen.card import TITLE, ModelCard, mean_scores
+from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.service.challengers import champion_of
-from iln_stream.service.inputs import place
+from iln_stream.learners.frozen import freeze, freeze_learner
+from iln_stream.learners.frozen.card import TITLE, ModelCard, mean_scores
+from iln_stream.learners.infinite_layer.base import EngineLearner
+from iln_stream.plotting import drawing, plot_predictions
+from iln_stream.service.learners import champion_of
 from iln_stream.service.recovery import HISTORY
+from iln_stream.service.streams import place
 from iln_stream.snapshots import Header, Snapshot, learner_of, snapshot_at
 from iln_stream.streams import label_partition
 
@@ -97,3 +99,23 @@ def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
         versions=header.versions,
         scores=mean_scores(snapshot.state["counts"]["scores"]),
     )
+
+
+def plot_file(path: Path, out: Path, console: Console, **options: Any) -> None:
+    """Draw a file of predictions; `options` are those of `plot_predictions`.
+
+    Raises
+    ------
+    IlnError
+        When the file can't be drawn, the picture can't be written, or matplotlib is missing.
+
+    """
+    try:
+        drawing().save(plot_predictions(path, **options), out)
+    except ImportError as error:
+        raise IlnError(str(error)) from error
+    except OSError as error:
+        raise IlnError(f"--out {out}: {error.strerror}") from error
+    except ValueError as error:
+        raise IlnError(f"--out {out}: {error}") from error
+    console.print(f"written: {escape(str(out))}", highlight=False, soft_wrap=True)

@@ -13,16 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from iln_stream.errors import SourceError
-from iln_stream.events import MalformedError, is_command
-from iln_stream.mapping import FieldMapping, Notation
-from iln_stream.mapping.common_field import common_field
-from iln_stream.mapping.flatten import flatten
-from iln_stream.mapping.guessed_notation import guessed_notation
-from iln_stream.mapping.inspection import Field, inspect_fields
-from iln_stream.mapping.proposal import as_toml, proposed, remarks
+from iln_stream.records import MalformedError, is_command
+from iln_stream.records.fields import FieldMapping, common_field
+from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
+from iln_stream.records.parsing import flatten
+from iln_stream.records.proposal import as_toml, proposed, remarks
+from iln_stream.records.values import Notation
 from iln_stream.service import Settings, SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
-from iln_stream.service.labels import label_stream, settings_of_labels
+from iln_stream.service.streams import label_stream, settings_of_labels
 from iln_stream.streams import Log, Record, Resume, Scheme, Source
 
 _POLL_SECONDS = 5.0

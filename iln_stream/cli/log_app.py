@@ -107,12 +107,12 @@ def import_stream(
     A topic that does not exist is created with the source's number of partitions. A log is imported
     once: the same command imports the records that came later.
     """
-    from iln_stream.cli import log_copy
+    from iln_stream.cli import log
 
     if resume and again:
         raise IlnError("--continue and --again: give one of them")
     how: Literal["continue", "again"] | None = "continue" if resume else "again" if again else None
-    log_copy.import_stream(settings, address, how, console)
+    log.import_stream(settings, address, how, console)
 
 
 @log_app.command("export")
@@ -130,9 +130,9 @@ def export_topic(
     A topic that does not exist is created with as many partitions. A file has neither keys nor
     times; records of several partitions are merged by time.
     """
-    from iln_stream.cli import log_copy
+    from iln_stream.cli import log
 
-    log_copy.export_topic(settings, address, to, begin, console)
+    log.export_topic(settings, address, to, begin, console)
 
 
 @log_app.command("trim")

@@ -10,8 +10,8 @@ import threading
 
 from iln_stream.cli.command import console
 from iln_stream.cli.logs import Form, set_up_logging
-from iln_stream.page import PageSettings
-from iln_stream.page.server import PageServer
+from iln_stream.serving.page_server import PageServer
+from iln_stream.serving.settings import PageSettings
 
 
 def main(descriptor: str, learner: str, form: Form) -> None:

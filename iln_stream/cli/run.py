@@ -1,20 +1,51 @@
-"""`iln-stream run`: runs the service, and reports the result."""
+"""What runs do: run, rebuild, warm-start, predict, replay, promote."""
 
+import datetime as dt
+import json
 import logging
+import re
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from iln_stream.cli.logs import logs_json, report, worker_prefix
 from iln_stream.errors import IlnError, UnrecoverableError
-from iln_stream.prequential import LateLabels, NothingLearnedError
-from iln_stream.service import Service, Settings, WorkerProcesses
+from iln_stream.loop import LateLabels, NothingLearnedError
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.service import (
+    Service,
+    Settings,
+    SettingsError,
+    WorkerProcesses,
+    build_decoder,
+    build_learner,
+    output_stream,
+    promote,
+    rebuild,
+    source_stream,
+    task_of,
+    warm_start,
+)
+from iln_stream.service import predict as predict_stream
+from iln_stream.service.streams import place
 from iln_stream.service.worker import Worker
+from iln_stream.snapshots import learner_at
+from iln_stream.streams import label_partition
 
 log = logging.getLogger(__name__)
 
@@ -90,3 +121,199 @@ def wait_to_be_stopped(error: IlnError) -> NoReturn:
     log.error("%s. Waiting for SIGTERM or SIGINT (when_refused = wait)", error)
     while True:
         time.sleep(3600)
+
+
+def promote_contender(settings: Settings, contender: str, console: Console) -> None:
+    """Append the command, and report where it is.
+
+    Raises
+    ------
+    SettingsError
+        When the settings name challengers, but not this one.
+
+    """
+    if "source" not in settings.model_fields_set:
+        report(
+            console,
+            f"promoting in {settings.source_address}, the default: name the log of another run "
+            "with --source, or its settings with --config",
+        )
+    for at in promote(settings, contender):
+        report(
+            console,
+            f"promotion of {contender} appended: partition {at.partition}, offset {at.offset}",
+        )
+
+
+def warm_start_learners(settings: Settings, console: Console) -> None:
+    """Learn the files, and report for each learner what it learned and where its log goes on."""
+    for warmed in warm_start(settings, None if logs_json() else console):
+        report(console, f"{warmed.summary}. `iln-stream run` resumes there")
+
+
+_SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
+
+
+def rebuild_learners(
+    settings: Settings, until: str | None, skip: str | None, forget: bool, console: Console
+) -> None:
+    """Rebuild each learner, and report its position.
+
+    Raises
+    ------
+    SettingsError
+        When `until` or `skip` can't be parsed.
+
+    """
+    end, left_out = read_until(until), read_skip(skip)
+    for positions in rebuild(settings, end, left_out, forget=forget, console=console):
+        for partition, offset in positions.items():
+            report(
+                console,
+                f"{place(partition)}: learned again up to offset {offset}; `iln-stream run` "
+                "resumes there",
+            )
+
+
+def read_until(text: str | None) -> int | dt.datetime | None:
+    """Parse an offset or a time.
+
+    Examples
+    --------
+    >>> from iln_stream.cli.run import read_until
+    >>> read_until("120")
+    120
+    >>> read_until("2026-01-31T12:00:00Z")
+    datetime.datetime(2026, 1, 31, 12, 0, tzinfo=datetime.timezone.utc)
+
+    """
+    if text is None:
+        return None
+    if text.isdecimal():
+        return int(text)
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise SettingsError(
+            f"--until {text}: give an offset, or a time with a UTC offset, like "
+            "2026-01-31T12:00:00Z"
+        )
+    return moment
+
+
+def read_skip(text: str | None) -> dict[int, list[range]]:
+    """Parse the offsets to skip, by partition.
+
+    Examples
+    --------
+    >>> from iln_stream.cli.run import read_skip
+    >>> read_skip("0:120,0:125-130,2:7")
+    {0: [range(120, 121), range(125, 131)], 2: [range(7, 8)]}
+    >>> read_skip("labels:0:12")  # of the log of labels
+    {-1: [range(12, 13)]}
+
+    """
+    found: dict[int, list[range]] = {}
+    for part in text.split(",") if text is not None else ():
+        match = _SKIP.fullmatch(part.strip())
+        offsets = range(int(match[3]), int(match[4] or match[3]) + 1) if match else range(0)
+        if match is None or not offsets:
+            raise SettingsError(
+                f"--skip {text}: give PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated, "
+                "like 0:120,0:125-130, or labels:PARTITION:OFFSET"
+            )
+        number = int(match[2])
+        found.setdefault(label_partition(number) if match[1] else number, []).append(offsets)
+    return found
+
+
+def publish(settings: Settings, rate: float | None, console: Console) -> int:
+    """Send each record of the source to the topic; return their number.
+
+    Parameters
+    ----------
+    settings
+        Settings of the source, the topic and the brokers.
+    rate
+        Events per second; None: as fast as possible.
+    console
+        Draws progress if it is a terminal.
+
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
+    stream = source_stream(settings)
+    decoder = build_decoder(settings, stream, task_of(build_learner(settings)))
+    source = stream.source()
+    topic = output_stream(settings, settings.topic_address)
+    topic.wait()
+    sink = topic.sink()
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    n_sent = 0
+    started = time.monotonic()
+    try:
+        with progress:
+            task = progress.add_task(f"{source.stream} → {settings.topic}", total=source.lag)
+            while not source.exhausted:
+                for record in source.poll(timeout=0.5):
+                    if rate is not None:
+                        time.sleep(max(0.0, started + n_sent / rate - time.monotonic()))
+                    sink.write(None, _as_json(record.payload, decoder))
+                    n_sent += 1
+                    progress.update(task, completed=n_sent)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sink.close()
+        source.close()
+    if decoder is not None:
+        decoder.warn_of_unseen()
+    report(console, f"{n_sent} records sent to topic {settings.topic}")
+    return n_sent
+
+
+def _as_json(payload: bytes | Mapping[str, Any] | None, decoder: MappedDecoder | None) -> bytes:
+    """Return a record as JSON: text as it is, a row of a table as an event."""
+    if isinstance(payload, bytes):
+        return payload
+    if decoder is not None:
+        payload = decoder.envelope(payload)
+    return json.dumps(payload).encode()
+
+
+def predict_events(path: Path, settings: Settings, console: Console) -> None:
+    """Predict the source with the learner at `path`; default: standard input to output.
+
+    Records are read with the snapshot's settings of fields, unless `settings` has some.
+
+    Raises
+    ------
+    SnapshotError
+        When there is no snapshot at `path`.
+
+    """
+    defaults = {name: "-" for name in ("source", "predictions") if not _is_set(settings, name)}
+    settings = settings.model_copy(update=defaults)
+    learner, snapshot = learner_at(path, settings.snapshot_pickle)
+    done = predict_stream(settings, learner, console, snapshot.header.configuration)
+    scores = done.scores
+    text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
+    if done.n_repeats:
+        text += f", {done.n_repeats} repeats"
+    if scores.n_labelled:
+        text += f"; {scores.n_labelled} with a label: {scores.summary()}"
+    report(console, text)
+
+
+def _is_set(settings: Settings, name: str) -> bool:
+    """Whether a flag, a variable or the TOML file sets `name`."""
+    return name in settings.model_fields_set

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from iln_stream.compiled.jit import cache_folder, cache_is_writable
 from iln_stream.errors import IlnError
+from iln_stream.kernels.jit import cache_folder, cache_is_writable
+from iln_stream.learners.keyed.regressor import NAME
 from iln_stream.learners.warming import PUBLIC
-from iln_stream.service.warming import KEYED, Warming
+from iln_stream.service.warming import Warming
 
 
 def warm_cache(names: Sequence[str], console: Console) -> None:
@@ -20,7 +21,7 @@ def warm_cache(names: Sequence[str], console: Console) -> None:
         When a name is unknown, or the cache can't be written to.
 
     """
-    known = [*PUBLIC, KEYED]
+    known = [*PUBLIC, NAME]
     for name in names:
         if name not in known:
             raise IlnError(f"--profile: {name!r} must be one of {', '.join(known)}")

@@ -11,9 +11,9 @@ from iln_stream.cli.command import console
 from iln_stream.cli.logs import set_up_logging
 from iln_stream.cli.run import propose_settings, report_results
 from iln_stream.errors import IlnError, UnrecoverableError
-from iln_stream.prequential import NothingLearnedError
+from iln_stream.loop import NothingLearnedError
 from iln_stream.service import Service, WorkerJob
-from iln_stream.supervising import Reporter
+from iln_stream.service.supervisor import Reporter
 
 log = logging.getLogger(__name__)
 

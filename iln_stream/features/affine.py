@@ -19,12 +19,13 @@ families without special support. A family takes a few lines:
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features.base import Features
+from iln_stream.features.base import Features, positive
 
 Activation: TypeAlias = Literal["cos", "erf", "tanh", "sigmoid", "relu"]
 
@@ -179,3 +180,47 @@ _ACTIVATIONS: dict[Activation, Callable[[NDArray[np.float64]], NDArray[np.float6
     "sigmoid": _sigmoid,
     "relu": _relu,
 }
+
+
+@dataclass(frozen=True)
+class Fourier(AffineFeatures):
+    """psi(x; w) = cos(omega.x + b) with b ~ `PHASE`; gamma sets the width of omega."""
+
+    gamma: float | None = None
+
+    activation: ClassVar[Activation] = "cos"
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            object.__setattr__(self, "gamma", positive("gamma", self.gamma))
+
+    @property
+    def q(self) -> float:
+        """3/8, reached at x = x'."""
+        # With a = omega.x + b, cos(a)^2 cos(a')^2 = (1 + cos 2a)(1 + cos 2a') / 4. The phase b
+        # averages this to 1/4 + cos(2 (a - a')) / 8, for any law of omega.
+        return 3 / 8
+
+    def _gamma(self, d: int) -> float:
+        return 1.0 / max(d, 1) if self.gamma is None else self.gamma
+
+
+@dataclass(frozen=True)
+class Sigmoidal(GaussianAffineFeatures):
+    """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, slope^2 / d I) and b ~ N(0, bias^2)."""
+
+    slope: float = 2.0
+    bias: float = 2.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slope", positive("slope", self.slope))
+        object.__setattr__(self, "bias", positive("bias", self.bias))
+
+    @property
+    def b_law(self) -> BiasLaw:
+        """N(0, bias^2)."""
+        return BiasLaw("normal", self.bias)
+
+    def scale(self, d: int) -> float:
+        """Return slope / sqrt(d), the standard deviation of omega's entries."""
+        return self.slope / math.sqrt(max(d, 1))

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import positive
 from iln_stream.features.affine import Activation, AffineFeatures, AffineWeights
+from iln_stream.features.base import positive
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import positive
-from iln_stream.features._coordinates import draw_columns, pick
+from iln_stream.features.base import positive
+from iln_stream.features.uniform_coordinates import draw_columns, pick
 
 
 class Stumps(NamedTuple):

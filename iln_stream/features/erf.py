@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._sigmoidal import Sigmoidal
-from iln_stream.features.affine import Activation
+from iln_stream.features.affine import Activation, Sigmoidal
 
 
 @dataclass(frozen=True)

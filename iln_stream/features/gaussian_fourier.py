@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._fourier import Fourier
-from iln_stream.features.affine import PHASE, BiasLaw, GaussianAffineFeatures
+from iln_stream.features.affine import PHASE, BiasLaw, Fourier, GaussianAffineFeatures
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import entries, positive
-from iln_stream.features.base import Features, Kernel, closed_form
+from iln_stream.features.base import Features, Kernel, closed_form, entries, positive
 from iln_stream.features.gaussian_fourier import GaussianFourier
 
 

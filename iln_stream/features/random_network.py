@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._arguments import at_least_one, positive
+from iln_stream.features.base import at_least_one, positive
 
 
 class Layer(NamedTuple):

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from iln_stream.features._sigmoidal import Sigmoidal
-from iln_stream.features.affine import Activation
+from iln_stream.features.affine import Activation, Sigmoidal
 
 
 @dataclass(frozen=True)

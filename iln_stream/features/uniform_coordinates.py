@@ -1,11 +1,19 @@
-"""Single coordinates: the linear kernel."""
+"""Random columns, for units that use one coordinate only."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features._coordinates import draw_columns, pick
+
+def draw_columns(n: int, d: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw n columns, uniform over 0..d-1 (if d = 0: zeros, which are never used)."""
+    return rng.integers(max(d, 1), size=n)
+
+
+def pick(x: NDArray[np.float64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return x_j for one point x (d,), or the k-th point's x_{j_k} for points x (n, d)."""
+    return x[j] if x.ndim == 1 else x[np.arange(len(j)), j]
 
 
 @dataclass(frozen=True)

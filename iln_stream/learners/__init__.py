@@ -1,37 +1,41 @@
-"""River regressors that learn infinite-layer networks."""
+"""River estimators that learn infinite-layer networks; names are imported on first use."""
 
-from iln_stream.learners.estimators import (
-    Averaged,
-    Block,
-    Estimate,
-    Exact,
-    Full,
-    GrowingPool,
-    Pool,
-    Sampled,
-)
-from iln_stream.learners.infinite_layer import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    features_wanted,
-)
-from iln_stream.learners.infinite_layer.explained import background_of
-from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
-from iln_stream.learners.parameters import unserializable_parameters
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
-from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
-from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
-from iln_stream.learners.restoring import (
-    RestorableLearner,
-    broken_numbers,
-    model_of,
-    restorable,
-    some_of,
-    state_of,
-)
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.shrinking_gradient.update import Update
+from typing import TYPE_CHECKING, Any
+
+from iln_stream.lazy import imported_on_use
+
+if TYPE_CHECKING:
+    from iln_stream.learners.estimators import (
+        Averaged,
+        Block,
+        Estimate,
+        Exact,
+        Full,
+        GrowingPool,
+        Pool,
+        Sampled,
+    )
+    from iln_stream.learners.infinite_layer import (
+        InfiniteLayerClassifier,
+        InfiniteLayerRegressor,
+        RandomFeatureRidge,
+        features_wanted,
+    )
+    from iln_stream.learners.infinite_layer.base import background_of
+    from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
+    from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+    from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+    from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+    from iln_stream.learners.restoring import (
+        RestorableLearner,
+        broken_numbers,
+        model_of,
+        restorable,
+        some_of,
+        state_of,
+        unserializable_parameters,
+    )
+    from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 
 __all__ = [
     "Averaged",
@@ -62,3 +66,47 @@ __all__ = [
     "state_of",
     "unserializable_parameters",
 ]
+
+_NAMES = {
+    "estimators": (
+        "Averaged",
+        "Block",
+        "Estimate",
+        "Exact",
+        "Full",
+        "GrowingPool",
+        "Pool",
+        "Sampled",
+    ),
+    "infinite_layer": (
+        "InfiniteLayerClassifier",
+        "InfiniteLayerRegressor",
+        "RandomFeatureRidge",
+        "features_wanted",
+    ),
+    "infinite_layer.base": ("background_of",),
+    "introspection": (
+        "find_infinite_layer",
+        "find_shrinking_gradient",
+    ),
+    "preprocessing.change_of_target": ("ChangeOfTarget",),
+    "preprocessing.scaled_target": ("ScaledTarget",),
+    "preprocessing.winsorised_scaler": ("WinsorisedScaler",),
+    "restoring": (
+        "RestorableLearner",
+        "broken_numbers",
+        "model_of",
+        "restorable",
+        "some_of",
+        "state_of",
+        "unserializable_parameters",
+    ),
+    "shrinking_gradient": (
+        "ShrinkingGradient",
+        "Update",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    return imported_on_use(__name__, _NAMES, name)

@@ -2,20 +2,19 @@
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from inspect import signature
+from threading import RLock
 from typing import Any, ClassVar, Self, TypeVar, overload
 
+import numpy as np
+from numpy.typing import NDArray
 from river import base, compose
 
+from iln_stream import features
 from iln_stream.errors import StateError
-from iln_stream.learners.one_at_a_time import OneAtATime
-from iln_stream.learners.parameters import (
-    add_component,
-    check_argument,
-    read_argument,
-    write_argument,
-)
+from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.state import (
     Migration,
     Registry,
@@ -25,6 +24,189 @@ from iln_stream.state import (
     not_finite,
     qualified_name,
 )
+
+COMPONENTS = Registry()
+"""The families and estimators that a state can store."""
+
+for _component in (
+    features.ArcCosine,
+    features.CauchyFourier,
+    features.DecisionStumps,
+    features.Erf,
+    features.GaussianFourier,
+    features.LaplacianFourier,
+    features.Mixture,
+    features.RandomNetwork,
+    features.Sigmoid,
+    features.Tanh,
+    features.UniformCoordinates,
+    *ESTIMATORS.values(),
+):
+    COMPONENTS.add(_component)
+
+_UNREGISTERED = StateSchema("not of iln_stream", 1)
+"""Stored in place of a component that is not registered: only the name of its class."""
+
+
+class _UnregisteredError(Exception):
+    pass
+
+
+def add_component(cls: type, name: str | None) -> None:
+    """Let states store a family or estimator, by its class's name and fields.
+
+    Raises
+    ------
+    TypeError
+        When the class is not a dataclass whose constructor takes every field, or a class of another
+        module has the name.
+
+    """
+    if not is_dataclass(cls) or not all(field.init for field in fields(cls)):
+        raise TypeError(
+            f"{cls.__name__} must be a dataclass whose constructor takes all its fields: a state "
+            "stores the fields, and restores the object from them"
+        )
+    COMPONENTS.add(cls, name)
+
+
+def unserializable_parameters(state: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the parameters that a learner's state does not store, each with its class's name."""
+    if isinstance(state, list):
+        for entry in state:
+            yield from unserializable_parameters(entry)
+    elif isinstance(state, dict):
+        if state.get("class") == _UNREGISTERED.name:
+            yield name, state["name"]
+        for key, value in state.items():
+            yield from unserializable_parameters(value, key)
+
+
+def write_argument(argument: Any) -> Any:
+    """Return an argument of a learner's constructor as an entry of a state.
+
+    A family or estimator is stored as its class's name and its fields; one that is not registered
+    (or has fields that are not), as its class's name only.
+    """
+    try:
+        return _written(argument)
+    except _UnregisteredError:
+        return _UNREGISTERED.write(name=type(argument).__qualname__)
+
+
+def read_argument(state: Any, parameter: str) -> Any:
+    """Return the argument that `write_argument` stored.
+
+    Raises
+    ------
+    StateError
+        When the state does not store it, or it is of an unknown class or version.
+
+    """
+    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+        (name,) = _UNREGISTERED.read(state, "name")
+        raise StateError(
+            f"{parameter} was a {name}, which a state can't store, as it is neither iln_stream's "
+            "nor @restorable (or has parts that are not): give it again, "
+            f"{parameter}=..."
+        )
+    return _read(state, parameter)
+
+
+def check_argument(state: Any, parameter: str, given: Any) -> None:
+    """Raise if an argument is not the one that `write_argument` stored.
+
+    Raises
+    ------
+    StateError
+        When it is another one; of one that is not registered, only the class is compared.
+
+    """
+    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+        (name,) = _UNREGISTERED.read(state, "name")
+        if type(given).__qualname__ != name:
+            raise StateError(f"{parameter} = {given!r} was given, but the state is of a {name}")
+    elif given != (stored := _read(state, parameter)):
+        raise StateError(f"{parameter} = {given!r} was given, but the state has {stored!r}")
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_written(entry) for entry in value]
+    if value is None or isinstance(value, int | float | str | np.number):
+        return value
+    if COMPONENTS.name_of(type(value)) is None:
+        raise _UnregisteredError
+    values = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+    return _schema(type(value)).write(**values)
+
+
+def _read(value: Any, parameter: str) -> Any:
+    if isinstance(value, list):
+        return tuple(_read(entry, parameter) for entry in value)
+    if not isinstance(value, dict):
+        return value
+    name = value.get("class")
+    if not isinstance(name, str) or name not in COMPONENTS:
+        raise StateError(
+            f"{parameter} is a {name!r} in the state, which this release doesn't know: if it is "
+            "yours, mark its class @restorable and import it first"
+        )
+    cls: Any = COMPONENTS[name]
+    values = _schema(cls).read(value, *(field.name for field in fields(cls)))
+    return cls(*(_read(entry, parameter) for entry in values))
+
+
+def _schema(cls: Any) -> StateSchema:
+    """The schema of a component: its class may have a `state_version` and `migrations`."""
+    return StateSchema(
+        COMPONENTS.name_of(cls) or "",
+        getattr(cls, "state_version", 1),
+        getattr(cls, "migrations", {}),
+    )
+
+
+def random_key(seed: int | None) -> NDArray[np.uint64]:
+    """Return the two words that seed all draws of a learner; None: from the system's entropy.
+
+    Raises
+    ------
+    ValueError
+        When the seed is no whole number of at least 0.
+
+    """
+    try:
+        sequence = np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"seed = {seed!r} must be a whole number of at least 0, or None to draw one"
+        ) from None
+    return sequence.generate_state(2, np.uint64).astype(np.uint64)
+
+
+class OneAtATime:
+    """A learner with a lock: its methods run one at a time, whatever threads call them.
+
+    A served prediction, or a scrape of metrics, runs between two steps of the learning thread. It
+    may overwrite the values that the last prediction kept for learning; learning then recomputes
+    them, to the same bits.
+
+    The lock is not part of a learner's state: copies, pickles and clones have their own.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: code called while the lock is held may query the learner again.
+        self._turn = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # One by one, which interns the names as pickle does: equal learners pickle identically.
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._turn = RLock()
+
 
 LEARNERS = Registry()
 """The classes of learners that `model_of` can build."""

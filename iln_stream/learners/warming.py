@@ -1,9 +1,15 @@
-"""Letting learners do everything once, so that all their compiled functions are compiled."""
+"""Letting learners do everything once, so that all their compiled functions are compiled.
 
+It prints a line of JSON for each function: its name, and the seconds it took.
+"""
+
+import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from iln_stream.kernels.jit import reporting
 from iln_stream.learners.estimators import ESTIMATORS, Sampled
 from iln_stream.learners.infinite_layer import (
     InfiniteLayerClassifier,
@@ -83,7 +89,7 @@ def _read_relevance_of_networks(learner: InfiniteLayerRegressor) -> None:
 
 def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
     """Leave out the other part's experts."""
-    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+    from iln_stream.learners.infinite_layer.accurate import AccurateEngine
 
     engine = learner._engine
     assert isinstance(engine, AccurateEngine)
@@ -104,3 +110,17 @@ def _learn_event(learner: Any, t: int) -> None:
     if isinstance(learner, InfiniteLayerRegressor) and learner._engine.intervals is not None:
         learner.predict_interval(x)
     learner.learn_one(x, math.sin(2 * t))
+
+
+def main(name: str, part: str | None = None) -> None:
+    """Compile what the learners of a name need, or a part of it; see `warming`."""
+    with reporting(_print):
+        exercise(name, part)
+
+
+def _print(function: str, seconds: float) -> None:
+    print(json.dumps([function, round(seconds, 1)]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

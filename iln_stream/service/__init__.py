@@ -46,22 +46,21 @@ Modules, from the whole to its parts:
 - `signals.py`: stops on SIGINT and SIGTERM.
 """
 
-from iln_stream.service.addresses import (
+from iln_stream.service.decoding import build_decoder, parser_of
+from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient, task_of
+from iln_stream.service.prediction import predict, promote
+from iln_stream.service.rebuild import rebuild
+from iln_stream.service.service import Service
+from iln_stream.service.settings import GROUP_OF, SETTING_GROUPS, Settings
+from iln_stream.service.streams import (
     dead_letters_address,
     output_stream,
     source_stream,
     stream_options,
 )
-from iln_stream.service.decoding import build_decoder, parser_of
-from iln_stream.service.learners import BOUNDED, build_learner, pool, shrinking_gradient, task_of
-from iln_stream.service.prediction import predict
-from iln_stream.service.promoting import promote
-from iln_stream.service.rebuild import rebuild
-from iln_stream.service.service import Service
-from iln_stream.service.setting_groups import GROUP_OF, SETTING_GROUPS
-from iln_stream.service.settings import ENV_PREFIX, Settings, SettingsError
 from iln_stream.service.warm_start import warm_start
 from iln_stream.service.worker_processes import WorkerJob, WorkerProcesses
+from iln_stream.settings import ENV_PREFIX, SettingsError
 
 __all__ = [
     "BOUNDED",

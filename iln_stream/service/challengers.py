@@ -1,226 +1,188 @@
-"""The contenders that the settings describe: the learner, and its challengers."""
+"""Challengers that come and go between two runs."""
 
-import hashlib
-import re
-from collections.abc import Callable, Mapping
-from typing import Any
+import logging
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from river import base
+from iln_stream.errors import RefusedError
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
+from iln_stream.learners.contest import Contest, ContestClassifier
+from iln_stream.learners.contest.contest import contest_in
+from iln_stream.service.decoding import FIELDS, NOTATION
+from iln_stream.service.learners import (
+    OF_CONTEST,
+    Challenger,
+    contest_of,
+    default_of,
+    described_contest,
+    main_contender,
+)
+from iln_stream.service.settings import Settings
+from iln_stream.snapshots import is_pickle
+from iln_stream.state import StateDict
 
-from iln_stream.contest import Contest, ContestClassifier, ContestRegressor
-from iln_stream.contest.contender import OnFailure
-from iln_stream.contest.roster import MIXTURE
-from iln_stream.events import error_details, reason
-from iln_stream.service.settings import Settings, SettingsError
+log = logging.getLogger(__name__)
 
-OF_CONTEST = ("challengers", "promotion", "promotion_error", "mixture")
-"""The settings of a contest."""
+CHALLENGERS = "challengers"
+FIELDS_OF_RECORDS = "fields"
+"""Entry of a configuration with the settings that say which field is what."""
 
-_NAME = re.compile(r"[\w][\w.-]{0,39}")
-
-
-class Challenger(BaseModel):
-    """How a challenger is built, and what happens when it fails.
-
-    Parameters
-    ----------
-    learner, learner_options, seed
-        As the settings of these names; the seed is that of the run by default.
-    on_failure
-        As of `ContestRegressor`.
-
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    learner: str = Field(min_length=1)
-    learner_options: dict[str, Any] = Field(default_factory=dict)
-    seed: int | None = Field(default=None, ge=0)
-    on_failure: OnFailure = "skip"
+_FIELDS = Challenger.model_fields
 
 
-def challengers_of(settings: Settings) -> dict[str, Challenger]:
-    """Return the challengers by name.
+class Changes(NamedTuple):
+    """Names of challengers that the settings have and the snapshot has not, and the other way."""
 
-    Raises
-    ------
-    SettingsError
-        When a name or a field is not valid; it names the field.
-
-    """
-    found = {}
-    own = main_contender(settings)
-    for name, fields in settings.challengers.items():
-        if not _NAME.fullmatch(name):
-            raise SettingsError(
-                f"challengers: {name!r} is no name: use at most 40 letters, digits, _, . and -, "
-                "with a letter or digit first"
-            )
-        if name in (own, MIXTURE):
-            taken = "learner" if name == own else "mixture"
-            raise SettingsError(
-                f"challengers: {name!r} is the name of the {taken}: choose another name"
-            )
-        try:
-            found[name] = Challenger.model_validate(fields)
-        except ValidationError as error:
-            told = reason(error_details(error, name), name)
-            misplaced = [each for each in _keys(name, fields) if each in Settings.model_fields]
-            if misplaced:
-                told += (
-                    f"; {misplaced[0]} is a setting of the run: in a TOML file, write it above the "
-                    "first table, such as [challengers.NAME]"
-                )
-            raise SettingsError(f"challengers: {name}: {told}") from None
-    return found
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
-def _keys(name: str, fields: Any) -> list[str]:
-    """Return the names that do not belong to a challenger; its own if it is none."""
-    if not isinstance(fields, Mapping):
-        return [name]
-    return [each for each in fields if each not in Challenger.model_fields]
-
-
-def main_contender(settings: Settings) -> str:
-    """Return the name of the contender that `learner` describes: the last part of that setting.
-
-    Examples
-    --------
-    >>> from iln_stream.service import Settings
-    >>> from iln_stream.service.challengers import main_contender
-    >>> main_contender(Settings()), main_contender(Settings(learner="river.dummy:PriorClassifier"))
-    ('infinite-layer', 'PriorClassifier')
-
-    """
-    return re.split(r"[:.]", settings.learner)[-1]
-
-
-def contenders_of(settings: Settings) -> list[str]:
-    """Return the names of all contenders."""
-    mixture = [MIXTURE] if settings.mixture else []
-    return [main_contender(settings), *settings.challengers, *mixture]
-
-
-def settings_of_challenger(settings: Settings, each: Challenger) -> Settings:
-    """Return the settings by which a challenger alone would be built."""
-    own = {"learner": each.learner, "learner_options": each.learner_options}
-    seed = settings.seed if each.seed is None else each.seed
-    return settings.model_copy(update=own | {"seed": seed} | _alone())
-
-
-def settings_alone(settings: Settings) -> Settings:
-    """Return the settings without challengers."""
-    return settings.model_copy(update=_alone())
-
-
-def seed_of_challenger(settings: Settings, each: Challenger, seed: int) -> int:
-    """Return the seed of a challenger, in a run whose learner has this seed.
-
-    It is the challenger's own, if the learner has that of the settings; the learner of another
-    partition has a seed of its own, and so has each of its challengers.
-
-    Examples
-    --------
-    >>> from iln_stream.service import Settings
-    >>> from iln_stream.service.challengers import Challenger, seed_of_challenger
-    >>> other = Challenger(learner="pool", seed=9)
-    >>> seed_of_challenger(Settings(seed=1), other, 1)
-    9
-    >>> seed_of_challenger(Settings(seed=1), other, 2) in (1, 2, 9)
-    False
-
-    """
-    if each.seed is None or each.seed == settings.seed:
-        return seed
-    if seed == settings.seed:
-        return each.seed
-    digest = hashlib.sha256(f"iln_stream seed {each.seed} challenges {seed}".encode()).digest()
-    return int.from_bytes(digest[:8], "big")
-
-
-def contest_of(
-    settings: Settings, learner: base.Regressor | base.Classifier, others: Mapping[str, Any]
-) -> Contest[Any]:
-    """Return the contest of a learner with others, as the settings describe it.
-
-    Raises
-    ------
-    SettingsError
-        When one learns classes and another one numbers.
-
-    """
-    policies = {name: each.on_failure for name, each in challengers_of(settings).items()}
-    is_classifier = isinstance(learner, base.Classifier)
-    for name, other in others.items():
-        check_task(name, other, is_classifier)
-    contest: Callable[..., Contest[Any]]
-    contest = ContestClassifier if is_classifier else ContestRegressor
-    return contest(
-        {main_contender(settings): learner, **others},
-        promotion=settings.promotion,
-        promotion_error=settings.promotion_error,
-        mixture=settings.mixture,
-        on_failure={name: policies[name] for name in others},
-        window=settings.window,
+def changes(saved: Mapping[str, Any], settings: Settings) -> Changes:
+    """Return how the challengers differ from those of a snapshot's configuration."""
+    before, now = saved.get(CHALLENGERS, {}), described_contest(settings).get(CHALLENGERS, {})
+    return Changes(
+        tuple(name for name in now if name not in before),
+        tuple(name for name in before if name not in now),
     )
 
 
-def check_task(name: str, challenger: Any, is_classifier: bool) -> None:
-    """Refuse a challenger that learns classes where numbers are learned, or the other way round."""
-    if isinstance(challenger, base.Classifier) != is_classifier:
-        ours, other = ("classes", "numbers") if is_classifier else ("numbers", "classes")
-        raise SettingsError(
-            f"challengers: {name} ({type(challenger).__name__}) learns {other}, and the learner "
-            f"learns {ours}: choose another learner for it"
-        )
+def not_compared(
+    saved: Mapping[str, Any], ours: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two configurations without what may differ between them.
+
+    Challengers may come and go, but not change. The other settings of a contest may be any where
+    there was none before.
+    """
+    before, now = saved.get(CHALLENGERS), ours.get(CHALLENGERS)
+    may_differ = {CHALLENGERS} if before is None or now is None else set()
+    if before is None:
+        may_differ = {*OF_CONTEST}
+    elif now is None:
+        may_differ = {*OF_CONTEST} - {"mixture"}
+    first, second = (
+        {name: value for name, value in each.items() if name not in may_differ}
+        for each in (saved, ours)
+    )
+    if before is not None and now is not None:
+        common = before.keys() & now.keys()
+        first[CHALLENGERS] = {name: before[name] for name in sorted(common)}
+        second[CHALLENGERS] = {name: now[name] for name in sorted(common)}
+    return first, second
 
 
-def described_contest(settings: Settings) -> dict[str, Any]:
-    """Return the contest as a snapshot's configuration has it; empty without challengers."""
-    if not settings.challengers:
-        return {}
-    found = {
-        name: each.model_dump(exclude_defaults=True)
-        for name, each in challengers_of(settings).items()
-    }
-    others = {name: getattr(settings, name) for name in OF_CONTEST[1:]}
-    unusual = {name: value for name, value in others.items() if value != default_of(name)}
-    return {"challengers": found, **unusual}
+def described_change(saved: Mapping[str, Any], ours: Mapping[str, Any], name: str) -> str:
+    """Return how an entry of a configuration has changed; of challengers, what can be done."""
+    before, now = saved.get(name), ours.get(name)
+    if name in OF_CONTEST[1:]:
+        before, now = (default_of(name) if each is None else each for each in (before, now))
+    if name == FIELDS_OF_RECORDS:
+        told = _differences(name, _with_defaults(before), _with_defaults(now))
+        return "; ".join(told) or "settings of fields were not given, or are not any more"
+    if name != CHALLENGERS or before is None or now is None:
+        return "; ".join(_differences(name, before, now))
+    return "; ".join(_described(each, before, now) for each in now if now[each] != before[each])
 
 
-def learners_of(learner: Any) -> list[Any]:
-    """Return the learners of a contest, or the only one."""
-    return list(learner.contenders.values()) if isinstance(learner, Contest) else [learner]
-
-
-def champion_of(learner: Any) -> Any:
-    """Return the learner that predicts: of a contest the champion; the contest if it mixes."""
-    if not isinstance(learner, Contest):
-        return learner
-    champion = learner.champion_learner
-    return learner if champion is None else champion
-
-
-def check_contest(settings: Settings) -> None:
-    """Refuse settings of a contest without challengers, and a learner without a usable name."""
-    if settings.challengers:
-        if not _NAME.fullmatch(main_contender(settings)):
-            raise SettingsError(
-                f"learner = {settings.learner!r}: with challengers its last part is its name: use "
-                "letters, digits, _, . and -, at most 40"
-            )
+def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
+    """Yield how a value has changed; of dicts, only the entries that differ."""
+    if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
+        yield f"{name} was {before!r} and is {now!r}"
         return
-    for name in OF_CONTEST[1:]:
-        if name in settings.model_fields_set and getattr(settings, name) != default_of(name):
-            raise SettingsError(f"{name}: set challengers, too: there is only one learner")
+    for each in {**before, **now}:
+        if (was := before.get(each)) != (is_now := now.get(each)):
+            path = each if name == FIELDS_OF_RECORDS else f"{name}.{each}"
+            yield from _differences(path, was, is_now)
 
 
-def default_of(name: str) -> Any:
-    """Return the default of a setting."""
-    return Settings.model_fields[name].get_default(call_default_factory=True)
+def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the entry of the fields with all settings; None: records were events."""
+    names = (*FIELDS, *NOTATION, "format", "decoder")
+    usual = {
+        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in names
+    }
+    usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}
+    return {**usual, **(fields or {})}
 
 
-def _alone() -> dict[str, Any]:
-    return {name: default_of(name) for name in OF_CONTEST}
+def _described(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    old, new = before[name], now[name]
+    fields = [each for each in {**old, **new} if old.get(each) != new.get(each)]
+    default = {
+        each: field.get_default(call_default_factory=True) for each, field in _FIELDS.items()
+    }
+    told = (
+        f"{each} was {old.get(each, default[each])!r} and is {new.get(each, default[each])!r}"
+        for each in fields
+    )
+    numbers = count(2)
+    free = next(each for n in numbers if (each := f"{name}-{n}") not in {**before, **now})
+    return (
+        f"of challenger {name} {', '.join(told)} (give the changed one another name, such as "
+        f"{free}: it then learns the log's history)"
+    )
+
+
+def without_code(state: StateDict, removed: tuple[str, ...]) -> StateDict:
+    """Return a saved contest in which challengers that were removed need no code of theirs.
+
+    In place of their pickles it has a learner of ours, which has learned nothing, and which
+    `with_removed` drops.
+    """
+    contest = contest_in(state)
+    if contest is None or not removed:
+        return state
+    is_classifier = issubclass(contest, ContestClassifier)
+    other = state_of(InfiniteLayerClassifier() if is_classifier else InfiniteLayerRegressor("fast"))
+    return {
+        **state,
+        "contenders": [
+            {**each, "learner": other}
+            if each["name"] in removed and is_pickle(each["learner"])
+            else each
+            for each in state["contenders"]
+        ],
+    }
+
+
+def with_removed(learner: Any, settings: Settings, removed: tuple[str, ...], here: str) -> Any:
+    """Return a snapshot's learner without the challengers that were removed; a contest if need be.
+
+    Parameters
+    ----------
+    learner
+        As the snapshot has it.
+    settings
+        Settings of the run.
+    removed
+        Names of these challengers.
+    here
+        Names the snapshots, for errors.
+
+    Raises
+    ------
+    RefusedError
+        When the champion was removed, or a mixture can't begin.
+
+    """
+    if not isinstance(learner, Contest):
+        return contest_of(settings, learner, {}) if settings.challengers else learner
+    if learner.champion in removed:
+        raise RefusedError(
+            f"{here}: {learner.champion} is the champion, and challengers has it no longer: keep "
+            f"it there until another contender is promoted (`iln-stream promote "
+            f"{main_contender(settings)}`)"
+        )
+    if settings.challengers and settings.mixture != learner.mixture:
+        raise RefusedError(
+            f"{here}: mixture was {learner.mixture} and is {settings.mixture}: restore it, or "
+            "learn the log again with `iln-stream rebuild`"
+        )
+    for name in removed:
+        learner.remove(name)
+        log.info(f"{name} is no challenger any longer, and what it learned is dropped")
+    if settings.challengers:
+        learner.promotion = settings.promotion
+        learner.promotion_error = settings.promotion_error
+    return learner

@@ -3,21 +3,19 @@
 import warnings
 
 from iln_stream.errors import IlnWarning
-from iln_stream.service.addresses import (
+from iln_stream.service.decoding import build_weights, mapping_of
+from iln_stream.service.history import settings_of_files
+from iln_stream.service.http import check_page
+from iln_stream.service.learners import build_details, build_learner, check_keys
+from iln_stream.service.settings import LATE_SETTINGS, Settings
+from iln_stream.service.streams import (
     check_addresses,
+    check_labels,
     dead_letters_address,
     output_stream,
     source_stream,
 )
-from iln_stream.service.by_key import check_keys
-from iln_stream.service.decoding import mapping_of
-from iln_stream.service.details import build_details
-from iln_stream.service.history import settings_of_files
-from iln_stream.service.labels import check_labels
-from iln_stream.service.learners import build_learner
-from iln_stream.service.page import check_page
-from iln_stream.service.settings import LATE_SETTINGS, Settings, SettingsError
-from iln_stream.service.weights import build_weights
+from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
 
 _ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per", "accept_loss")

@@ -1,23 +1,22 @@
-"""Builds the decoder that the settings describe."""
+"""How the records of a run are decoded and weighed."""
 
 import logging
+import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
-from iln_stream.mapping import (
-    FieldMapping,
-    MappedDecoder,
-    Notation,
-    parse_json,
-    parse_row,
-    parse_table_row,
-)
-from iln_stream.mapping.decoder import Parse
-from iln_stream.mapping.own_format import OwnFormat
-from iln_stream.prequential import Task
+from iln_stream.errors import IlnWarning
+from iln_stream.loop import LearnsLate, Task, Weights, takes_weights
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder, Parse
+from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
+from iln_stream.records.values import Notation
+from iln_stream.service.learners import learners_of, task_of
 from iln_stream.service.plugins import DECODERS, load_plugin
-from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.settings import Settings
+from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
@@ -148,10 +147,10 @@ def _imported(name: str) -> Any:
 
 
 def _with_registry(settings: Settings) -> Parse:
-    from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
+    from iln_stream.streams.kafka.connection import read_secrets, warn_of_readable
 
     try:
-        from iln_stream.mapping.registry import RegistryParser
+        from iln_stream.records.registry import RegistryParser
     except ImportError as error:
         raise SettingsError(
             f"format = {settings.format!r} needs packages ({error}): pip install "
@@ -251,3 +250,44 @@ def _check_column(setting: str, name: str | None, columns: Sequence[str], addres
     raise SettingsError(
         f"{setting}: {address} has no column {name!r}; it has {', '.join(columns)}{hint}"
     )
+
+
+def build_weights(settings: Settings, learner: Any) -> Weights | None:
+    """Return what weighs events; None if the learner takes no weights.
+
+    Raises
+    ------
+    SettingsError
+        When the settings ask for weights and the learner takes none; of a contest the first one.
+
+    """
+    asked = [name for name in ("weight_field", "class_weights") if getattr(settings, name)]
+    learner, *challengers = learners_of(learner)
+    takes = _takes(settings, learner)
+    if asked and (without := [each for each in challengers if not _takes(settings, each)]):
+        names = ", ".join(type(each).__name__ for each in without)
+        warnings.warn(
+            f"{asked[0]}: challengers that take no weights learn all events alike: {names}",
+            IlnWarning,
+            stacklevel=2,
+        )
+    if asked and not takes:
+        raise SettingsError(
+            f"{asked[0]}: {type(learner).__name__} takes no weights (no w in learn_one): unset it, "
+            "or choose a learner that takes them, such as a logistic regression of River"
+        )
+    if settings.class_weights and task_of(learner).name != "classification":
+        raise SettingsError(
+            f"class_weights: {type(learner).__name__} learns numbers; set weight_field instead"
+        )
+    return Weights(settings.class_weights) if takes else None
+
+
+def _takes(settings: Settings, learner: Any) -> bool:
+    return takes_weights(learner) and not _learns_late_without(settings, learner)
+
+
+def _learns_late_without(settings: Settings, learner: Any) -> bool:
+    """Whether late labels are learned by a method that takes no weight."""
+    late = settings.pending_events is not None and isinstance(learner, LearnsLate)
+    return late and "w" not in signature(learner.learn_token).parameters

@@ -13,17 +13,25 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import IlnError, SnapshotError
-from iln_stream.events import EnvelopeDecoder, MalformedError
-from iln_stream.listeners import EventOrder, HistoryProgress, LoggedProgress, Metrics, Progress
-from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import Listener, NothingLearnedError, PrequentialLoop, Task
-from iln_stream.service.addresses import stream_options
-from iln_stream.service.decoding import FIELDS, NOTATION, build_decoder, described, mapping_of
-from iln_stream.service.loop_state import LoopState
-from iln_stream.service.other_settings import with_others
-from iln_stream.service.settings import Settings, SettingsError
-from iln_stream.service.signals import stop_on_signals
-from iln_stream.service.weights import build_weights
+from iln_stream.loop import Listener, NothingLearnedError, PrequentialLoop, Task
+from iln_stream.loop.logs import EventOrder
+from iln_stream.loop.metrics import Metrics
+from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
+from iln_stream.records import EnvelopeDecoder, MalformedError
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.service.decoding import (
+    FIELDS,
+    NOTATION,
+    build_decoder,
+    build_weights,
+    described,
+    mapping_of,
+)
+from iln_stream.service.http import stop_on_signals
+from iln_stream.service.recovery import LoopState
+from iln_stream.service.settings import Settings, with_others
+from iln_stream.service.streams import stream_options
+from iln_stream.settings import SettingsError
 from iln_stream.state import StateDict
 from iln_stream.streams import Scheme, stream_at
 

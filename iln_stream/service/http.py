@@ -1,9 +1,16 @@
-"""The HTTP server: /metrics, /ready, /health, and further routes."""
+"""The learner's own HTTP server, and the page that it starts."""
 
+import logging
+import signal
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from socketserver import ThreadingMixIn
+from types import FrameType
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -11,7 +18,32 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from prometheus_client import make_wsgi_app
 from prometheus_client.registry import CollectorRegistry
 
-from iln_stream.hosts import is_loopback, names_of, names_one_of
+from iln_stream.errors import IlnError, is_loopback, names_of, names_one_of
+from iln_stream.service.settings import Settings
+from iln_stream.settings import SettingsError
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on SIGINT or SIGTERM, and restore the previous handlers at the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread receives signals; other threads are stopped by `loop.stop`
+        return
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        log.info("%s: finishing the current event", signal.Signals(number).name)
+        stop()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 _LONGEST_CLOSE_SECONDS = 0.1
 """How often the server checks whether to close."""
@@ -159,3 +191,116 @@ class _Server6(_Server):
 class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Log nothing: Prometheus scrapes every few seconds."""
+
+
+def serve(
+    settings: Settings,
+    registry: CollectorRegistry,
+    not_ready: Callable[[], Sequence[str]],
+    routes: Mapping[str, WSGIApplication],
+) -> HttpServer:
+    """Serve on `metrics_host` and `metrics_port`, which is set; see `HttpServer`.
+
+    Raises
+    ------
+    IlnError
+        When the address can't be listened on.
+
+    """
+    host, port = settings.metrics_host, settings.metrics_port
+    assert port is not None
+    try:
+        return HttpServer(host, port, registry, not_ready, routes)
+    except OSError as error:
+        raise IlnError(
+            f"metrics_host = {host}, metrics_port = {port}: {error.strerror}; choose another port, "
+            "or 0 for a free one"
+        ) from error
+
+
+_STOP_SECONDS = 5.0
+
+
+class Page:
+    """Runs the page as a child process, which ends with this one, however it ends.
+
+    Learning goes on if the child fails.
+
+    Parameters
+    ----------
+    settings
+        With a `page_port`.
+    learner
+        Address of the learner's HTTP server.
+
+    Raises
+    ------
+    IlnError
+        When the port can't be listened on, or the extra `api` is missing.
+
+    """
+
+    def __init__(self, settings: Settings, learner: str) -> None:
+        host, port = settings.metrics_host, settings.page_port
+        assert port is not None
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            listening = socket.create_server((host, port), family=family, backlog=128)
+        except OSError as error:
+            raise IlnError(
+                f"metrics_host = {host}, page_port = {port}: {error.strerror}; choose another "
+                "port, or 0 for a free one"
+            ) from error
+        with listening:
+            name = f"[{host}]" if ":" in host else host
+            self.url = f"http://{name}:{listening.getsockname()[1]}"
+            # The child ends when its standard input does: also when this process is killed.
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [
+                    *(sys.executable, "-m", "iln_stream.cli.page_process"),
+                    *(str(listening.fileno()), learner, settings.log_format),
+                ],
+                stdin=subprocess.PIPE,
+                pass_fds=[listening.fileno()],
+                start_new_session=True,  # Ctrl-C is for this process
+            )
+        self._closing = False
+        self._watcher = threading.Thread(target=self._watch, name="page", daemon=True)
+        self._watcher.start()
+        log.info("page at %s", self.url)
+
+    def close(self) -> None:
+        """Stop the child."""
+        self._closing = True
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        code = self._process.wait()
+        if not self._closing:
+            log.error("the page ended with exit code %d; learning goes on without it", code)
+
+
+def check_page(settings: Settings) -> None:
+    """Check that the settings allow for a page.
+
+    Raises
+    ------
+    SettingsError
+        Names the setting.
+
+    """
+    if settings.page_port is None:
+        return
+    if settings.metrics_port is None or not settings.live:
+        raise SettingsError("page_port: the page reads /live; set metrics_port and live")
+    missing = [name for name in ("httpx", "starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise SettingsError(
+            f"page_port: {missing[0]} is not installed: pip install 'iln-stream[api]'"
+        )

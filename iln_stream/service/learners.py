@@ -1,15 +1,20 @@
-"""Builds the learner that the settings name."""
+"""The learners that settings name: alone, by key, and as contenders of a contest."""
 
 import copy
+import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from difflib import get_close_matches
 from inspect import isabstract, signature
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from river import base
 
 from iln_stream import features
+from iln_stream.errors import SnapshotError, StateError
 from iln_stream.features import check_features
 from iln_stream.learners import (
     ChangeOfTarget,
@@ -20,18 +25,363 @@ from iln_stream.learners import (
     ShrinkingGradient,
     WinsorisedScaler,
 )
-from iln_stream.paper import ReferenceShrinkingGradient
-from iln_stream.prequential import Classification, Regression, Task
-from iln_stream.service.by_key import with_keys
-from iln_stream.service.challengers import (
-    challengers_of,
-    check_contest,
-    contest_of,
-    seed_of_challenger,
-    settings_of_challenger,
-)
+from iln_stream.learners.contest import Contest, ContestClassifier, ContestRegressor
+from iln_stream.learners.contest.contender import OnFailure
+from iln_stream.learners.contest.contest import MIXTURE
+from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
+from iln_stream.loop import Classification, Details, Regression, Task
+from iln_stream.records import error_details, reason
+from iln_stream.records.fields import FieldMapping
+from iln_stream.research.paper.reference import ReferenceShrinkingGradient
 from iln_stream.service.plugins import FEATURES, LEARNERS, load_plugin
-from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.settings import Settings
+from iln_stream.settings import SettingsError
+
+RECORDS_KEY = "@key"
+"""Value of `by_key` that means the key of the record itself."""
+
+_ROLES = ("target", "id_field", "time_field", "weight_field")
+
+
+def with_keys(settings: Settings, learner: Any) -> Any:
+    """Return the learner; with `by_key`, a model for each key on top of it.
+
+    Raises
+    ------
+    SettingsError
+        When the learner learns classes.
+
+    """
+    if settings.by_key is None:
+        return learner
+    if isinstance(learner, base.Classifier):
+        raise SettingsError(
+            "by_key: there is a model for each key only for numbers, and "
+            f"{settings.learner} learns classes: leave by_key unset (the key is then a category "
+            "among the inputs), or learn a number, such as 0 or 1"
+        )
+    return KeyedRegressor(settings.by_key, learner)
+
+
+def check_keys(settings: Settings) -> None:
+    """Refuse settings that don't fit `by_key`.
+
+    Raises
+    ------
+    SettingsError
+        Names the setting.
+
+    """
+    if settings.by_key is None:
+        if "keys_in_memory" in settings.model_fields_set:
+            raise SettingsError("keys_in_memory: set by_key, too: the field that is the key")
+        return
+    for name in _ROLES:
+        if getattr(settings, name) == settings.by_key:
+            raise SettingsError(
+                f"by_key = {settings.by_key!r}: {name} names this field, so it is no input; name "
+                "another field"
+            )
+    is_input = FieldMapping(features=settings.features, ignore=settings.ignore).is_feature
+    if settings.by_key != RECORDS_KEY and not is_input(settings.by_key):
+        raise SettingsError(
+            f"by_key = {settings.by_key!r}: features or ignore leaves this field out, so no record "
+            "would have a key; name it in features, and not in ignore"
+        )
+    if settings.challengers or settings.mixture:
+        raise SettingsError(
+            "by_key: challengers can't have a model for each key yet: unset challengers and mixture"
+        )
+    if settings.publish is not None:
+        raise SettingsError(
+            "publish: a published version can't hold the models of all keys yet: unset publish, or "
+            "by_key"
+        )
+    if settings.snapshots is None and "keys_in_memory" in settings.model_fields_set:
+        raise SettingsError(
+            "keys_in_memory: without snapshots there is no file for other keys: set snapshots"
+        )
+
+
+def key_name(settings: Settings) -> str | None:
+    """Return the name of the input that a record's key becomes; None: it is no input."""
+    return RECORDS_KEY if settings.by_key == RECORDS_KEY else None
+
+
+class Keys:
+    """The keys of a reader's learner, in a file beside its snapshots.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    folder
+        The folder of its snapshots.
+    run
+        Number of the run; that of a later one is greater.
+
+    """
+
+    def __init__(self, settings: Settings, folder: Path, run: int) -> None:
+        self._settings = settings
+        self._path = folder / KEYS_FILE
+        self._run = run
+        self._stored: StoredKeys | None = None
+
+    def give(self, learner: Any, *, restored: bool) -> None:
+        """Let the learner keep its keys in the file.
+
+        `restored` says whether it is of a snapshot; otherwise no key has a state.
+
+        Raises
+        ------
+        SnapshotError
+            When the file can't be used.
+
+        """
+        if not isinstance(learner, KeyedRegressor):
+            return
+        settings = self._settings
+        try:
+            with ExitStack() as undo:
+                file = KeyFile(self._path, self._run, must_exist=restored)
+                undo.callback(file.close)
+                self._stored = StoredKeys(
+                    file, learner.slopes, settings.keys_in_memory, settings.snapshot_keep,
+                    learner.keys.state() if restored else None,
+                )  # fmt: skip
+                undo.pop_all()
+        except StateError as error:
+            raise SnapshotError(f"snapshots: {error}") from error
+        learner.keep_keys_in(self._stored)
+
+    @property
+    def capture(self) -> Callable[[], Callable[[], None]] | None:
+        """Copies what changed, for a checkpoint; None: there are no keys."""
+        return None if self._stored is None else self._stored.capture
+
+    def stored(self) -> None:
+        """Note that a snapshot is stored."""
+        if self._stored is not None:
+            self._stored.stored()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._stored is not None:
+            self._stored.close()
+
+
+OF_CONTEST = ("challengers", "promotion", "promotion_error", "mixture")
+"""The settings of a contest."""
+
+_NAME = re.compile(r"[\w][\w.-]{0,39}")
+
+
+class Challenger(BaseModel):
+    """How a challenger is built, and what happens when it fails.
+
+    Parameters
+    ----------
+    learner, learner_options, seed
+        As the settings of these names; the seed is that of the run by default.
+    on_failure
+        As of `ContestRegressor`.
+
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    learner: str = Field(min_length=1)
+    learner_options: dict[str, Any] = Field(default_factory=dict)
+    seed: int | None = Field(default=None, ge=0)
+    on_failure: OnFailure = "skip"
+
+
+def challengers_of(settings: Settings) -> dict[str, Challenger]:
+    """Return the challengers by name.
+
+    Raises
+    ------
+    SettingsError
+        When a name or a field is not valid; it names the field.
+
+    """
+    found = {}
+    own = main_contender(settings)
+    for name, fields in settings.challengers.items():
+        if not _NAME.fullmatch(name):
+            raise SettingsError(
+                f"challengers: {name!r} is no name: use at most 40 letters, digits, _, . and -, "
+                "with a letter or digit first"
+            )
+        if name in (own, MIXTURE):
+            taken = "learner" if name == own else "mixture"
+            raise SettingsError(
+                f"challengers: {name!r} is the name of the {taken}: choose another name"
+            )
+        try:
+            found[name] = Challenger.model_validate(fields)
+        except ValidationError as error:
+            told = reason(error_details(error, name), name)
+            misplaced = [each for each in _keys(name, fields) if each in Settings.model_fields]
+            if misplaced:
+                told += (
+                    f"; {misplaced[0]} is a setting of the run: in a TOML file, write it above the "
+                    "first table, such as [challengers.NAME]"
+                )
+            raise SettingsError(f"challengers: {name}: {told}") from None
+    return found
+
+
+def _keys(name: str, fields: Any) -> list[str]:
+    """Return the names that do not belong to a challenger; its own if it is none."""
+    if not isinstance(fields, Mapping):
+        return [name]
+    return [each for each in fields if each not in Challenger.model_fields]
+
+
+def main_contender(settings: Settings) -> str:
+    """Return the name of the contender that `learner` describes: the last part of that setting.
+
+    Examples
+    --------
+    >>> from iln_stream.service import Settings
+    >>> from iln_stream.service.learners import main_contender
+    >>> main_contender(Settings()), main_contender(Settings(learner="river.dummy:PriorClassifier"))
+    ('infinite-layer', 'PriorClassifier')
+
+    """
+    return re.split(r"[:.]", settings.learner)[-1]
+
+
+def contenders_of(settings: Settings) -> list[str]:
+    """Return the names of all contenders."""
+    mixture = [MIXTURE] if settings.mixture else []
+    return [main_contender(settings), *settings.challengers, *mixture]
+
+
+def settings_of_challenger(settings: Settings, each: Challenger) -> Settings:
+    """Return the settings by which a challenger alone would be built."""
+    own = {"learner": each.learner, "learner_options": each.learner_options}
+    seed = settings.seed if each.seed is None else each.seed
+    return settings.model_copy(update=own | {"seed": seed} | _alone())
+
+
+def settings_alone(settings: Settings) -> Settings:
+    """Return the settings without challengers."""
+    return settings.model_copy(update=_alone())
+
+
+def seed_of_challenger(settings: Settings, each: Challenger, seed: int) -> int:
+    """Return the seed of a challenger, in a run whose learner has this seed.
+
+    It is the challenger's own, if the learner has that of the settings; the learner of another
+    partition has a seed of its own, and so has each of its challengers.
+
+    Examples
+    --------
+    >>> from iln_stream.service import Settings
+    >>> from iln_stream.service.learners import Challenger, seed_of_challenger
+    >>> other = Challenger(learner="pool", seed=9)
+    >>> seed_of_challenger(Settings(seed=1), other, 1)
+    9
+    >>> seed_of_challenger(Settings(seed=1), other, 2) in (1, 2, 9)
+    False
+
+    """
+    if each.seed is None or each.seed == settings.seed:
+        return seed
+    if seed == settings.seed:
+        return each.seed
+    digest = hashlib.sha256(f"iln_stream seed {each.seed} challenges {seed}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def contest_of(
+    settings: Settings, learner: base.Regressor | base.Classifier, others: Mapping[str, Any]
+) -> Contest[Any]:
+    """Return the contest of a learner with others, as the settings describe it.
+
+    Raises
+    ------
+    SettingsError
+        When one learns classes and another one numbers.
+
+    """
+    policies = {name: each.on_failure for name, each in challengers_of(settings).items()}
+    is_classifier = isinstance(learner, base.Classifier)
+    for name, other in others.items():
+        check_task(name, other, is_classifier)
+    contest: Callable[..., Contest[Any]]
+    contest = ContestClassifier if is_classifier else ContestRegressor
+    return contest(
+        {main_contender(settings): learner, **others},
+        promotion=settings.promotion,
+        promotion_error=settings.promotion_error,
+        mixture=settings.mixture,
+        on_failure={name: policies[name] for name in others},
+        window=settings.window,
+    )
+
+
+def check_task(name: str, challenger: Any, is_classifier: bool) -> None:
+    """Refuse a challenger that learns classes where numbers are learned, or the other way round."""
+    if isinstance(challenger, base.Classifier) != is_classifier:
+        ours, other = ("classes", "numbers") if is_classifier else ("numbers", "classes")
+        raise SettingsError(
+            f"challengers: {name} ({type(challenger).__name__}) learns {other}, and the learner "
+            f"learns {ours}: choose another learner for it"
+        )
+
+
+def described_contest(settings: Settings) -> dict[str, Any]:
+    """Return the contest as a snapshot's configuration has it; empty without challengers."""
+    if not settings.challengers:
+        return {}
+    found = {
+        name: each.model_dump(exclude_defaults=True)
+        for name, each in challengers_of(settings).items()
+    }
+    others = {name: getattr(settings, name) for name in OF_CONTEST[1:]}
+    unusual = {name: value for name, value in others.items() if value != default_of(name)}
+    return {"challengers": found, **unusual}
+
+
+def learners_of(learner: Any) -> list[Any]:
+    """Return the learners of a contest, or the only one."""
+    return list(learner.contenders.values()) if isinstance(learner, Contest) else [learner]
+
+
+def champion_of(learner: Any) -> Any:
+    """Return the learner that predicts: of a contest the champion; the contest if it mixes."""
+    if not isinstance(learner, Contest):
+        return learner
+    champion = learner.champion_learner
+    return learner if champion is None else champion
+
+
+def check_contest(settings: Settings) -> None:
+    """Refuse settings of a contest without challengers, and a learner without a usable name."""
+    if settings.challengers:
+        if not _NAME.fullmatch(main_contender(settings)):
+            raise SettingsError(
+                f"learner = {settings.learner!r}: with challengers its last part is its name: use "
+                "letters, digits, _, . and -, at most 40"
+            )
+        return
+    for name in OF_CONTEST[1:]:
+        if name in settings.model_fields_set and getattr(settings, name) != default_of(name):
+            raise SettingsError(f"{name}: set challengers, too: there is only one learner")
+
+
+def default_of(name: str) -> Any:
+    """Return the default of a setting."""
+    return Settings.model_fields[name].get_default(call_default_factory=True)
+
+
+def _alone() -> dict[str, Any]:
+    return {name: default_of(name) for name in OF_CONTEST}
+
 
 BOUNDED: dict[str, Any] = {"budget": 1000, "step": 0.1, "variance": 0.005, "max_draws": 5000}
 """The service's defaults for Algorithm 1. They bound memory and time; and as the budget forgets old
@@ -235,3 +585,90 @@ def _needs_nothing(family: type) -> bool:
     return (
         not isabstract(family) and not getattr(family, "_is_protocol", False) and not any(required)
     )
+
+
+DetailsOf = Callable[[dict[str, float]], Details]
+
+
+def build_details(settings: Settings, learner: Any) -> DetailsOf | None:
+    """Return a function of an event's inputs; None if the settings ask for nothing.
+
+    Of a contest, the details are the champion's, as far as it has any, and its name.
+
+    Raises
+    ------
+    SettingsError
+        When the learner has no intervals, or explains nothing; of a contest, all of its learners.
+
+    """
+    levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
+    model = learner.learner if isinstance(learner, PredictOnly) else learner
+    _check(levels, n_largest, learners_of(model))
+    if isinstance(model, Contest):
+        return _OfChampion(model, levels, n_largest)
+    return _details_of(model, levels, n_largest, None) if levels or n_largest else None
+
+
+def contender_names(learner: Any) -> list[str]:
+    """Return the names that predictions may carry; none without challengers."""
+    model = learner.learner if isinstance(learner, PredictOnly) else learner
+    return [*model.contenders, MIXTURE] if isinstance(model, Contest) else []
+
+
+class _OfChampion:
+    """Details of the champion's predictions."""
+
+    def __init__(self, contest: Contest[Any], levels: Sequence[float], n_largest: int) -> None:
+        self._contest = contest
+        self._wanted = levels, n_largest
+        self._name = ""
+        self._learner: Any = None
+        self._of: DetailsOf = _nothing
+
+    def __call__(self, x: dict[str, float]) -> Details:
+        """Return the details of an event that was just predicted."""
+        champion = self._contest.champion_learner
+        if champion is not self._learner or not self._name:
+            self._learner, self._name = champion, self._contest.champion
+            self._of = _details_of(champion, *self._wanted, self._name)
+        return self._of(x)
+
+
+def _details_of(
+    learner: Any, levels: Sequence[float], n_largest: int, contender: str | None
+) -> DetailsOf:
+    """Return a function of an event's inputs; a learner without intervals has none."""
+    interval: Any = getattr(learner, "predict_interval", None)
+    explain: Any = getattr(learner, "explain_one", None)
+    wanted = levels if interval is not None else ()
+    explained = bool(n_largest) and explain is not None
+    nothing = Details((), None, contender)
+    if not (wanted or explained):
+        return lambda _: nothing
+
+    def details(x: dict[str, float]) -> Details:
+        intervals = tuple(interval(x, level) for level in wanted)
+        if not explained:
+            return Details(intervals, None, contender)
+        found = explain(x)
+        return Details(intervals, (found.baseline, found.largest(n_largest)), contender)
+
+    return details
+
+
+def _nothing(x: dict[str, float]) -> Details:
+    return Details()
+
+
+def _check(levels: Sequence[float], n_largest: int, learners: Sequence[Any]) -> None:
+    names = ", ".join(type(each).__name__ for each in learners)
+    if levels and not any(hasattr(each, "predict_interval") for each in learners):
+        raise SettingsError(
+            f"prediction_intervals: {names} has no intervals (no method "
+            "predict_interval): unset it, or set learner = infinite-layer"
+        )
+    if n_largest and not any(hasattr(each, "explain_one") for each in learners):
+        raise SettingsError(
+            f"prediction_contributions: {names} explains no prediction (no method "
+            "explain_one): unset it, or set learner = infinite-layer or infinite-layer-classifier"
+        )

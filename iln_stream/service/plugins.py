@@ -4,9 +4,10 @@ from collections.abc import Collection, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
-from iln_stream.imports import imported
-from iln_stream.prequential import Listener
-from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.errors import imported
+from iln_stream.loop import Listener
+from iln_stream.service.settings import Settings
+from iln_stream.settings import SettingsError
 
 LEARNERS = "iln_stream.learners"
 LISTENERS = "iln_stream.listeners"

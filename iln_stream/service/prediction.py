@@ -1,23 +1,24 @@
-"""Predicts a stream with a learner that does not learn."""
+"""Predicts a stream with a learner that does not learn; promotes a contender."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from typing import Any
 
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.listeners import Metrics, ModelMetrics
-from iln_stream.service.addresses import check_addresses, source_stream
+from iln_stream.errors import SinkError
+from iln_stream.loop.metrics import Metrics, ModelMetrics
+from iln_stream.records import promotion
 from iln_stream.service.decoding import mapping_of, with_fields_of
-from iln_stream.service.learners import PredictOnly
-from iln_stream.service.model_version import version_of_state
-from iln_stream.service.outputs import Outputs
-from iln_stream.service.readers import readers
+from iln_stream.service.http import stop_on_signals
+from iln_stream.service.learners import PredictOnly, contenders_of
 from iln_stream.service.settings import Settings
-from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.streams import Outputs, check_addresses, readers, source_stream
 from iln_stream.service.warming import Warming
-from iln_stream.service.worker import Worker
+from iln_stream.service.worker import Worker, version_of_state
+from iln_stream.settings import SettingsError
+from iln_stream.streams import Appended, NewRecord
 
 
 def predict(
@@ -88,3 +89,54 @@ def predict(
             warming.run()
             worker.run()
     return worker.watched
+
+
+_BROKER_SECONDS = 5.0
+"""How long somebody who waits for the command waits for a broker, unless the settings say so."""
+
+
+def promote(settings: Settings, contender: str) -> Sequence[Appended]:
+    """Append the command to the log that the settings name; return its places, durable.
+
+    Each learner gets it once: in the first partition that it reads. It is carried out when the
+    learner reaches it, after the events before it.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    contender
+        Name of a challenger, or of a former champion.
+
+    Raises
+    ------
+    SettingsError
+        When the source is no log, or the settings name challengers, but not this contender.
+    SinkError
+        When the log can't be written to.
+
+    """
+    if "broker_wait" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"broker_wait": _BROKER_SECONDS})
+    stream = source_stream(settings)
+    if not stream.is_log:
+        raise SettingsError(
+            f"source = {stream.address!r}: a promotion is a record in the order of the events, and "
+            f"only a log takes it: copy the events into one with `iln-stream log import "
+            f"{stream.address} sqlite:PATH`, or let the run promote by itself (promotion = "
+            "evidence)"
+        )
+    known = contenders_of(settings)
+    if settings.challengers and contender not in known:
+        raise SettingsError(
+            f"promote: {contender!r} is no contender; choose one of {', '.join(known)}"
+        )
+    stream.check()
+    if not stream.wait():
+        raise SinkError(
+            f"source = {stream.address!r}: no Kafka broker answers at {settings.bootstrap}: start "
+            "it, or name the log of the run with --source (or its settings with --config)"
+        )
+    partitions = sorted({reader.partitions[0] for reader in readers(settings, stream)})
+    with closing(stream.appender()) as log:
+        return log.append([NewRecord(promotion(contender), partition=p) for p in partitions])

@@ -10,29 +10,135 @@ from typing import Any, NamedTuple
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.errors import SnapshotError
-from iln_stream.listeners import LoggedProgress, Metrics, Progress
-from iln_stream.live import LiveModel
-from iln_stream.prequential import Listener, PrequentialLoop
-from iln_stream.service.addresses import source_stream
-from iln_stream.service.by_key import key_name
+from iln_stream.errors import RefusedError, SnapshotError
+from iln_stream.loop import Listener, PrequentialLoop
+from iln_stream.loop.live import LiveModel
+from iln_stream.loop.metrics import Metrics
+from iln_stream.loop.progress import LoggedProgress, Progress
 from iln_stream.service.checks import check_settings
-from iln_stream.service.decoding import build_decoder
-from iln_stream.service.details import build_details
+from iln_stream.service.decoding import build_decoder, build_weights
 from iln_stream.service.history import History
-from iln_stream.service.inputs import one_source, open_one, place
-from iln_stream.service.labels import build_label_log, label_stream
-from iln_stream.service.learners import task_of
-from iln_stream.service.live import serves_live
-from iln_stream.service.loop_state import LoopState
-from iln_stream.service.readers import Reader, readers, settings_of, start_of
-from iln_stream.service.rebuild_loss import Loss
-from iln_stream.service.recovery import Recovery, history_of
-from iln_stream.service.settings import Settings, SettingsError
+from iln_stream.service.learners import build_details, key_name, task_of
+from iln_stream.service.recovery import LoopState, Recovery, folder_of, history_of
+from iln_stream.service.settings import Settings
+from iln_stream.service.streams import (
+    Reader,
+    build_label_log,
+    label_stream,
+    one_source,
+    open_one,
+    place,
+    readers,
+    settings_of,
+    source_stream,
+    start_of,
+)
 from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
-from iln_stream.service.weights import build_weights
-from iln_stream.streams import Resume, Scheme, Selection, Start
+from iln_stream.service.worker import serves_live
+from iln_stream.settings import SettingsError
+from iln_stream.snapshots import Snapshot, SnapshotFolder
+from iln_stream.streams import Resume, Scheme, Selection, Start, label_partition
+
+
+class Loss(NamedTuple):
+    """Compares what the log holds with what the state before a rebuild had learned.
+
+    Parameters
+    ----------
+    where
+        Which partitions, for messages.
+    n_before
+        Number of events that the old state had learned or predicted; None: unknown, as no snapshot
+        can be read.
+    n_records
+        Number of records that these events, repeats and commands were at least.
+    n_later
+        Number of offsets that the rebuild leaves to the next run.
+
+    """
+
+    where: str
+    n_before: int | None
+    n_records: int
+    n_later: int
+
+    @classmethod
+    def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
+        """Return the comparison with the newest readable snapshot; None: there is none."""
+        many = "partitions" if len(reader.partitions) > 1 else "partition"
+        where = f"{many} {', '.join(map(str, reader.partitions))}"
+        if before is None:
+            return cls(where, None, 0, n_later)
+        counts = before.state["counts"]
+        n_before = counts["scores"]["n_events"]
+        # Not dead letters: with late labels, one record may become several.
+        others = counts["n_repeats"] + counts.get("n_commands", 0)
+        return cls(where, n_before, n_before + others, n_later)
+
+    def refuse(self, n_held: int) -> None:
+        """Refuse to forget what the log does not hold.
+
+        Parameters
+        ----------
+        n_held
+            Number of records that the log still holds, at most, up to the end of the rebuild.
+
+        Raises
+        ------
+        RefusedError
+            When the old state learned more.
+
+        """
+        if n_held + self.n_later >= self.n_records:
+            return
+        raise RefusedError(
+            f"{self.where}: the model has learned {self.n_before} events, and of its "
+            f"{self.n_records} or more records the log holds only {n_held}, from where learning "
+            "begins: a rebuild would forget the others for ever. The model was not changed. Keep "
+            "it, with the settings that it was learned with (--accept-loss skips records that were "
+            "deleted before it learned them); or forget it, with `iln-stream rebuild --forget`"
+        )
+
+    def learned_again(self, n_events: int) -> str:
+        """Return a sentence on a completed rebuild that learned `n_events`."""
+        before = "can not be read" if self.n_before is None else f"had {self.n_before}"
+        return f"{self.where}: learned {n_events} events; the state before {before}"
+
+
+class ReadAgain:
+    """The offset before which a rebuild has read each partition, by the newest snapshots.
+
+    A rebuild writes no dead letters. A letter of a record that it has read is therefore older than
+    the model, which has learned the record if the settings now fit.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run. Without `snapshots` there was no rebuild.
+    stream
+        The source of the run.
+
+    """
+
+    def __init__(self, settings: Settings, stream: Scheme) -> None:
+        self._before: dict[tuple[str, int], int] = {}
+        if settings.snapshots is None:
+            return
+        labels = label_stream(settings)
+        for reader in readers(settings, stream):
+            folder = folder_of(settings, stream, reader)
+            found = SnapshotFolder(folder).stored() if folder.is_dir() else []
+            for partition, offset in found[-1].header.rebuilt.items() if found else ():
+                key = stream.name, partition
+                if partition < 0 and labels is not None:
+                    key = labels.name, label_partition(partition)
+                self._before[key] = max(offset, self._before.get(key, 0))
+
+    def has(self, stream: str, partition: int, offset: int) -> bool:
+        """Return whether a rebuild has read the record."""
+        return offset < self._before.get((stream, partition), 0)
+
 
 log = logging.getLogger(__name__)
 

@@ -1,17 +1,24 @@
 """Restores a learner from its snapshots, and saves new ones."""
 
 import datetime as dt
+import logging
+import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
-from iln_stream.processor import BASELINES, VARIABLE, cpu_baseline, pinned
-from iln_stream.service.arrival_order import ArrivalOrder
-from iln_stream.service.by_key import Keys
-from iln_stream.service.challenger_changes import (
+from iln_stream.kernels.cpu import BASELINES, VARIABLE, cpu_baseline, pinned
+from iln_stream.loop import Forecasts, Horizon, LateLabels, LatePolicy, RecentIds, Task
+from iln_stream.loop.live import LiveModel
+from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.records import MalformedError
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.reporting import MetricSpec
+from iln_stream.service.challengers import (
     Changes,
     changes,
     described_change,
@@ -19,14 +26,11 @@ from iln_stream.service.challenger_changes import (
     with_removed,
     without_code,
 )
-from iln_stream.service.challengers import described_contest
 from iln_stream.service.decoding import described
-from iln_stream.service.inputs import place
-from iln_stream.service.labels import described_labels, time_of_records
-from iln_stream.service.learners import build_learner
-from iln_stream.service.readers import Reader, start_of
+from iln_stream.service.learners import Keys, build_learner, described_contest
 from iln_stream.service.settings import LATE_SETTINGS, Settings
-from iln_stream.service.takeover import predecessor
+from iln_stream.service.streams import Reader, described_labels, place, start_of, time_of_records
+from iln_stream.settings import SettingsError
 from iln_stream.snapshots import (
     Checkpoint,
     Header,
@@ -41,13 +45,274 @@ from iln_stream.snapshots import (
 )
 from iln_stream.state import StateDict
 from iln_stream.streams import (
+    Journal,
     Log,
+    Record,
     Resume,
+    Run,
     Scheme,
     Sequencer,
     Start,
+    after,
     read_journal,
 )
+
+log = logging.getLogger(__name__)
+
+
+class ArrivalOrder:
+    """The journal of one reader of several partitions, as far back as its snapshots need it.
+
+    Parameters
+    ----------
+    folder
+        Folder of the snapshots, locked.
+    epoch
+        Epoch of this run.
+    resumed
+        Header of the snapshot from which the run resumes; None: none.
+    inputs
+        The partitions, each opened at the position where reading resumes.
+    keep
+        Number of snapshots kept.
+    time_of
+        As in `Sequencer`.
+    source
+        Folder of that snapshot, if it is another one, whose learner is taken over.
+
+    """
+
+    def __init__(
+        self,
+        folder: SnapshotFolder,
+        epoch: int,
+        resumed: Header | None,
+        inputs: Sequence[Log],
+        keep: int,
+        time_of: Callable[[Record], float | None] | None = None,
+        source: SnapshotFolder | None = None,
+    ) -> None:
+        self._partitions = [log.partitions[0] for log in inputs]
+        self._kept: deque[Positions] = deque(maxlen=keep)
+        if resumed is not None:
+            for each in reversed((source or folder).places()):
+                with suppress(SnapshotError):
+                    self._keep((source or folder).read(each).header, inputs[0].topic_id)
+        journals = sorted((source or folder).path.glob("*.journal"))
+        # An older journal precedes a rebuild, which learned in another order and keeps no journal.
+        ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
+        written = _within(read_journal(ours[-1]), inputs) if ours else []
+        needed = after(written, self._bound)
+        self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
+        if source is None:
+            for old in journals:
+                old.unlink(missing_ok=True)
+        positions = {} if resumed is None else resumed.positions
+        self.source = Sequencer(inputs, self._journal, after(needed, positions), time_of)
+
+    def stored(self, header: Header) -> None:
+        """Forget the order that no snapshot needs once this one is stored. Thread-safe."""
+        self._kept.append(header.positions)
+        self._journal.forget(self._bound)
+
+    @property
+    def _bound(self) -> Positions:
+        """Positions before which none of the kept snapshots needs the order."""
+        kept = list(self._kept)
+        return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._partitions}
+
+    def _keep(self, header: Header, topic_id: str | None) -> None:
+        if None in (header.topic_id, topic_id) or header.topic_id == topic_id:
+            self._kept.append(header.positions)
+
+
+def _within(runs: Sequence[Run], inputs: Sequence[Log]) -> list[Run]:
+    """Return the runs that end within the log, which may have lost its end."""
+    ends = {
+        each.partitions[0]: each.positions[each.partitions[0]] + each.lag
+        for each in inputs
+        if each.lag is not None
+    }
+    lost = [run for run in runs if run.end > ends.get(run.partition, run.end)]
+    if lost:
+        log.error(
+            "the log lost records that were learned; their order (%s) is dropped",
+            ", ".join(f"partition {run.partition} up to {run.end}" for run in lost[:5]),
+        )
+    return [run for run in runs if run not in lost]
+
+
+def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | None:
+    """Return the snapshots of the learner to take over; None: there is none.
+
+    If a topic grew from one partition to several, the learner of the one partition continues as the
+    learner of all.
+
+    Parameters
+    ----------
+    folder
+        Folder that holds the folders of all readers.
+    stream
+        Name of the log.
+    reader
+        Reader without snapshots.
+
+    Raises
+    ------
+    RefusedError
+        When other readers have learned some of its partitions: a new learner would learn and
+        publish those records again.
+
+    """
+    if reader.horizon is not None:  # it began with its horizon, and has the name of it
+        return None
+    others = sorted(
+        path
+        for path in folder.glob(f"{stream}-*")
+        if any(path.glob("*.snapshot")) and _shares(path.name.removeprefix(f"{stream}-"), reader)
+    )
+    if not others:
+        return None
+    single = all(path.name.removeprefix(f"{stream}-").isdecimal() for path in others)
+    if len(others) == 1 and single and len(reader.partitions) > 1:
+        return SnapshotFolder(others[0])
+    per = "partition" if single else "topic"
+    names = ", ".join(path.name for path in others)
+    raise RefusedError(
+        f"snapshots: {folder} holds learners of some of these partitions ({names}), and this run "
+        f"would learn those records again: resume these learners (--learner-per {per}, or their "
+        "--partitions), or choose another folder"
+    )
+
+
+def _shares(name: str, reader: Reader) -> bool:
+    """Whether the reader of this name is another one that shares partitions with `reader`."""
+    if name == reader.name:
+        return False
+    if name == "all":
+        return True
+    if not re.fullmatch(r"\d+(\+\d+)*", name):  # the name of another topic with the same prefix
+        return False
+    return not set(map(int, name.split("+"))).isdisjoint(reader.partitions)
+
+
+class _Stateful(Protocol):
+    def state(self) -> StateDict: ...
+
+    def restore(self, state: StateDict) -> None: ...
+
+
+class LoopState:
+    """The counts of a loop, the ids of its recent events, and the events that wait for labels.
+
+    Parameters
+    ----------
+    settings
+        `recent_ids` and `pending_events` say which of these parts are used.
+    task
+        Regression or classification.
+    counts
+        Counts and scores of the learner.
+    decoder
+        Makes examples of records; None: records are events.
+    live
+        What /live shows; None: nothing.
+
+    Attributes
+    ----------
+    recent_ids : RecentIds or None
+        Ids of recent events; None: not used.
+    late : LateLabels, Forecasts or None
+        Events and labels that wait for each other, or for later values; None: not used.
+
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        task: Task,
+        counts: ModelMetrics,
+        decoder: MappedDecoder | None = None,
+        live: LiveModel | None = None,
+    ) -> None:
+        n_ids = settings.recent_ids
+        self.recent_ids = RecentIds(n_ids, labelled=not settings.horizon) if n_ids else None
+        self.late = _late(settings, task)
+        self._stateful: Mapping[str, _Stateful | None] = {
+            "counts": counts,
+            "recent_ids": self.recent_ids,
+            "pending": self.late,
+            "decoder": decoder,
+            "live": live,
+        }
+
+    def metrics(self) -> Iterator[MetricSpec]:
+        """Yield the metrics of the parts that are used, except for the counts'."""
+        for part in (self.recent_ids, self.late):
+            if part is not None:
+                yield from part.metrics()
+
+    @property
+    def parts(self) -> dict[str, Callable[[], StateDict | None]]:
+        """Functions that return the state of each part, by name; None: the part is not used."""
+        return {
+            name: _no_state if part is None else part.state for name, part in self._stateful.items()
+        }
+
+    def restore(self, saved: Callable[[str], StateDict | None]) -> None:
+        """Restore each part from the state that `saved` returns for its name; None: none saved."""
+        for name, part in self._stateful.items():
+            if part is not None and (state := saved(name)) is not None:
+                part.restore(state)
+
+
+def _late(settings: Settings, task: Task) -> LateLabels | Forecasts | None:
+    if not settings.horizon:
+        policy = late_policy(settings, task)
+        return None if policy is None else LateLabels(policy, task)
+    (horizon,) = settings.horizon
+    return Forecasts(Horizon.of(horizon), task)
+
+
+def late_policy(settings: Settings, task: Task) -> LatePolicy | None:
+    """Return how long events wait for labels; None: labels don't come in records of their own.
+
+    Raises
+    ------
+    SettingsError
+        When the settings contradict each other.
+
+    """
+    if settings.pending_events is None:
+        given = [name for name in LATE_SETTINGS if name in settings.model_fields_set]
+        if given:
+            raise SettingsError(f"{given[0]}: set pending_events, too: how many events may wait")
+        return None
+    if settings.pending_expired == "learn":
+        if settings.pending_label is None:
+            raise SettingsError("pending_label: say which label pending_expired = learn assumes")
+        if settings.pending_seconds is None:
+            raise SettingsError("pending_seconds: say after how long the label is assumed")
+    elif settings.pending_label is not None:
+        raise SettingsError("pending_label: set pending_expired = learn, too")
+    if settings.pending_label is not None:
+        try:
+            task.label(settings.pending_label)
+        except MalformedError as error:
+            raise SettingsError(f"pending_label: {error}") from error
+    return LatePolicy(
+        settings.pending_events,
+        settings.pending_bytes,
+        settings.pending_seconds,
+        settings.pending_expired,
+        settings.pending_label,
+        settings.early_labels,
+    )
+
+
+def _no_state() -> None:
+    """Return None, the state of a part that is not used."""
+
 
 CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_events")
 """The settings that, with the log, determine a learner's state."""

@@ -9,27 +9,54 @@ from contextlib import ExitStack
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
-from iln_stream.listeners import HistoryProgress, Metrics, WarmUpProgress, partition_label
-from iln_stream.live import LiveModel, live_route
-from iln_stream.prequential import Listener
-from iln_stream.processor import BASELINES, VARIABLE, pinned
-from iln_stream.service.addresses import dead_letters_address, source_stream
+from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
+from iln_stream.loop import Listener
+from iln_stream.loop.live import LiveModel, live_route
+from iln_stream.loop.metrics import Metrics, partition_label
+from iln_stream.loop.progress import HistoryProgress, WarmUpProgress
+from iln_stream.reporting import MetricSpec
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import HttpServer, for_this_host, read_only
-from iln_stream.service.labels import label_stream
-from iln_stream.service.live import serves_live
-from iln_stream.service.model_version import model_name
-from iln_stream.service.outputs import Outputs
-from iln_stream.service.page import Page
+from iln_stream.service.http import (
+    HttpServer,
+    Page,
+    for_this_host,
+    read_only,
+    serve,
+    stop_on_signals,
+)
 from iln_stream.service.plugins import build_listeners
-from iln_stream.service.readers import Reader, readers, settings_of
-from iln_stream.service.readiness import ready_metric
-from iln_stream.service.serving import serve
 from iln_stream.service.settings import Settings
-from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.streams import (
+    Outputs,
+    Reader,
+    dead_letters_address,
+    label_stream,
+    readers,
+    settings_of,
+    source_stream,
+)
 from iln_stream.service.warm_start import warm_readers
-from iln_stream.service.warmings import Warmings
-from iln_stream.service.worker import Worker
+from iln_stream.service.warming import Warmings
+from iln_stream.service.worker import Worker, model_name, serves_live
+
+
+def ready_metric(not_ready: Callable[[], Sequence[str]]) -> MetricSpec:
+    """Return the metric that says whether events can be learned now.
+
+    Parameters
+    ----------
+    not_ready
+        Returns why they can't: one reason each, as in /ready.
+
+    """
+    return MetricSpec(
+        "iln_ready",
+        "gauge",
+        "1 while /ready says ready, else 0: the learner compiles, learns history files, warms up "
+        "challengers, or waits for a broker.",
+        lambda: float(not not_ready()),
+    )
+
 
 log = logging.getLogger(__name__)
 

@@ -1,14 +1,15 @@
 """Every setting of the learner: its name, type, default and description."""
 
 import datetime as dt
+from collections.abc import Collection, Sequence
 from math import inf, isfinite
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
-from iln_stream.mapping import NULLS
-from iln_stream.mapping.lags import numbers_of_records
-from iln_stream.prequential import Horizon
+from iln_stream.loop import Horizon
+from iln_stream.records.time_inputs import numbers_of_records
+from iln_stream.records.values import NULLS
 from iln_stream.settings import (
     ENV_PREFIX,
     CommandSettings,
@@ -20,6 +21,48 @@ from iln_stream.settings import (
     json_object,
     text_list,
 )
+
+SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+    "Source": (
+        *("source", "topic", "partitions", "learner_per", "start", "stop_at_end", "limit"),
+        *("accept_loss", "workers"),
+    ),
+    "Kafka": ("bootstrap", "kafka_client", "kafka_options", "kafka_secrets", "broker_wait"),
+    "Format of records": (
+        *("format", "registry", "registry_options", "registry_secrets", "decoder"),
+        *("separator", "decimal", "date_order"),
+    ),
+    "Fields": (
+        *("target", "features", "ignore", "id_field", "time_field", "weight_field"),
+        *("time_features", "types", "null_values"),
+    ),
+    "Forecasts": ("horizon", "forecast", "lags", "rolling_means"),
+    "Late labels": (
+        *("pending_events", "pending_bytes", "pending_seconds", "pending_expired"),
+        *("pending_label", "early_labels", "labels", "labels_settings", "recent_ids"),
+    ),
+    "Learner": (
+        *("learner", "learner_options", "class_weights", "seed", "warm_start"),
+        *("warm_start_fields", "by_key", "keys_in_memory"),
+    ),
+    "Champion and challengers": ("challengers", "promotion", "promotion_error", "mixture"),
+    "State": (
+        *("snapshots", "snapshot_events", "snapshot_seconds", "snapshot_keep", "snapshot_pickle"),
+        *("publish", "publish_seconds"),
+    ),
+    "Predictions and dead letters": (
+        *("predictions", "prediction_intervals", "prediction_contributions", "transactional"),
+        "dead_letters",
+    ),
+    "Metrics, page and log": (
+        *("metrics_host", "metrics_port", "live", "page_port", "window", "model", "listeners"),
+        *("when_refused", "log_level", "log_format"),
+    ),
+}
+"""Names of settings by heading; each setting is in one group."""
+
+GROUP_OF = {name: group for group, names in SETTING_GROUPS.items() for name in names}
+
 
 __all__ = ["ENV_PREFIX", "LATE_SETTINGS", "Settings", "SettingsError"]
 
@@ -576,3 +619,37 @@ class Settings(CommandSettings):
         "warm_start",
         mode="before",
     )(text_list)
+
+
+def with_others(
+    settings: Settings, name: str, allowed: Sequence[str], may_be_absent: Collection[str]
+) -> Settings:
+    """Return the settings with those of another stream in their place.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    name
+        The setting that has those of the other stream, by their names.
+    allowed
+        Settings that may differ.
+    may_be_absent
+        Those that empty text makes None.
+
+    Raises
+    ------
+    SettingsError
+        When one is invalid or not allowed.
+
+    """
+    given = getattr(settings, name)
+    if strangers := sorted(given.keys() - set(allowed)):
+        raise SettingsError(f"{name}: {strangers[0]} is not one of {', '.join(allowed)}")
+    absent = [each for each in may_be_absent if given.get(each, ".") in ("", None)]
+    try:
+        checked = Settings.load(**{k: v for k, v in given.items() if k not in absent})
+    except SettingsError as error:
+        raise SettingsError(f"{name}: {error}") from error
+    own = {each: getattr(checked, each) for each in given if each not in absent}
+    return settings.model_copy(update={**own, **dict.fromkeys(absent)})

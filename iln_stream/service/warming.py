@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from iln_stream import errors
-from iln_stream.keyed.warming import NAME as KEYED
-from iln_stream.keyed.warming import exercise_keys
+from iln_stream.learners.keyed import KeyedRegressor
+from iln_stream.learners.keyed.regressor import NAME, exercise_keys
+from iln_stream.learners.keyed.regressor import NAME as KEYED
 from iln_stream.learners.warming import PARTS, PUBLIC, exercise, public_name
+from iln_stream.service.learners import learners_of
 
 __all__ = ["KEYED", "Warming"]
 
@@ -69,8 +71,7 @@ class Warming:
         if self.name is None:
             return
         # Imported here, so that other commands do not wait for numba.
-        from iln_stream.compiled.jit import cache_is_writable
-        from iln_stream.compiled.progress import is_marked, mark, reporting
+        from iln_stream.kernels.jit import cache_is_writable, is_marked, mark, reporting
 
         writable = cache_is_writable()
         if not is_marked(self.name):
@@ -120,7 +121,7 @@ class Warming:
         path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
         with self._turn:
             process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", "-m", "iln_stream.learners.warm_process", name, *part],
+                [sys.executable, "-P", "-m", "iln_stream.learners.warming", name, *part],
                 env={**os.environ, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -156,3 +157,50 @@ def _log_start(writable: bool) -> None:
 def _log_compiled(function: str, seconds: float) -> None:
     # The whole text, not a template: the log drops repeats of a template.
     log.info(f"compiled {function} in {seconds:.1f} s")
+
+
+class Warmings:
+    """Compiles what several learners need, one after the other; see `Warming`.
+
+    Parameters
+    ----------
+    each
+        That of each learner.
+
+    """
+
+    def __init__(self, each: Sequence[Warming]) -> None:
+        self._each = each
+
+    @classmethod
+    def of(cls, learner: Any) -> Self:
+        """Return those of a contest's learners, or of the only learner."""
+        found = [each for one in learners_of(learner) for each in _of(one)]
+        return cls(list({each.name: each for each in found}.values()))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is compiled and loaded."""
+        return all(each.is_done for each in self._each)
+
+    @property
+    def n_compiled(self) -> int:
+        """Number of functions compiled so far."""
+        return sum(each.n_compiled for each in self._each)
+
+    def run(self) -> None:
+        """Compile and load everything; return soon after `stop`."""
+        for each in self._each:
+            each.run()
+
+    def stop(self) -> None:
+        """End the processes that compile."""
+        for each in self._each:
+            each.stop()
+
+
+def _of(learner: Any) -> list[Warming]:
+    """Return that of a learner; of a model by key, that of its global model, and its own."""
+    if not isinstance(learner, KeyedRegressor):
+        return [Warming.of(learner)]
+    return [*_of(learner.prior), Warming.named(NAME)]

@@ -1,48 +1,221 @@
 """One learner with its source, outputs, checkpoint and listeners."""
 
+import hashlib
+import json
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
 
-from iln_stream.events import EnvelopeDecoder, PredictionEncoder
-from iln_stream.listeners import (
-    ChampionLog,
-    ConnectionLog,
-    Metrics,
-    Progress,
-    WarmUpProgress,
-    label_metrics,
+from iln_stream._version import __version__
+from iln_stream.learners.contest import Contest
+from iln_stream.learners.contest.contest import MIXTURE
+from iln_stream.loop import Horizon, Listener, NothingLearnedError, PrequentialLoop, Task
+from iln_stream.loop.live import About, LiveModel
+from iln_stream.loop.logs import ChampionLog, ConnectionLog
+from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
+from iln_stream.loop.progress import Progress, WarmUpProgress
+from iln_stream.records import EnvelopeDecoder, PredictionEncoder
+from iln_stream.records.time_inputs import Lags
+from iln_stream.service.decoding import build_decoder, build_weights
+from iln_stream.service.learners import (
+    PredictOnly,
+    build_details,
+    build_learner,
+    challengers_of,
+    champion_of,
+    contender_names,
+    key_name,
+    learners_of,
+    main_contender,
+    seed_of_challenger,
+    settings_alone,
+    settings_of_challenger,
+    task_of,
 )
-from iln_stream.live import LiveModel
-from iln_stream.prequential import Horizon, Listener, NothingLearnedError, PrequentialLoop
-from iln_stream.publishing import Publisher
-from iln_stream.service.by_key import key_name
-from iln_stream.service.challenger_warm_up import warm_up
-from iln_stream.service.decoding import build_decoder
-from iln_stream.service.details import build_details, contender_names
-from iln_stream.service.inputs import one_source, open_inputs, place
-from iln_stream.service.labels import build_label_log, label_stream
-from iln_stream.service.learners import PredictOnly, build_learner, task_of
-from iln_stream.service.live import connect_live, serves_live
-from iln_stream.service.loop_state import LoopState
-from iln_stream.service.model_version import (
-    model_name,
-    version_of_settings,
-    versions_of_contenders,
-)
-from iln_stream.service.outputs import Outputs
-from iln_stream.service.published import build_publisher
-from iln_stream.service.readers import Reader, settings_of, start_of
-from iln_stream.service.recovery import Recovery
+from iln_stream.service.recovery import LoopState, Recovery, configuration
 from iln_stream.service.settings import Settings
-from iln_stream.service.warm_start import warn_of_other_history
-from iln_stream.service.weights import build_weights
-from iln_stream.snapshots import Checkpoint
+from iln_stream.service.streams import (
+    Outputs,
+    Reader,
+    build_label_log,
+    kind_of,
+    label_stream,
+    one_source,
+    open_inputs,
+    place,
+    settings_of,
+    start_of,
+)
+from iln_stream.service.warm_start import warm_up, warn_of_other_history
+from iln_stream.snapshots import Checkpoint, learner_state
+from iln_stream.snapshots.publisher import Capture, Publisher
+from iln_stream.state import pack
 from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
+
+
+def serves_live(settings: Settings) -> bool:
+    """Return whether the settings ask for /live."""
+    return settings.live and settings.metrics_port is not None
+
+
+def connect_live(
+    live: LiveModel,
+    settings: Settings,
+    task: Task,
+    version: str,
+    versions: Mapping[str, str],
+    learner: Any,
+    checkpoint: Checkpoint | None,
+) -> None:
+    """Tell it what the model is, and let it read the learner's standings and the checkpoints.
+
+    `version` is that of the learner, and `versions` has those of contenders, if there are several.
+    """
+    live.about = About(task.name, settings.source_address, settings.learner, version)
+    live.versions = versions
+    live.standings = getattr(learner, "standings", None)
+    if live.champion is None:  # else it is that of the last step, also if a promotion came since
+        live.champion = getattr(learner, "champion", None)
+    if checkpoint is not None:
+        live.checkpoints = checkpoint.recent
+
+
+_DIGITS = 16
+"""Hexadecimal digits of a version."""
+
+
+def model_name(settings: Settings, stream: str) -> str:
+    """Return the setting `model`, by default the stream and the learner, with the horizon."""
+    name = settings.model or f"{stream}/{settings.learner}"
+    return name + "".join(map(kind_of, settings.horizon))
+
+
+def version_of_settings(
+    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+) -> str:
+    """Return a digest of what determines a learner beside the stream, with its history.
+
+    Challengers don't change its predictions, and are left out.
+
+    Not of its state: a run that is resumed after a crash repeats predictions to the last byte, and
+    its learner went through other snapshots. Partition and offset of an event name the state.
+    """
+    alone = configuration(settings_alone(settings), history)
+    determining = {**alone, "seed": seed, "release": __version__}
+    return _digest(json.dumps(determining, sort_keys=True).encode())
+
+
+def versions_of_contenders(
+    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return the version of each contender: that of a run with this learner alone.
+
+    That of the mixture is a digest of all of them.
+    """
+    versions = {main_contender(settings): version_of_settings(settings, seed, history)}
+    for name, each in challengers_of(settings).items():
+        own = settings_of_challenger(settings, each)
+        its_seed = seed_of_challenger(settings, each, seed)
+        versions[name] = version_of_settings(own, its_seed, history)
+    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}
+
+
+def version_of_state(learner: Any) -> str:
+    """Return a digest of the state of a learner that learns nothing more."""
+    arrays, text = pack(learner_state(learner, allow_pickle=True))
+    parts = [f"{name} {a.dtype} {a.shape}".encode() + a.tobytes() for name, a in arrays.items()]
+    return _digest(text.encode(), *parts)
+
+
+def _digest(*parts: bytes) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()[:_DIGITS]
+
+
+def build_publisher(
+    settings: Settings,
+    stream: Scheme,
+    reader: Reader,
+    source: Source,
+    learner: Any,
+    task: Task,
+    counts: ModelMetrics,
+    history: Mapping[str, Any] | None = None,
+) -> Publisher | None:
+    """Return the publisher of a reader's learner; None if `publish` is unset.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    stream, reader, source
+        What the learner reads.
+    learner
+        The learner, restored or new.
+    task
+        Regression or classification.
+    counts
+        Counts the learned events, also those of runs before.
+    history
+        Describes what was learned before the log; None: nothing.
+
+    Raises
+    ------
+    PublishingError
+        When the learner can't be published.
+
+    """
+    if settings.publish is None:
+        return None
+
+    def champion() -> tuple[str, Any]:
+        is_contest = isinstance(learner, Contest)
+        name = learner.champion if is_contest else settings.learner
+        return name, champion_of(learner)
+
+    for each in learners_of(learner):
+        Capture(each, settings.snapshot_pickle)  # any may become champion: refuse it now
+    n_before = 0 if history is None else history["n_labelled"]
+    log = cast(Log, source) if stream.is_log else None
+    return Publisher(
+        Path(settings.publish) / f"{published_name(stream, reader)}.model",
+        learner,
+        seconds=settings.publish_seconds,
+        allow_pickle=settings.snapshot_pickle,
+        task=task.name,
+        champion=champion,
+        n_learned=lambda: n_before + counts.scores.n_labelled,
+        stream=source.stream,
+        topic_id=None if log is None else log.topic_id,
+        positions=None if log is None else log.positions,
+        configuration=_hash(
+            {**configuration(settings_alone(settings), history), "seed": reader.seed}
+        ),
+        series_inputs=[name for name, _ in Lags(settings.lags, settings.rolling_means).names],
+        resumable=log is not None,
+    )
+
+
+def published_name(stream: Scheme, reader: Reader) -> str:
+    """Return the name of a reader's published version: that of the folder of its snapshots.
+
+    A file's name stands for its path.
+    """
+    name = stream.name if stream.is_log else re.sub(r"[^\w.+-]+", "-", Path(stream.name).name)
+    return f"{name}-{reader.name}"
+
+
+def _hash(values: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The format of a snapshot: a line with version and checksum, a line with the header, the state.
 
-The header is JSON, the state is in the format of `iln_stream.state.archive`. Blocks, arrays that
+The header is JSON, the state is in the format of `iln_stream.state`. Blocks, arrays that
 never change, may be in files of their own, which the header lists. In format 1, which release 0.1.0
 wrote, both are in one ZIP archive after the first line.
 """
@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.processor import cpu_baseline
+from iln_stream.kernels.cpu import cpu_baseline
 from iln_stream.state import Block, StateDict, from_bytes, pack, read_array, unpack, write_packed
 
 MAJOR, MINOR = 2, 0

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.contest import Contest, contest_in
 from iln_stream.errors import NotFiniteError, SnapshotError, StateError
 from iln_stream.learners import (
     broken_numbers,
@@ -15,6 +14,7 @@ from iln_stream.learners import (
     state_of,
     unserializable_parameters,
 )
+from iln_stream.learners.contest import Contest, contest_in
 from iln_stream.state import StateDict
 
 _PICKLE = "pickle"

@@ -4,26 +4,205 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings, SettingsError
-from iln_stream.service.addresses import source_stream, stream_options
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.learners import build_learner
-from iln_stream.service.model_version import model_name, version_of_settings
+from iln_stream.service.streams import source_stream, stream_options
+from iln_stream.service.worker import model_name, version_of_settings
 from iln_stream.snapshots import load
 from iln_stream.spark.plan import Plan, PlanError, prior_of
-from iln_stream.spark.query import learned, topic_rows
-from iln_stream.spark.session import session
+from iln_stream.spark.processor import OUTPUT, KeyedProcessor
+from iln_stream.spark.records import GATHERED, gather
 from iln_stream.spark.settings import SparkSettings
 from iln_stream.spark.sinks import sink_at
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
+
+
+_STATE_SERVER = (
+    "org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkStateServer"
+)
+
+CONFIGURATION = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # With it, each write of a key begins with a read (docs/spark.md has the measurement).
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    # A micro-batch uploads its changes, not a snapshot of RocksDB.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Bytes. A larger function is broadcast, and the driver's process that asks a stateful function
+    # for its variables can't read a broadcast: the query would not start with a prior above 1 MB.
+    "spark.broadcast.UDFCompressionThreshold": str(64 << 20),
+    "spark.sql.session.timeZone": "UTC",
+}
+"""What `transformWithState` needs, and the settings that matter for speed."""
+
+
+def session(
+    name: str,
+    *,
+    state_partitions: int,
+    jars: Path | None = None,
+    configuration: Mapping[str, str] | None = None,
+) -> "SparkSession":
+    """Return the Spark session with `CONFIGURATION`.
+
+    What `spark-submit --conf` gives is kept.
+
+    Parameters
+    ----------
+    name
+        Name of the application.
+    state_partitions
+        Number of partitions of the state: the most workers that can learn at a time. A checkpoint
+        keeps the number that it began with.
+    jars
+        Folder with the jars of Spark's Kafka connector; None: `spark-submit` names them.
+    configuration
+        Further settings of Spark, such as `spark.master`.
+
+    Raises
+    ------
+    IlnError
+        When the folder has no jars.
+
+    """
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    wanted = {**CONFIGURATION, "spark.sql.shuffle.partitions": str(state_partitions)}
+    wanted.update(configuration or {})
+    if jars is not None:
+        files = sorted(jars.absolute().glob("*.jar"))
+        if not files:
+            raise IlnError(
+                f"jars: {jars} has no jars; services/spark/README.md says how to get them"
+            )
+        wanted["spark.jars"] = ",".join(map(str, files))
+    # Workers on this machine have this interpreter's packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    conf = SparkConf().setAppName(name)
+    for key, value in wanted.items():
+        conf.setIfMissing(key, value)
+    spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    _quieten(spark)
+    return spark
+
+
+def _quieten(spark: "SparkSession") -> None:
+    """Log no warning for each new key; of executors elsewhere only their log4j2.properties can."""
+    java: Any = spark._jvm
+    levels = java.org.apache.logging.log4j
+    levels.core.config.Configurator.setLevel(_STATE_SERVER, levels.Level.ERROR)
+
+
+ROWS = ("group", "partition", "offset", "time", "value")
+"""Columns that are gathered by key: the bytes that choose the learner, the record's position, when
+it was written (milliseconds), its value; and `key`, the record's key, if that is not the group."""
+
+
+def topic_rows(
+    spark: "SparkSession",
+    topic: str,
+    bootstrap: str,
+    *,
+    start: str = "earliest",
+    most_records: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> "DataFrame":
+    """Return the stream of a Kafka topic's records.
+
+    Parameters
+    ----------
+    spark
+        The session; its jars include the Kafka connector.
+    topic, bootstrap
+        The topic, and brokers as host:port, comma-separated.
+    start
+        Where a new checkpoint begins: `earliest` or `latest`.
+    most_records
+        The most records of a micro-batch; None: all there are.
+    options
+        Further options of Spark's Kafka source.
+
+    """
+    chosen = {
+        "subscribe": topic,
+        "kafka.bootstrap.servers": bootstrap,
+        "startingOffsets": start,
+        # A record that was deleted before it was learned is an error, not a gap.
+        "failOnDataLoss": "true",
+        "kafka.isolation.level": "read_committed",
+        **({} if most_records is None else {"maxOffsetsPerTrigger": str(most_records)}),
+        **{name: str(value) for name, value in (options or {}).items()},
+    }
+    return spark.readStream.format("kafka").options(**chosen).load()
+
+
+def learned(records: "DataFrame", plan: Plan, by_key: str | None = None) -> "DataFrame":
+    """Return the predictions and dead letters of a topic's records, learned by key.
+
+    Parameters
+    ----------
+    records
+        From `topic_rows`, of one topic.
+    plan
+        What to learn and how.
+    by_key
+        Path of the JSON field that chooses the learner, such as `x.customer`. None: the record's
+        key chooses it.
+
+    Returns
+    -------
+    DataFrame
+        Columns `key` (that chose the learner), `kind` (`prediction` or `dead letter`), `partition`
+        and `offset` of the record, `value`: the message as the service writes it, JSON.
+
+    """
+    from pyspark.sql import functions as f
+
+    group = f.col("key") if by_key is None else _field(by_key)
+    columns = [
+        group.alias("group"),
+        f.col("partition"),
+        f.col("offset"),
+        f.unix_millis("timestamp").alias("time"),
+        f.col("value"),
+    ]
+    if by_key is not None:
+        columns.append(f.col("key"))
+    out = (
+        records.select(*columns)
+        .mapInArrow(gather, GATHERED)
+        .groupBy("group")
+        .transformWithState(KeyedProcessor(plan), OUTPUT, "Append", "None")
+    )
+    each = f.explode(f.arrays_zip("partitions", "offsets", "values")).alias("each")
+    return out.select("key", "kind", each).select(
+        "key",
+        "kind",
+        f.col("each.partitions").alias("partition"),
+        f.col("each.offsets").alias("offset"),
+        f.col("each.values").alias("value"),
+    )
+
+
+def _field(path: str) -> Any:
+    if not path or any(sign in path for sign in "'\"[]*$"):
+        raise PlanError(f"by_key = {path!r} is not the path of a field, such as x.customer")
+    from pyspark.sql import functions as f
+
+    return f.get_json_object(f.col("value").cast("string"), f"$.{path}").cast("binary")
+
 
 log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from iln_stream.events import DeadLetter, Decoder, PredictionEncoder
-from iln_stream.prequential import Listener, PrequentialLoop, Step, Task
-from iln_stream.prequential.weights import Weights
+from iln_stream.loop import Listener, PrequentialLoop, Step, Task
+from iln_stream.loop.step import Weights
+from iln_stream.records import DeadLetter, Decoder, PredictionEncoder
 from iln_stream.spark.records import RecordList
 from iln_stream.streams import Record
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from iln_stream.errors import IlnError
 
 if TYPE_CHECKING:
-    from iln_stream.mapping import FieldMapping
+    from iln_stream.records.fields import FieldMapping
 
 
 class PlanError(IlnError):
@@ -27,8 +27,8 @@ def prior_of(learner: Any) -> bytes:
         When the learner has no state that can be saved.
 
     """
-    from iln_stream.keyed import FrozenPrior, KeyedRegressor
     from iln_stream.learners import state_of
+    from iln_stream.learners.keyed import FrozenPrior, KeyedRegressor
     from iln_stream.state import to_bytes
 
     if isinstance(learner, KeyedRegressor):
@@ -49,7 +49,7 @@ class Plan:
     prior
         From `prior_of`. All keys begin with it; a later change of it is an error.
     model, model_version
-        As predictions carry them; see `Model` in `iln_stream.events`.
+        As predictions carry them; see `Model` in `iln_stream.records`.
     mapping
         Roles of the fields of records; None: records are events, `{"x": {...}, "y": ...}`.
     key_input

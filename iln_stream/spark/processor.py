@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from iln_stream.spark.plan import Plan
     from iln_stream.spark.stored import Meta
 
+
 _META = "positions STRING, n BIGINT, prior BINARY, digest BINARY, learner BINARY, n_blocks INT"
 _LEARNER = "learner BINARY"
 _BLOCK = "name STRING, content BINARY"
@@ -83,7 +84,7 @@ class KeyedProcessor:
     learners before the first row: Spark unpickles it in a process of the driver, too, only to ask
     for the state's variables.
 
-    The rows have the columns of `iln_stream.spark.gathered.GATHERED`, the output those of `OUTPUT`.
+    The rows have the columns of `iln_stream.spark.records.GATHERED`, the output those of `OUTPUT`.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ class KeyedProcessor:
         timerValues: Any,
     ) -> "Iterator[Row]":
         """Learn a key's rows of a micro-batch; yield its predictions and dead letters."""
-        from iln_stream.spark.gathered import records_of
         from iln_stream.spark.keys import learners_of, without_key
+        from iln_stream.spark.records import records_of
 
         group: bytes | None = None if key[0] is None else bytes(key[0])
         records = [record for row in rows for record in records_of(*row)]

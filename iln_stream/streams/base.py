@@ -1,4 +1,4 @@
-"""Sources: ordered streams of records."""
+"""The protocols of sources, logs, sinks and appenders."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -141,4 +141,134 @@ class Log(Source, Protocol):
 
     def stop_here(self) -> None:
         """End the stream here: `exhausted` becomes True."""
+        ...
+
+
+class Sink(Protocol):
+    """Stores messages in the given order, or raises an error."""
+
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        """Write one message (JSON text); it may be stored later, but in order.
+
+        `timestamp` is in POSIX seconds; None means now. A sink without keys or times ignores them.
+
+        Raises
+        ------
+        SinkError
+            When this message or an earlier one could not be stored.
+
+        """
+        ...
+
+    def send_queued(self) -> None:
+        """Send queued messages, but do not wait until they are stored; may raise SinkError."""
+        ...
+
+    def flush(self) -> None:
+        """Wait until all written messages are stored durably; raise SinkError on failure."""
+        ...
+
+    def close(self) -> None:
+        """Flush, then close connections and files."""
+        ...
+
+
+class PartitionedSink(Sink, Protocol):
+    """A sink that stores a message in the partition with the number of its record's."""
+
+    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
+        """Write a message that a record of this partition led to.
+
+        Partition 0 takes it if the sink has no partition of this number.
+        """
+        ...
+
+
+class TransactionalSink(Sink, Protocol):
+    """A sink that stores messages and the positions that they come from in one transaction."""
+
+    def committed(self) -> Mapping[int, int]:
+        """Return the committed offsets by partition: no message from there on is stored."""
+        ...
+
+    def flush_if_due(self) -> None:
+        """Commit the open transaction if it has waited long enough; readers see nothing before."""
+        ...
+
+    def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
+        """Write the message that a record led to; the record's position is stored with it.
+
+        It goes to the partition of the same number, or to 0 if there is none.
+        """
+        ...
+
+
+class NewRecord(NamedTuple):
+    """A record to append.
+
+    Parameters
+    ----------
+    value
+        JSON text.
+    key
+        Chooses the partition: records with the same key go to the same one, in order. None: any.
+    id
+        A record with the id of one that the log already has is not appended again, if the log keeps
+        ids; None: always appended.
+    timestamp
+        POSIX seconds; None: the time of appending.
+    corrects
+        Whether it is appended, too, if the log has its id with another value. Its id is then that
+        of the newest record: only a repeat of this one is recognised.
+    partition
+        Number of the partition. None: the key chooses it.
+
+    """
+
+    value: bytes
+    key: str | None = None
+    id: str | None = None
+    timestamp: float | None = None
+    corrects: bool = False
+    partition: int | None = None
+
+
+class Appended(NamedTuple):
+    """Where a record is.
+
+    Parameters
+    ----------
+    partition, offset
+        Its position.
+    is_new
+        Whether this call appended it; False: the log already had it, by its id.
+
+    """
+
+    partition: int
+    offset: int
+    is_new: bool = True
+
+
+class Appender(Protocol):
+    """Appends records to a log, durably. Only one thread may use it."""
+
+    @property
+    def stream(self) -> str:
+        """Name of the log."""
+        ...
+
+    def append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
+        """Append records in this order; return their positions once all of them are durable.
+
+        Raises
+        ------
+        SinkError
+            When they could not be stored. Records with an id may be appended again.
+
+        """
+        ...
+
+    def close(self) -> None:
+        """Close connections and files."""
         ...

@@ -12,9 +12,8 @@ from itertools import chain
 from typing import Any, Literal, cast
 
 from iln_stream.errors import LostPlaceError, SinkError, SourceError
-from iln_stream.streams.base import Log, Record, Resume, Source, Start
-from iln_stream.streams.scheme import Scheme
-from iln_stream.streams.sink import Sink
+from iln_stream.streams.addresses import Scheme
+from iln_stream.streams.base import Log, Record, Resume, Sink, Source, Start
 from iln_stream.streams.sqlite import SqliteImporter
 from iln_stream.streams.sqlite.scheme import SqliteScheme
 

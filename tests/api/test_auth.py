@@ -3,7 +3,7 @@
 import pytest
 from support.running_api import eventually, publish
 
-from iln_stream.api.auth import Tokens
+from iln_stream.serving.gate import Tokens
 from iln_stream.settings import SettingsError
 
 ONE, TWO, THREE = ("first-token-0123456789", "second-token-0123456789", "third-token-0123456789")

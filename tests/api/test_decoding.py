@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.api.decoding import decoded_batch
-from iln_stream.api.http_error import HttpError
-from iln_stream.api.messages import ClassEventBatch, PredictBatch, PredictOne
-from iln_stream.events import ClassEvent
+from iln_stream.records import ClassEvent
+from iln_stream.serving.gate import HttpError
+from iln_stream.serving.messages import ClassEventBatch, PredictBatch, PredictOne, decoded_batch
 
 BAD = [
     (b"", 400, "body: "),

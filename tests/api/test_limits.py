@@ -8,8 +8,7 @@ from contextlib import suppress
 import pytest
 from support.running_api import eventually, publish
 
-from iln_stream.api.http_error import HttpError
-from iln_stream.api.limits import RateLimit
+from iln_stream.serving.gate import HttpError, RateLimit
 
 
 def client(address):

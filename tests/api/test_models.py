@@ -8,9 +8,9 @@ import pytest
 from river.linear_model import LinearRegression
 from support.running_api import eventually, publish
 
-from iln_stream.api.http_error import HttpError
-from iln_stream.api.models import Models
-from iln_stream.publishing import Follower
+from iln_stream.serving.gate import HttpError
+from iln_stream.serving.models import Models
+from iln_stream.snapshots.follower import Follower
 
 
 class Slow(LinearRegression):

@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 from support.running_api import RunningApi, publish
 
-from iln_stream import InfiniteLayerClassifier
-from iln_stream.api.metrics import ROUTES
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.serving.metrics import ROUTES
 
 EXAMPLES = 25
 """Of each operation; docs/http_api.md has the command for more."""

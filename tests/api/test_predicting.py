@@ -8,7 +8,7 @@ from river import ensemble, linear_model
 from support.publishable import LEARNERS
 from support.running_api import example, publish
 
-from iln_stream.api import predicting
+from iln_stream.serving import predicting
 
 
 @pytest.mark.parametrize("kind", LEARNERS)

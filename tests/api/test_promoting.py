@@ -2,7 +2,7 @@
 
 from support.running_api import publish
 
-from iln_stream.events import is_command, promoted
+from iln_stream.records import is_command, promoted
 from iln_stream.streams.sqlite import create_topic
 
 LINEAR = {"contender": "linear"}

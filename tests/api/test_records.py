@@ -7,7 +7,7 @@ import pytest
 from river import linear_model
 from support.running_api import eventually, example, publish
 
-from iln_stream.events import Event, Label, decode
+from iln_stream.records import Event, Label, decode
 
 
 def appended_by(api, path, body):

@@ -8,9 +8,9 @@ import pytest
 from river import linear_model, preprocessing
 from support.running_api import eventually, example, publish
 
-from iln_stream import InfiniteLayerClassifier
 from iln_stream.errors import IlnWarning
-from iln_stream.events import ClassEvent, Event, Label, decode
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.records import ClassEvent, Event, Label, decode
 
 
 def test_a_prediction_is_that_of_the_learner(learner_and_api):

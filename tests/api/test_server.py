@@ -12,8 +12,8 @@ import pytest
 from support.running_api import eventually, example, publish, records
 from support.running_command import Command
 
-from iln_stream.api import ApiSettings
-from iln_stream.api.server import ApiServer
+from iln_stream.serving.server import ApiServer
+from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from iln_stream.api import ApiSettings
 from iln_stream.service import Settings
+from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 
 

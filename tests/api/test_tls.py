@@ -8,8 +8,8 @@ import pytest
 from support.running_api import RunningApi
 from support.tls import certificate
 
-from iln_stream.api import ApiSettings
-from iln_stream.api.tls import tls_context
+from iln_stream.serving.protocol import tls_context
+from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 
 

@@ -9,7 +9,7 @@ from benchmarks.promotions import designs, watching
 from benchmarks.promotions.cells import cells
 from benchmarks.promotions.differences import CHUNK, EQUAL, improved
 from benchmarks.promotions.document import DOCUMENT, TABLES, with_tables
-from iln_stream.contest.blocks import Blocks
+from iln_stream.learners.contest.evidence import Blocks
 
 N_STREAMS = 200
 

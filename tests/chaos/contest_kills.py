@@ -11,7 +11,7 @@ from support import contenders
 from chaos.learner_kills import Outcome, kill_learners
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, event
-from iln_stream.events import promotion
+from iln_stream.records import promotion
 
 _CHALLENGERS = {
     "linear": {"learner": "support.contenders:linear"},

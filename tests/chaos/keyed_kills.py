@@ -14,7 +14,7 @@ from support.saved_state import Saved
 from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, chunks
-from iln_stream.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
+from iln_stream.learners.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
 
 N_KEYS = 10_000
 LIVE = 100

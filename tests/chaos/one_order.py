@@ -14,7 +14,7 @@ from support.saved_state import Saved, saved
 
 from chaos.logs import QUICK, TestedLog
 from chaos.stream import event
-from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.loop import Listener, PrequentialLoop, Step
 from iln_stream.service import Settings, build_learner
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack

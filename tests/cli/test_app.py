@@ -5,7 +5,7 @@ import sys
 
 from support.command_line import environment
 
-from iln_stream import __version__
+from iln_stream._version import __version__
 
 
 def test_version():

@@ -9,8 +9,8 @@ from support.embedded_log import append
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import saved
 
-from iln_stream.cli.replay_marks import Marks
-from iln_stream.events import DeadLetter
+from iln_stream.cli.dead_letters import Marks
+from iln_stream.records import DeadLetter
 from iln_stream.streams import NewRecord
 
 GOOD = b'{"x": {"a": 1}, "y": 2}'

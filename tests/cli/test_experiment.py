@@ -3,7 +3,7 @@
 import json
 import sys
 
-from iln_stream.experiments.catalogue import EXPERIMENTS
+from iln_stream.research.experiments.catalogue import EXPERIMENTS
 
 
 def test_lists(command):
@@ -37,7 +37,7 @@ def test_unknown(command):
 
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
-    monkeypatch.delitem(sys.modules, "iln_stream.experiments.picture", raising=False)
+    monkeypatch.delitem(sys.modules, "iln_stream.research.experiments.picture", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = command("experiment", "concentration", "--seeds", "1")
     assert done.code == 2

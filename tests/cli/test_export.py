@@ -11,10 +11,11 @@ from support.command_line import environment
 from support.embedded_log import append
 
 import iln_stream
-from iln_stream import InfiniteLayerClassifier, ShrinkingGradient
 from iln_stream.features import Erf
-from iln_stream.frozen import FrozenNetwork, FrozenRegressor, freeze
-from iln_stream.prequential.scores import ClassificationScores
+from iln_stream.learners.frozen import FrozenNetwork, FrozenRegressor, freeze
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.loop.scores import ClassificationScores
 from iln_stream.snapshots import (
     Snapshot,
     SnapshotFolder,
@@ -41,7 +42,7 @@ def test_predicts_as_the_learner(command, tmp_path):
 
 ALONE = """
 import json, sys
-for name in ("numba", "river", "iln_stream.learners", "iln_stream.compiled"):
+for name in ("numba", "river", "iln_stream.learners", "iln_stream.kernels"):
     sys.modules[name] = None  # importing it fails
 from iln_stream.frozen import FrozenClassifier, FrozenRegressor
 if sys.argv[1] == "classes":

@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from iln_stream.cli.inspect_key import show_key
+from iln_stream.cli.inspect import show_key
 from iln_stream.errors import SnapshotError
 from iln_stream.service import Service, Settings
 from iln_stream.streams.sqlite import SqliteSink

@@ -178,7 +178,7 @@ def test_records_without_a_value_are_reported(command, tmp_path, broker, caplog)
 
 def test_progress_without_a_terminal(command, caplog, monkeypatch):
     """Every few seconds a line in the log says how far a copy is."""
-    monkeypatch.setattr("iln_stream.cli.log_copy._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("iln_stream.cli.log._LINE_SECONDS", 0.0)
     words = ("log", "import", "synthetic:Friedman", "sqlite:log.db", "--limit=7")
     assert command(*words).code == 0
     assert "synthetic:Friedman → sqlite:log.db: 7 of 7 records" in caplog.text

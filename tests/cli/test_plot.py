@@ -57,8 +57,8 @@ def test_standard_input(command, tmp_path, monkeypatch):
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
     a_run(command)
-    monkeypatch.delitem(sys.modules, "iln_stream.plotting.figure", raising=False)
-    monkeypatch.delattr("iln_stream.plotting.figure", raising=False)
+    monkeypatch.delitem(sys.modules, "iln_stream.figures", raising=False)
+    monkeypatch.delattr("iln_stream.figures", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = command("plot", "p.jsonl")
     assert done.code == 2

@@ -10,7 +10,7 @@ from support.embedded_log import append
 from support.kafka_topics import produce
 from support.saved_state import saved
 
-from iln_stream.cli.rebuild import read_skip, read_until, rebuild_learners
+from iln_stream.cli.run import read_skip, read_until, rebuild_learners
 from iln_stream.service import Service, Settings, SettingsError
 
 

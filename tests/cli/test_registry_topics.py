@@ -18,7 +18,7 @@ from support.command_line import iln
 from support.kafka_topics import create_topic, produce, unique_topic
 from support.running_command import Command
 
-from iln_stream.prequential import Regression
+from iln_stream.loop import Regression
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
 
 START = 1_769_860_800_000
@@ -214,7 +214,7 @@ def test_a_password_in_the_address():
 
 def test_packages_that_are_missing(monkeypatch):
     """Without the extra's packages the error has the command that installs them."""
-    monkeypatch.delitem(sys.modules, "iln_stream.mapping.registry", raising=False)
+    monkeypatch.delitem(sys.modules, "iln_stream.records.registry", raising=False)
     monkeypatch.setitem(sys.modules, "confluent_kafka.schema_registry.avro", None)
     settings = Settings(
         source="kafka:events", format="avro", registry="http://127.0.0.1:1", target="y"

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from iln_stream.cli.replay_marks import Mark, Marks
+from iln_stream.cli.dead_letters import Mark, Marks
 from iln_stream.errors import IlnError
-from iln_stream.events import DeadLetter
+from iln_stream.records import DeadLetter
 from iln_stream.service import Settings
 
 LETTER = DeadLetter.of("s", 0, 9, b"?", "malformed")

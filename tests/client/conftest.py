@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from iln_stream.client import AsyncClient, Client
+from iln_stream.serving.client import AsyncClient, Client
 
 VERSION = {"name": "m", "version": 3, "age_seconds": 0.25, "n_learned": 70}
 

@@ -4,16 +4,21 @@ import json
 
 import pytest
 
-from iln_stream.client.answers import Appended, Interval, Model, ModelVersion, Prediction, Readiness
-from iln_stream.client.calls import Calls, Pause, Reply, Request
-from iln_stream.client.errors import (
+from iln_stream.serving.client_calls import Calls, Pause, Reply, Request, Retries
+from iln_stream.serving.client_messages import (
     AnswerError,
+    Appended,
+    Interval,
+    Model,
+    ModelVersion,
+    NewEvent,
+    NewLabel,
+    Prediction,
+    Readiness,
     StatusError,
     TransportError,
     UnavailableError,
 )
-from iln_stream.client.messages import NewEvent, NewLabel
-from iln_stream.client.retries import Retries
 
 VERSION = {"name": "m", "version": 3, "age_seconds": 0.25, "n_learned": None}
 RETRIES = Retries(most=2, within=10.0)

@@ -5,20 +5,19 @@ import socket
 
 import pytest
 
-from iln_stream.client import (
+from iln_stream.serving.client import AsyncClient, Client
+from iln_stream.serving.client_calls import Retries
+from iln_stream.serving.client_messages import (
     Appended,
-    AsyncClient,
-    Client,
     ClientError,
+    ModelVersion,
     NewEvent,
     Prediction,
-    Retries,
     StatusError,
     TimedOutError,
     TransportError,
     UnavailableError,
 )
-from iln_stream.client.answers import ModelVersion
 
 SOON = Retries(most=2, first_wait=0.01)
 TOKEN = "0123456789abcdef"

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.client.messages import (
+from iln_stream.records import Event, Label
+from iln_stream.serving.client_messages import (
     NewEvent,
     NewLabel,
     encoded,
@@ -14,7 +15,6 @@ from iln_stream.client.messages import (
     inputs,
     label_fields,
 )
-from iln_stream.events import Event, Label
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 

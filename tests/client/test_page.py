@@ -9,7 +9,7 @@ from pathlib import Path
 from support.document import blocks
 from support.running_api import RunningApi, publish
 
-from iln_stream.client import AsyncClient
+from iln_stream.serving.client import AsyncClient
 
 PAGE = Path(__file__).parents[2] / "docs" / "client.md"
 

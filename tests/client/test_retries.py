@@ -5,8 +5,13 @@ from email.utils import format_datetime
 
 import pytest
 
-from iln_stream.client.errors import AnswerError, StatusError, TransportError, UnavailableError
-from iln_stream.client.retries import Retries, read_retry_after
+from iln_stream.serving.client_calls import Retries, read_retry_after
+from iln_stream.serving.client_messages import (
+    AnswerError,
+    StatusError,
+    TransportError,
+    UnavailableError,
+)
 
 BROKEN = TransportError("broken")
 

@@ -8,18 +8,18 @@ import pytest
 from support.running_api import RunningApi, example, publish
 from support.tls import certificate
 
-from iln_stream import InfiniteLayerClassifier
-from iln_stream.client import (
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.records import Event, Label, promoted
+from iln_stream.serving.client import Client
+from iln_stream.serving.client_calls import Retries
+from iln_stream.serving.client_messages import (
     Appended,
-    Client,
     NewEvent,
     NewLabel,
-    Retries,
     StatusError,
     TransportError,
     UnavailableError,
 )
-from iln_stream.events import Event, Label, promoted
 
 TOKEN = "a-token-of-the-test-0123"
 

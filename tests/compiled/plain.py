@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from iln_stream.compiled.standardise import ABSENT
+from iln_stream.kernels.columns import ABSENT
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from iln_stream.compiled.activations import CODES, TURNS, activate
 from iln_stream.features.affine import Activation
+from iln_stream.kernels.activations import CODES, TURNS, activate
 
 SIGMA = {
     "cos": np.cos,

@@ -1,12 +1,21 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.adam import FLOOR, LONG, MOMENTS, SHORT, SQUARES, WEIGHTS, average, descend
+from iln_stream.kernels.networks import (
+    FLOOR,
+    GRADIENT_SQUARES,
+    LONG,
+    MOMENTS,
+    SHORT,
+    WEIGHTS,
+    average,
+    descend,
+)
 
 
 def parameters(n=32):
     p = np.random.default_rng(0).normal(size=(5, n)).astype(np.float32)
-    p[SQUARES] **= 2
+    p[GRADIENT_SQUARES] **= 2
     return p
 
 
@@ -32,11 +41,11 @@ def test_descends_a_parabola():
 def test_without_gradient():
     """A weight without a gradient stays, and neither its moments nor squares fade into nothing."""
     p = np.full((5, 16), 0.5, np.float32)
-    p[[MOMENTS, SQUARES]] = 0.0
+    p[[MOMENTS, GRADIENT_SQUARES]] = 0.0
     for step in range(1, 3000):
         descend(p, np.zeros((1, 16), np.float32), 0, 16, float(step), 0.01, 0.0)
     assert p[WEIGHTS] == pytest.approx(0.5, abs=1e-6)
-    assert (p[SQUARES] >= np.float32(FLOOR)).all()
+    assert (p[GRADIENT_SQUARES] >= np.float32(FLOOR)).all()
     assert (p[MOMENTS] > np.finfo(np.float32).tiny).all()
 
 

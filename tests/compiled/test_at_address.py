@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.at_address import address_of, call_float, call_int
-from iln_stream.compiled.jit import compiled
+from iln_stream.kernels.jit import address_of, call_float, call_int, compiled
 
 
 @compiled

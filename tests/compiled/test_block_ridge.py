@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.block_ridge import learn_blocks
+from iln_stream.kernels.ridges import learn_blocks
 
 B, N, FORGETTING, RIDGE, HUBER = 16, 3, 0.999, 0.1, 1e9
 WEIGHTS = 1.0, 0.0, 20.0, 0.5

@@ -1,7 +1,7 @@
 import numpy as np
 from numba import njit
 
-from iln_stream.compiled.borrowed import borrowed
+from iln_stream.kernels.jit import borrowed
 
 
 @njit

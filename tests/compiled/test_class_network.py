@@ -5,10 +5,16 @@ import pytest
 from compiled.plain_network import BATCH, PlainClassNetwork
 from compiled.test_replayed_network import N_EVENTS, PLAIN, SMALL, Stream, empty_network
 
-from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
-from iln_stream.compiled.class_network import learn, predict
-from iln_stream.compiled.network_layout import begin, n_scratch, scratch_of, weights_of
-from iln_stream.compiled.replayed_network import PACE, draw
+from iln_stream.kernels.network_events import PACE, draw, learn_class_network, predict_class_network
+from iln_stream.kernels.networks import (
+    LONG,
+    SHORT,
+    WEIGHTS,
+    begin,
+    n_scratch,
+    scratch_of,
+    weights_of,
+)
 
 OFFSETS = {1: [-0.2, -1.7], 3: [-0.4, -1.5, -2.2], 20: np.linspace(-4.0, -2.0, 20)}
 
@@ -32,9 +38,9 @@ def stepped(stream, shape, offsets, pace=PACE, warm=20):
         scratch,
     )  # fmt: skip
     for _ in range(warm):
-        learn(*arguments)
+        learn_class_network(*arguments)
     before = network.parameters.copy()
-    learn(*arguments)
+    learn_class_network(*arguments)
     return network, before, scratch
 
 
@@ -71,7 +77,9 @@ def test_predictions_against_numpy(outputs):
     p = np.empty((2, len(offsets)))
     for i in (3, 50, 88):
         ring.look(stream.rows[i])
-        predict(tuple(shape), tuple(network), ring.encoding, ring.inputs, offsets, scratch, p)
+        predict_class_network(
+            tuple(shape), tuple(network), ring.encoding, ring.inputs, offsets, scratch, p
+        )
         z, phi, _ = stream.batch(np.array([i]))
         rows = [network.parameters[k].astype(float) for k in (SHORT, LONG)]
         np.testing.assert_allclose(p, [plain.probabilities(w, z, phi)[0] for w in rows], atol=1e-5)
@@ -88,7 +96,9 @@ def test_offsets_are_the_first_predictions():
     p = np.empty((2, 2))
     ring.look(stream.rows[5])
     offsets = np.log([0.97, 0.03])
-    predict(tuple(shape), tuple(network), ring.encoding, ring.inputs, offsets, scratch, p)
+    predict_class_network(
+        tuple(shape), tuple(network), ring.encoding, ring.inputs, offsets, scratch, p
+    )
     np.testing.assert_allclose(p, [[0.97, 0.03]] * 2)
 
 
@@ -103,7 +113,7 @@ def test_weights_that_are_not_finite_show(n_classes):
     p = np.empty((2, n_classes))
     ring.look(stream.rows[5])
     arguments = ring.encoding, ring.inputs, np.zeros(n_classes), scratch, p
-    predict(tuple(shape), tuple(network), *arguments)
+    predict_class_network(tuple(shape), tuple(network), *arguments)
     assert np.isfinite(p[0]).all()
     assert not np.isfinite(p[1].sum())
 

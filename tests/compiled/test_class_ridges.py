@@ -2,17 +2,17 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.activations import COS, RELU
-from iln_stream.compiled.class_ridges import (
+from iln_stream.kernels.activations import COS, RELU
+from iln_stream.kernels.columns import ABSENT, join, no_statistics
+from iln_stream.kernels.regression_event import StoredEvents
+from iln_stream.kernels.ridges import (
+    WAITING,
+    column,
     learn_class_all,
     predict_classes,
     replay_classes,
     update_class_agop,
 )
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.recursive_ridge import WAITING, column
-from iln_stream.compiled.regression_event import StoredEvents
-from iln_stream.compiled.standardise import ABSENT
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RIDGE,
     RLSState,

@@ -1,6 +1,6 @@
 import numpy as np
 
-from iln_stream.compiled.class_scores import LEAST, fill, log_frequencies
+from iln_stream.kernels.mixing import LEAST_PROBABILITY, fill, log_frequencies
 
 
 def test_experts_probabilities():
@@ -18,7 +18,9 @@ def test_experts_probabilities():
         expected[2 * s : 2 * s + 2] = raised / raised.sum(axis=1, keepdims=True)
     expected[4] = np.array([4, 6, 1]) / 11
     expected[5] = [0.5, 0.5, 0.0]
-    np.testing.assert_allclose(p, (1 - LEAST) * expected + LEAST / 3, rtol=1e-12)
+    np.testing.assert_allclose(
+        p, (1 - LEAST_PROBABILITY) * expected + LEAST_PROBABILITY / 3, rtol=1e-12
+    )
 
 
 def test_scores_that_are_equal_or_huge():

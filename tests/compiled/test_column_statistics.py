@@ -4,19 +4,25 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.column_statistics import (
+from iln_stream.kernels.columns import (
+    ABSENT,
     CHANGED_AT,
     CONSTANT,
+    COUNT,
     DOUBTS,
+    HIGH,
+    LOW,
+    MEAN,
     N_KEPT,
     ONE_SIDED,
     PATIENCE,
     ROUGHNESS,
+    SQUARES,
+    YOUNG,
     join,
     no_statistics,
     statistics_of,
 )
-from iln_stream.compiled.standardise import ABSENT, COUNT, HIGH, LOW, MEAN, SQUARES, YOUNG
 
 
 def fed(values, stats=None, first=0):

@@ -3,7 +3,7 @@ import pytest
 from compiled.reference import Counter, splitmix64
 from scipy import stats
 
-from iln_stream.compiled import counter_rng
+from iln_stream.kernels import random as counter_rng
 
 KEYS = (0, 1, 2**63, 2**64 - 1)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from compiled.plain import running_mean
 
-from iln_stream.compiled.drift import EVENTS, FAST, LARGEST_ERROR, SLOW, join_drift
+from iln_stream.kernels.regression_event import EVENTS, FAST, LARGEST_ERROR, SLOW, join_drift
 
 
 def test_no_more_events_than_a_mean_is_over():

@@ -1,13 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.error_scale import (
-    LEAST_SHARE,
-    LINEAR,
-    NEAREST,
-    expected_errors,
-    learn_error,
-)
+from iln_stream.kernels.intervals import LEAST_SHARE, LINEAR, NEAREST, expected_errors, learn_error
 
 D, SIZE = 3, 64
 

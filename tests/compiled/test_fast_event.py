@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.compiled.fast_event import (
+from iln_stream.kernels.columns import ABSENT, no_statistics
+from iln_stream.kernels.fast import (
     DRIFT,
     FEATURES,
     FIRST_STEP,
@@ -18,7 +18,7 @@ from iln_stream.compiled.fast_event import (
     LEARNED_FAULTY,
     LENGTH,
     N_EXPERTS,
-    N_LAGS,
+    N_FAST_LAGS,
     PREDICTIONS,
     RELEVANCE_EVERY,
     RIDGE,
@@ -31,12 +31,11 @@ from iln_stream.compiled.fast_event import (
     predict_event,
     update_relevance,
 )
-from iln_stream.compiled.moving_units import AVERAGE, WEIGHTS
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.kernels.moving_units import AVERAGE, WEIGHTS
+from iln_stream.learners.infinite_layer.intervals import Intervals
 
 d, R, B, MEMORY, N = 4, 64, 16, 50, 130
-L, n_blocks = N_LAGS + d, 5
+L, n_blocks = N_FAST_LAGS + d, 5
 D = n_blocks * B
 ONES = np.ones(L)
 
@@ -70,7 +69,7 @@ class Plain:
     """The same, recomputed from all events before; but the units are given."""
 
     def __init__(self):
-        self.events, self.rows = plain.Events(d, N_LAGS), []
+        self.events, self.rows = plain.Events(d, N_FAST_LAGS), []
         self.rule, self.intervals = plain.Rule(N_EXPERTS, squared=False), plain.Intervals()
         self.ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
         self.mean_squares, self.missed = np.ones(L), []

@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.fast_event import (
+from iln_stream.kernels.fast import (
     EVENT_WEIGHT,
     LEARNED,
     UNSOUND,
     learn_event,
+    learn_rows,
     predict_event,
+    predict_rows,
 )
-from iln_stream.compiled.fast_rows import learn_rows, predict_rows
-from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.fast import FastEngine
+from iln_stream.learners.restoring import random_key
 
 
 def engine_and_rows(d, n):

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import iln_stream.compiled
-from iln_stream.compiled.class_scores import fill
-from iln_stream.compiled.finite import LARGEST_FLOAT, n_broken
+import iln_stream.kernels
+from iln_stream.kernels.columns import LARGEST_FLOAT, n_broken
+from iln_stream.kernels.mixing import fill
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -30,7 +30,7 @@ def test_nothing_else_asks_whether_a_number_is_finite():
     three uses left are in loops in which it answers right: see the next test, that of `update_agop`
     and those of healing.
     """
-    folder = Path(iln_stream.compiled.__file__).parent
+    folder = Path(iln_stream.kernels.__file__).parent
     found = {file.name for file in folder.glob("*.py") if "np.isfinite(" in file.read_text("utf-8")}
     assert found == {"class_ridges.py", "class_scores.py", "rls_bank.py"}
 

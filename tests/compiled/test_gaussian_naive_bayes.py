@@ -1,6 +1,6 @@
 import numpy as np
 
-from iln_stream.compiled.gaussian_naive_bayes import LEAST_VARIANCE, PRIOR, learn, predict
+from iln_stream.kernels.gaussian_naive_bayes import LEAST_VARIANCE, PRIOR, learn, predict
 
 
 def test_against_moments():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.guide import extend, positions
+from iln_stream.kernels.supports import extend, positions
 
 
 class Drawn:

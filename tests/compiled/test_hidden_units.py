@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.activations import COS, RELU
-from iln_stream.compiled.hidden_units import features, gradient, preactivations
+from iln_stream.kernels.activations import COS, RELU
+from iln_stream.kernels.ridges import features, gradient, preactivations
 
 SHAPES = [(0, 5), (1, 1), (3, 0), (4, 37), (9, 320)]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import iln_stream.compiled
-from iln_stream.compiled.jit import compiled
+import iln_stream.kernels
+from iln_stream.kernels.jit import compiled
 
 PROGRAM = """
 import hashlib, math, warnings
@@ -50,7 +50,7 @@ def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
     assert digests(tmp_path) == cold
 
 
-KERNELS = Path(iln_stream.compiled.__file__).parent
+KERNELS = Path(iln_stream.kernels.__file__).parent
 CALL = """
 import numpy as np
 from iln_stream.compiled.target import join_target  # it calls moments_with, of standardise.py

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.compiled.key_model import (
+from iln_stream.kernels.columns import ABSENT, no_statistics
+from iln_stream.kernels.key_model import (
     CLOCK,
     CORRECTION,
     EVENTS,
@@ -21,7 +21,6 @@ from iln_stream.compiled.key_model import (
     predict_key,
     row_size,
 )
-from iln_stream.compiled.standardise import ABSENT
 
 D = 4
 Q = D - 1

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled import krls_t as kernels
-from iln_stream.compiled.krls_t import JITTER, N_POINTS, SCALE, Basis
+from iln_stream.kernels import krls_t as kernels
+from iln_stream.kernels.krls_t import JITTER, N_POINTS, SCALE, Basis
 
 FORGETTING, NOISE = 0.999, 0.05
 LIFETIME = int(60 / (1 - FORGETTING))

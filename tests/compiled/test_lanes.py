@@ -1,7 +1,7 @@
 import numpy as np
 from numba import njit
 
-from iln_stream.compiled.lanes import LANES, lanes, minus, no_lanes, plus_product, sum_of
+from iln_stream.kernels.vectors import LANES, lanes, minus, no_lanes, plus_product, sum_of
 
 N = 3 * LANES
 

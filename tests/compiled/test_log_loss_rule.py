@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.log_loss_rule import mix, score
-from iln_stream.compiled.ml_poly import DISCOUNT, LARGEST, REGRET, VARIATION, WEIGHT
+from iln_stream.kernels.mixing import DISCOUNT, GREATEST, REGRET, VARIATION, WEIGHT, mix, score
 
 
 def equal_table(K):
@@ -23,7 +22,7 @@ def test_mixture_and_weights_by_hand():
     score(table, p, np.array([0.01, 0.99]), 0, 1.0)  # 89, 49 and 9 times as probable
     np.testing.assert_allclose(table[REGRET], DISCOUNT * np.array([0.8, 0.0, -0.8]) + 5.0)
     np.testing.assert_allclose(table[VARIATION], DISCOUNT * np.array([0.64, 0.0, 0.64]) + 25.0)
-    np.testing.assert_allclose(table[LARGEST], 25.0)
+    np.testing.assert_allclose(table[GREATEST], 25.0)
 
 
 @pytest.mark.parametrize("weights", [[0.3, 0.1, 0.6], [0.0, 0.0, 1.0]])

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.matrix_product import (
-    add_rows,
-    set_product,
-    set_sparse_product,
-    transpose,
-)
+from iln_stream.kernels.networks import add_rows, set_product, set_sparse_product, transpose
 
 
 def matrix(m, n, seed=0):

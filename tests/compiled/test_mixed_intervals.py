@@ -6,8 +6,8 @@ from compiled import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled import mixed_intervals as kernels
-from iln_stream.compiled.mixed_intervals import (
+from iln_stream.kernels import intervals as kernels
+from iln_stream.kernels.intervals import (
     COUNTED,
     EVENTS,
     EXCESS,
@@ -26,7 +26,7 @@ from iln_stream.compiled.mixed_intervals import (
     stretch,
     within,
 )
-from iln_stream.learners.infinite_layer.engine.intervals import Intervals
+from iln_stream.learners.infinite_layer.intervals import Intervals
 
 NONE, PRESENT = np.zeros(0), np.zeros((0, 3))
 """No expected sizes of errors."""

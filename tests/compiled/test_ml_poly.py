@@ -4,10 +4,10 @@ from compiled.plain import Rule, faded, rule_weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.ml_poly import (
+from iln_stream.kernels.mixing import (
     DISCOUNT,
     EVENTS,
-    LARGEST,
+    GREATEST,
     ORDINARY_ERROR,
     REGRET,
     VARIATION,
@@ -62,7 +62,7 @@ def test_weights_are_a_function_of_all_regrets(rs, discount):
     r = np.array(rs).reshape(-1, 3)
     assert state[REGRET] == pytest.approx(faded(r, discount).sum(axis=0), abs=1e-12)
     assert state[VARIATION] == pytest.approx(faded(r**2, discount).sum(axis=0), abs=1e-12)
-    assert state[LARGEST] == pytest.approx(faded(r**2, discount).max(axis=0, initial=0.0))
+    assert state[GREATEST] == pytest.approx(faded(r**2, discount).max(axis=0, initial=0.0))
     if (np.abs(state[REGRET]) > 1e-12).all():  # else rounding decides
         assert state[WEIGHT] == pytest.approx(rule_weights(r, discount))
     assert state[WEIGHT].sum() == pytest.approx(1.0)
@@ -127,7 +127,7 @@ def test_outlives_its_discount():
     r = np.clip((errors / units)[:, None] * (mixtures[:, None] - p) / units[:, None], -2.0, 2.0)
     assert state[REGRET] == pytest.approx(faded(r, DISCOUNT).sum(axis=0), rel=1e-9)
     assert state[VARIATION] == pytest.approx(faded(r**2, DISCOUNT).sum(axis=0), rel=1e-9)
-    assert state[LARGEST] == pytest.approx(faded(r**2, DISCOUNT).max(axis=0), rel=1e-9)
+    assert state[GREATEST] == pytest.approx(faded(r**2, DISCOUNT).max(axis=0), rel=1e-9)
     assert state[WEIGHT] == pytest.approx(rule_weights(r), rel=1e-9)
 
 

@@ -2,10 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.adam import descend
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.counter_rng import counter_of, fill_uniforms
-from iln_stream.compiled.moving_units import (
+from iln_stream.kernels.columns import ABSENT, join, no_statistics
+from iln_stream.kernels.moving_units import (
     AVERAGE,
     BATCH,
     HUBER,
@@ -16,8 +14,9 @@ from iln_stream.compiled.moving_units import (
     gather,
     move_units,
 )
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.compiled.target import join_target
+from iln_stream.kernels.networks import descend
+from iln_stream.kernels.random import counter_of, fill_uniforms
+from iln_stream.kernels.regression_event import join_target
 
 d, n_lags, R, N, n, kept, SEED = 3, 2, 64, 40, 130, 30, 7
 L = n_lags + d

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.nearest import median, median_where, most_alike, nearest, put_in_order
-from iln_stream.compiled.standardise import ABSENT
+from iln_stream.kernels.columns import ABSENT
+from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
 
 
 @pytest.mark.parametrize("n", [3, 256, 700])

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.neighbours import (
+from iln_stream.kernels.columns import ABSENT
+from iln_stream.kernels.nearest import (
     MEDIAN,
     N_FOUND,
     N_NEAR,
@@ -13,7 +14,6 @@ from iln_stream.compiled.neighbours import (
     predict_neighbours,
     remember_neighbour,
 )
-from iln_stream.compiled.standardise import ABSENT
 
 d, SIZE, N = 3, 60, 150
 """Columns, capacity of the ring buffer, events."""

@@ -5,8 +5,7 @@ import sys
 
 from numba.core import event
 
-from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.notice import Notice, notice
+from iln_stream.kernels.jit import Notice, compiled, notice
 
 
 def compile_one():

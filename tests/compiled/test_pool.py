@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled import pool
-from iln_stream.compiled.activations import CODES, TURNS
 from iln_stream.features.affine import activate
+from iln_stream.kernels import supports as pool
+from iln_stream.kernels.activations import CODES, TURNS
 
 R = 37
 
@@ -71,5 +71,5 @@ def test_expansion_reads_a_view():
 def test_add():
     """theta_r += alpha psi_r, for each r."""
     theta, psi = np.ones(5), np.arange(5, dtype=np.float32)
-    pool.add(theta, psi, 0.5)
+    pool.add_unit_weights(theta, psi, 0.5)
     np.testing.assert_array_equal(theta, 1.0 + 0.5 * np.arange(5))

@@ -3,7 +3,7 @@ import re
 import numpy as np
 from numba import njit
 
-from iln_stream.compiled.prefetch import prefetch
+from iln_stream.kernels.vectors import prefetch
 
 
 @njit

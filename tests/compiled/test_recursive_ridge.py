@@ -6,7 +6,7 @@ from compiled.plain import Huber, Normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.recursive_ridge import (
+from iln_stream.kernels.ridges import (
     BLOCK,
     FACTORS,
     MEAN_ERROR,

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.compiled.regression_event import describe, observe
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.kernels.columns import ABSENT, no_statistics
+from iln_stream.kernels.regression_event import describe, observe
+from iln_stream.learners.infinite_layer.memory import Memory
 
 d, SIZE, N = 3, 60, 150
 """Columns, capacity of the ring buffer, events."""

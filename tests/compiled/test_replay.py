@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.activations import COS, RELU
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.recursive_ridge import STEPS, WAITING
-from iln_stream.compiled.regression_event import StoredEvents
-from iln_stream.compiled.replay import Frame, describe_stored, replay
-from iln_stream.compiled.standardise import ABSENT
+from iln_stream.kernels.activations import COS, RELU
+from iln_stream.kernels.columns import ABSENT, join, no_statistics
+from iln_stream.kernels.regression_event import StoredEvents
+from iln_stream.kernels.ridges import STEPS, WAITING, Frame, describe_stored, replay
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RLSState,
     initial_covariance,

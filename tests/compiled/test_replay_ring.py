@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from compiled.plain_network import deviations, quantiles, shares
 
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.replay_ring import (
+from iln_stream.kernels.columns import ABSENT, join, no_statistics
+from iln_stream.kernels.regression_event import join_target
+from iln_stream.kernels.replay_ring import (
     FIRST_KNOTS,
     FRACTION,
     LEVELS,
@@ -18,9 +19,7 @@ from iln_stream.compiled.replay_ring import (
     first_kept,
     gather,
 )
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
 from iln_stream.state import from_bytes, to_bytes
 
 

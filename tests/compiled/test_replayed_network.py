@@ -4,30 +4,34 @@ import numpy as np
 import pytest
 from compiled.plain_network import BATCH, PlainNetwork, deviations, quantiles, shares
 
-from iln_stream.compiled.adam import LONG, SHORT, WEIGHTS
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.network_gradient import differentiate, forward, propagate
-from iln_stream.compiled.network_layout import (
-    Network,
-    Shape,
-    begin,
-    n_fixed,
-    n_of_column,
-    n_scratch,
-    scratch_of,
-    weights_of,
-)
-from iln_stream.compiled.replay_ring import FIRST_KNOTS, N_LAGS, first_kept
-from iln_stream.compiled.replayed_network import (
+from iln_stream.kernels.columns import join, no_statistics
+from iln_stream.kernels.network_events import (
     PACE,
     WARM_UP,
     draw,
-    learn,
+    learn_network,
     learning_rate,
-    predict,
+    predict_network,
 )
-from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.kernels.networks import (
+    LONG,
+    SHORT,
+    WEIGHTS,
+    Network,
+    Shape,
+    begin,
+    differentiate,
+    forward,
+    n_fixed,
+    n_of_column,
+    n_scratch,
+    propagate,
+    scratch_of,
+    weights_of,
+)
+from iln_stream.kernels.regression_event import join_target
+from iln_stream.kernels.replay_ring import FIRST_KNOTS, N_LAGS, first_kept
+from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
 
 SMALL = Shape(64, 32, 16, 4000, 4e-3, 3e4)
 PLAIN = SMALL._replace(piecewise=0)
@@ -92,9 +96,9 @@ def stepped(stream, shape, warm=20):
         tuple(shape), tuple(network), stream.ring.ring, stream.ring.encoding, stream.target, scratch
     )  # fmt: skip
     for _ in range(warm):
-        learn(*arguments)
+        learn_network(*arguments)
     before = network.parameters.copy()
-    learn(*arguments)
+    learn_network(*arguments)
     return network, before, scratch
 
 
@@ -130,7 +134,7 @@ def test_predictions_against_numpy(stream, shape):
     p = np.empty(3)
     for i in (3, 50, 88):
         ring.look(stream.rows[i])
-        predict(
+        predict_network(
             tuple(shape),
             tuple(network),
             np.array([WEIGHTS, SHORT, LONG]),

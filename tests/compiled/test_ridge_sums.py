@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.activations import CODES, TURNS
-from iln_stream.compiled.ridge_sums import add
 from iln_stream.features.affine import activate
+from iln_stream.kernels.activations import CODES, TURNS
+from iln_stream.kernels.supports import add_points
 
 
 @pytest.mark.parametrize("name", CODES)
@@ -16,5 +16,5 @@ def test_sums_over_points(name, n, R):
     arguments = z.astype(float) + b
     psi = activate(name, arguments.ravel() / (TURNS if name == "cos" else 1.0)).reshape(n, R)
     expected = theta + alpha @ psi
-    add(theta, z, b, alpha, CODES[name])
+    add_points(theta, z, b, alpha, CODES[name])
     np.testing.assert_allclose(theta, expected, rtol=0, atol=2e-6 * (1 + np.abs(alpha).sum()))

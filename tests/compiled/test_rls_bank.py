@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.activations import COS, RELU
-from iln_stream.compiled.recursive_ridge import WAITING
-from iln_stream.compiled.rls_bank import learn_all, predict_all, update_agop
+from iln_stream.kernels.activations import COS, RELU
+from iln_stream.kernels.ridges import WAITING, learn_all, predict_all, update_agop
 from iln_stream.learners.infinite_layer.experts.rls_bank import initial_covariance, untrained_record
 
 d, R, D = 3, 9, 16

@@ -5,12 +5,12 @@ import pytest
 from compiled.reference import at_once, block_terms, products
 from scipy import stats
 
-from iln_stream import Block, Sampled
-from iln_stream.compiled.lanes import LANES
-from iln_stream.compiled.sampled_ridges import draws_at_once, padded
 from iln_stream.features import Erf, GaussianFourier, Sigmoid, Tanh
+from iln_stream.kernels.sampled_ridges import draws_at_once, padded
+from iln_stream.kernels.vectors import LANES
 from iln_stream.learners.estimators import DrawPolicy, EstimatorContext
-from iln_stream.learners.estimators.scalar_product import est_scalar_prod
+from iln_stream.learners.estimators.block import Block
+from iln_stream.learners.estimators.sampled import Sampled, est_scalar_prod
 
 KEY = np.array([2**64 - 3, 12], dtype=np.uint64)
 FAMILIES = (GaussianFourier(0.1), Erf(), Tanh(), Sigmoid())

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from iln_stream.compiled.jit import compiled
-from iln_stream.compiled.shaped import shaped
+from iln_stream.kernels.jit import compiled
+from iln_stream.kernels.vectors import shaped
 
 
 @compiled

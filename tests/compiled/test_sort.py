@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.sort import first_at_least, sort
+from iln_stream.kernels.sort import first_at_least, sort
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 64, 2048])

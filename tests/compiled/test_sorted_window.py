@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.sorted_window import lower_quantile, replace, upper_quantile
+from iln_stream.kernels.intervals import lower_quantile, replace, upper_quantile
 
 
 @settings(deadline=None)  # the first call compiles

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.class_scores import LEAST
-from iln_stream.compiled.stacked_correction import (
+from iln_stream.kernels.mixing import (
     FORGETTING,
     LARGEST_RATIO,
+    LEAST_PROBABILITY,
     PRECISION,
     correct,
     newton_step,
@@ -46,7 +46,9 @@ def test_prediction_by_hand():
     assert (expected == -LARGEST_RATIO).any()
     np.testing.assert_allclose(ratios, expected, rtol=1e-9)
     raised = base * np.exp(weights @ expected)
-    np.testing.assert_allclose(q, (1 - LEAST) * raised / raised.sum() + LEAST / 3, rtol=1e-9)
+    np.testing.assert_allclose(
+        q, (1 - LEAST_PROBABILITY) * raised / raised.sum() + LEAST_PROBABILITY / 3, rtol=1e-9
+    )
 
 
 def test_a_step_by_hand():
@@ -118,4 +120,4 @@ def test_outlives_its_forgetting(name):
     assert np.linalg.eigvalsh(one.covariance).min() > 0.0
     assert np.trace(one.covariance) <= 6 / PRECISION / FORGETTING * (1 + 1e-9)
     assert np.abs(one.weights).max() < 50.0
-    assert q.min() >= LEAST / 3
+    assert q.min() >= LEAST_PROBABILITY / 3

@@ -4,8 +4,7 @@ from compiled.plain import Column, joined, moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.standardise import (
+from iln_stream.kernels.columns import (
     ABSENT,
     COUNT,
     HIGH,
@@ -13,7 +12,9 @@ from iln_stream.compiled.standardise import (
     MEAN,
     SQUARES,
     in_deviations,
+    join,
     moments_with,
+    no_statistics,
     standardise,
     standardise_again,
     value_of,

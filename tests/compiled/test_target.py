@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.compiled.target import center_and_unit, join_target, scaled, unscale
+from iln_stream.kernels.columns import no_statistics
+from iln_stream.kernels.regression_event import center_and_unit, join_target, scaled, unscale
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.compiled.thinning import close_gaps, systematic, threshold
+from iln_stream.kernels.supports import close_gaps, systematic, threshold
 
 raws = st.lists(
     st.floats(-10.0, 10.0).filter(lambda v: v == 0.0 or abs(v) > 1e-3)

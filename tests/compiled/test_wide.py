@@ -1,6 +1,6 @@
 from numba import njit
 
-from iln_stream.compiled.wide import widest_vectors
+from iln_stream.kernels.vectors import widest_vectors
 
 
 @njit

@@ -1,6 +1,6 @@
 import numpy as np
 
-from iln_stream.compiled.wide_activations import activate
+from iln_stream.kernels.activations import activate_layer
 
 
 def test_values_and_derivatives():
@@ -8,7 +8,7 @@ def test_values_and_derivatives():
     u = np.concatenate([np.linspace(-12, 12, 60), [-1e2, 1e2, 0.0, -0.0]]).reshape(2, 32)
     u = np.concatenate([u, u[:, ::-1]], axis=1)
     H, D = u.astype(np.float32), np.empty((2, 64), np.float32)
-    activate(H, D)
+    activate_layer(H, D)
     u = u.astype(np.float32).astype(float)
 
     def sigma(u):

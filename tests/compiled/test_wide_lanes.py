@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from iln_stream.compiled.wide_lanes import (
-    LANES,
+from iln_stream.kernels.vectors import (
+    WIDE_LANES,
     choose,
     larger,
     load,
@@ -34,9 +34,9 @@ def each(A, i, j, k, m, results):
 @pytest.mark.parametrize(("i", "j", "k", "m"), [(0, 0, 1, 0), (2, 5, 0, 3), (1, 7, 1, 8)])
 def test_operators_work_lane_by_lane(i, j, k, m):
     """Each operator gives numpy's results, from any place in any row."""
-    A = np.random.default_rng(0).normal(size=(3, LANES + 8)).astype(np.float32)
-    a, b = A[i, j : j + LANES], A[k, m : m + LANES]
-    results = np.empty((8, LANES), np.float32)
+    A = np.random.default_rng(0).normal(size=(3, WIDE_LANES + 8)).astype(np.float32)
+    a, b = A[i, j : j + WIDE_LANES], A[k, m : m + WIDE_LANES]
+    results = np.empty((8, WIDE_LANES), np.float32)
     assert each(A, i, j, k, m, results) == pytest.approx(a.sum(), rel=1e-5, abs=1e-5)
     bigger = np.where(a >= b, 1.0, 2.0)
     expected = [a + b, a - b, a * b, a / b, np.minimum(a, b), np.maximum(a, b), bigger, np.abs(a)]
@@ -45,9 +45,9 @@ def test_operators_work_lane_by_lane(i, j, k, m):
 
 def test_bounds_replace_nan():
     """A nan does not pass smaller(larger(nan, low), high)."""
-    A = np.full((2, LANES), np.nan, np.float32)
+    A = np.full((2, WIDE_LANES), np.nan, np.float32)
     A[1] = 3.0
-    results = np.empty((8, LANES), np.float32)
+    results = np.empty((8, WIDE_LANES), np.float32)
     each(A, 0, 0, 1, 0, results)
     assert (results[4:6] == 3.0).all()
 

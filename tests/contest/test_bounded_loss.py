@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.contest import BoundedError, brier_loss
+from iln_stream.learners.contest import BoundedError, brier_loss
 from iln_stream.state import from_bytes, to_bytes
 
 ERRORS = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=50)

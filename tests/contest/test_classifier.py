@@ -3,8 +3,8 @@
 import pytest
 from river import checks, linear_model
 
-from iln_stream import InfiniteLayerClassifier
-from iln_stream.contest import ContestClassifier
+from iln_stream.learners.contest import ContestClassifier
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

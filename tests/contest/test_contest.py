@@ -7,8 +7,8 @@ from river import dummy, stats
 from support.contests import CONTESTS, Faulty, fast, linear, predict, regressors, run, stream
 from support.states import same
 
-from iln_stream.contest import ContestRegressor
 from iln_stream.learners import state_of
+from iln_stream.learners.contest import ContestRegressor
 from iln_stream.snapshots import learner_of, learner_state
 from iln_stream.state import to_bytes
 

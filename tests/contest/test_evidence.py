@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
 
-from iln_stream.contest import Evidence, error_of_comparison
+from iln_stream.learners.contest import Evidence, error_of_comparison
 from iln_stream.state import from_bytes, to_bytes
 
 DEVIATION = 0.15

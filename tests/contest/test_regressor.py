@@ -3,7 +3,7 @@
 import pytest
 from river import checks, linear_model, preprocessing
 
-from iln_stream.contest import ContestRegressor
+from iln_stream.learners.contest import ContestRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

@@ -3,7 +3,7 @@
 import pytest
 from support.contests import fast, linear, run, stream
 
-from iln_stream.contest import ContestRegressor
+from iln_stream.learners.contest import ContestRegressor
 from iln_stream.reporting import find_metrics, find_reporter
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

@@ -5,9 +5,9 @@ import pytest
 from river import dummy, stats
 from support.contests import Faulty, fast, linear, regressors, run, stream
 
-from iln_stream import ShrinkingGradient
-from iln_stream.contest import ContestRegressor
 from iln_stream.errors import ContenderError, NotFiniteError
+from iln_stream.learners.contest import ContestRegressor
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.snapshots import learner_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

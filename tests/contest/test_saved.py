@@ -7,9 +7,9 @@ import pytest
 from support.contests import CONTESTS, content, fast, regressors, run, stream
 from support.states import same
 
-from iln_stream.contest import ContestRegressor
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.contest import ContestRegressor
 from iln_stream.snapshots import learner_of, learner_state
 from iln_stream.state import from_bytes, to_bytes
 

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from river import base
 
-from iln_stream.demo.contenders import contenders, shrinking_run, streams
+from iln_stream.cli.demo import contenders, shrinking_run, streams
 from iln_stream.learners import find_shrinking_gradient
 
 

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from iln_stream.demo.demand import SEASON, demand
+from iln_stream.cli.demo import SEASON, demand
 
 
 def test_a_seed_names_one_stream():

@@ -15,8 +15,7 @@ import pytest
 from rich.console import Console
 from support.command_line import COMMAND, environment
 
-from iln_stream.demo import run_demo
-from iln_stream.demo.contenders import OURS, contenders, streams
+from iln_stream.cli.demo import OURS, contenders, run_demo, streams
 from iln_stream.errors import IlnError
 
 

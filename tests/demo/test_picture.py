@@ -2,9 +2,9 @@
 
 import pytest
 
-from iln_stream.demo.picture import draw
-from iln_stream.demo.trajectory import Trajectory
-from iln_stream.prequential import Step
+from iln_stream.cli.demo import Trajectory
+from iln_stream.cli.demo_picture import draw
+from iln_stream.loop import Step
 
 
 def trajectory(n, shrinks=()):

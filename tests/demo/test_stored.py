@@ -1,8 +1,7 @@
 """The demo's streams in an embedded log."""
 
-from iln_stream.demo.contenders import streams
-from iln_stream.demo.stored import address, open_stream, store_streams
-from iln_stream.prequential import Listener, PrequentialLoop
+from iln_stream.cli.demo import address, open_stream, store_streams, streams
+from iln_stream.loop import Listener, PrequentialLoop
 from iln_stream.streams.river import RiverDatasetSource
 
 

@@ -3,9 +3,9 @@
 import pytest
 from river import datasets
 
-from iln_stream.demo.trajectory import Trajectory
+from iln_stream.cli.demo import Trajectory
 from iln_stream.learners import find_shrinking_gradient
-from iln_stream.prequential import PrequentialLoop, Step
+from iln_stream.loop import PrequentialLoop, Step
 from iln_stream.service import shrinking_gradient
 from iln_stream.streams.river import RiverDatasetSource
 

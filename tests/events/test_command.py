@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.events import MalformedError, is_command, promoted, promotion
+from iln_stream.records import MalformedError, is_command, promoted, promotion
 
 
 @pytest.mark.parametrize("name", ["linear", 'a "b"', "köln", "mixture"])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from iln_stream.events import Event, MalformedError, decode, payload_bytes
-from iln_stream.events.decode import LARGEST_PAYLOAD
+from iln_stream.records import Event, MalformedError, decode, payload_bytes
+from iln_stream.records.decoding import LARGEST_PAYLOAD
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 text = st.text(st.characters(codec="utf-8"))

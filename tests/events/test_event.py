@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from iln_stream.events import Event
+from iln_stream.records import Event
 
 
 def test_frozen():

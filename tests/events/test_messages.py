@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from iln_stream.events import (
+from iln_stream.records import (
     DeadLetter,
     Prediction,
     PredictionEncoder,
     PredictionV1,
     read_prediction,
 )
-from iln_stream.events.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
+from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))

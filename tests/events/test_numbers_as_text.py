@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events import NumbersAsText
+from iln_stream.records import NumbersAsText
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.events import MalformedError, one_hot
+from iln_stream.records import MalformedError, one_hot
 
 
 @pytest.mark.parametrize(

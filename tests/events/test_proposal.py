@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from iln_stream.events import proposal
+from iln_stream.records import proposal
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,15 @@
 
 import pytest
 
-from iln_stream.events import DeadLetter, Event, Prediction, PredictionV1
-from iln_stream.events.schemas import FOLDER, as_text, schemas
+from iln_stream.records import DeadLetter, Event, Prediction, PredictionV1
+from iln_stream.records.schemas import FOLDER, as_text, schemas
 
 
 @pytest.mark.parametrize("name", schemas())
 def test_committed_schema_is_current(name):
     """The committed schemas match the code, so every change of the format shows in a diff."""
     assert (FOLDER / name).read_text(encoding="utf-8") == as_text(schemas()[name]), (
-        f"{name} is out of date: run python -m iln_stream.events.schemas"
+        f"{name} is out of date: run python -m iln_stream.records.schemas"
     )
 
 

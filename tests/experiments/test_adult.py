@@ -4,7 +4,7 @@ import bz2
 
 import numpy as np
 
-from iln_stream.experiments.adult import as_events, load_adult, synthetic_census
+from iln_stream.research.experiments.data import as_events, load_adult, synthetic_census
 
 
 def test_reads_the_format(tmp_path, monkeypatch):

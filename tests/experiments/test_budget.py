@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.experiments.budget import Budget
+from iln_stream.research.experiments.result import Budget
 
 
 def test_time_adds_up():

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from iln_stream.errors import IlnError
-from iln_stream.experiments import catalogue
-from iln_stream.experiments.catalogue import EXPERIMENTS, QUICK_SEEDS, run_experiment
+from iln_stream.research.experiments import catalogue
+from iln_stream.research.experiments.catalogue import EXPERIMENTS, QUICK_SEEDS, run_experiment
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.experiments import concentration
-from iln_stream.experiments.concentration import (
+from iln_stream.research.experiments import concentration
+from iln_stream.research.experiments.concentration import (
     ESTIMATES,
     Signs,
     cases,

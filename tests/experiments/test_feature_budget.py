@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.experiments import feature_budget
-from iln_stream.experiments.feature_budget import KINDS, run
 from iln_stream.features import GaussianFourier
-from iln_stream.related import DoublyStochasticRegressor
+from iln_stream.research.experiments import feature_budget
+from iln_stream.research.experiments.feature_budget import KINDS, run
+from iln_stream.research.related import DoublyStochasticRegressor
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.experiments import figure1
-from iln_stream.experiments.figure1 import EXACT, FIXED, LEARNERS, READINGS, SHRINK, run, stream
+from iln_stream.research.experiments import figure1
+from iln_stream.research.experiments.figure1 import (
+    EXACT,
+    FIXED,
+    LEARNERS,
+    READINGS,
+    SHRINK,
+    run,
+    stream,
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iln_stream.experiments import fits
-from iln_stream.experiments.fits import power_law, size_for
+from iln_stream.research.experiments import result as fits
+from iln_stream.research.experiments.result import power_law, size_for
 
 
 def test_covers():

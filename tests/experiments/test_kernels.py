@@ -5,7 +5,7 @@ import json
 import pytest
 from matplotlib.figure import Figure
 
-from iln_stream.experiments import kernels
+from iln_stream.research.experiments import kernels
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import json
 import pytest
 from matplotlib.figure import Figure
 
-from iln_stream.experiments import kitchen_sinks
+from iln_stream.research.experiments import kitchen_sinks
 
 
 @pytest.fixture(scope="module")

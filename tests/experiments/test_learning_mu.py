@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from iln_stream.experiments import learning_mu
-from iln_stream.experiments.learning_mu import CONTROL, FIXED, MOVED, WAYS, run
-from iln_stream.experiments.synthetic import NOISE, TARGETS
+from iln_stream.research.experiments import learning_mu
+from iln_stream.research.experiments.data import NOISE, TARGETS
+from iln_stream.research.experiments.learning_mu import CONTROL, FIXED, MOVED, WAYS, run
 
 
 @pytest.fixture(scope="module")

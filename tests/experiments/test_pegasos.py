@@ -7,10 +7,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from iln_stream.experiments import pegasos
-from iln_stream.experiments.adult import synthetic_census
-from iln_stream.experiments.pegasos import BATCH, ONLINE, QUICK, _fit, _learn, run
-from iln_stream.experiments.split import Split
+from iln_stream.research.experiments import pegasos
+from iln_stream.research.experiments.data import Split, synthetic_census
+from iln_stream.research.experiments.pegasos import BATCH, ONLINE, QUICK, _fit, _learn, run
 
 mpl.use("Agg")
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream import ShrinkingGradient
-from iln_stream.experiments import regret
-from iln_stream.experiments.regret import (
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.research.experiments import regret
+from iln_stream.research.experiments.regret import (
     FAMILY,
     WAYS,
     anytime,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from iln_stream.experiments.result import Result, mean_and_error
+from iln_stream.research.experiments.result import Result, mean_and_error
 
 
 class Axes:

@@ -5,7 +5,7 @@ import json
 import pytest
 from matplotlib.figure import Figure
 
-from iln_stream.experiments import ridge_rates
+from iln_stream.research.experiments import ridge_rates
 
 
 @pytest.fixture(scope="module")

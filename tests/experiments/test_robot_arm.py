@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from iln_stream.experiments.robot_arm import load_robot_arm
+from iln_stream.research.experiments.data import load_robot_arm
 
 
 def test_reads_the_file(tmp_path, monkeypatch):

@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 
-from iln_stream.experiments.result import Result
-from iln_stream.experiments.saving import as_json, save
+from iln_stream.research.experiments.result import Result, as_json, save_result
 
 
 def draw(axes, figures):
@@ -17,14 +16,14 @@ RESULT = Result("example", {"full": False}, {"x": [1.0, 2.0]}, ["It rises."], dr
 
 def test_files(tmp_path):
     """The folder is made, and holds the document and a picture that says that the run was quick."""
-    document, picture = save(RESULT, tmp_path / "new")
+    document, picture = save_result(RESULT, tmp_path / "new")
     assert json.loads(document.read_text())["figures"] == {"x": [1.0, 2.0]}
     assert "quick run" in picture.read_text()
 
 
 def test_same_bytes(tmp_path):
     """The same result gives the same files, so that a commit shows only what changed."""
-    first, second = save(RESULT, tmp_path / "a"), save(RESULT, tmp_path / "b")
+    first, second = save_result(RESULT, tmp_path / "a"), save_result(RESULT, tmp_path / "b")
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from iln_stream.experiments import semi_random
-from iln_stream.experiments.semi_random import GOALS, METHODS, STREAMS, run
+from iln_stream.research.experiments import semi_random
+from iln_stream.research.experiments.semi_random import GOALS, METHODS, STREAMS, run
 
 
 @pytest.fixture(scope="module")

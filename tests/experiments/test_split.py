@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from iln_stream.experiments.split import Split
+from iln_stream.research.experiments.data import Split
 
 
 def test_first():

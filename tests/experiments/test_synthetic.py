@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.experiments.synthetic import NOISE, TARGETS, stream
+from iln_stream.research.experiments.data import NOISE, TARGETS, stream
 
 
 @pytest.mark.parametrize("name", TARGETS)

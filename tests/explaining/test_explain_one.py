@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from river import base, compose, datasets, linear_model, naive_bayes, preprocessing
 
-from iln_stream.explaining import explain_one
+from iln_stream.learners.explaining import explain_one
 
 NAMES = "abcd"
 NUMBERS = st.integers(-5, 5).map(float)

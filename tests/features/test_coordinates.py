@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iln_stream.features._coordinates import draw_columns, pick
+from iln_stream.features.uniform_coordinates import draw_columns, pick
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])

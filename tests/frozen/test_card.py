@@ -1,6 +1,6 @@
 """Model cards."""
 
-from iln_stream.frozen.card import INTENDED_USE, ModelCard, mean_scores
+from iln_stream.learners.frozen.card import INTENDED_USE, ModelCard, mean_scores
 
 
 def test_the_document_has_all_of_the_card():

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from river import linear_model, preprocessing
 
-from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler, features, freeze
+from iln_stream import features
 from iln_stream.features import closed_form
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.frozen.freezing import freeze
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

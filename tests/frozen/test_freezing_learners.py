@@ -5,15 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ShrinkingGradient,
-)
-from iln_stream.compiled.ml_poly import WEIGHT
 from iln_stream.errors import StateError
-from iln_stream.frozen import FrozenClassifier, FrozenRegressor, freeze_learner
+from iln_stream.kernels.mixing import WEIGHT
+from iln_stream.learners.frozen import FrozenClassifier, FrozenRegressor, freeze_learner
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 ROUNDING = 1e-5
 """Largest difference, as a share of the target's unit or as a probability.

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.freezable import FAMILIES, NAMES, learned, points
 
-from iln_stream import FrozenNetwork, freeze
 from iln_stream.errors import StateError
+from iln_stream.learners.frozen.freezing import freeze
+from iln_stream.learners.frozen.network import FrozenNetwork
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 from support.freezable import FAMILIES, learned, points
 
-from iln_stream import freeze
+from iln_stream.learners.frozen.freezing import freeze
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 
@@ -40,7 +40,7 @@ def test_onnx_of_a_pool(tmp_path):
 def test_onnx_is_an_extra(tmp_path, monkeypatch):
     """Without the package, everything but save_onnx works; its error says what to install."""
     monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "iln_stream.frozen.onnx_model", raising=False)
+    monkeypatch.delitem(sys.modules, "iln_stream.learners.frozen.onnx_model", raising=False)
     network = freeze(learned(), size=10)
     network.save(tmp_path / "network.npz")
     with pytest.raises(ImportError, match=r"pip install 'iln-stream\[onnx\]'"):

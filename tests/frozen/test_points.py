@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iln_stream.frozen.points import in_blocks, matrix_of, row_of
+from iln_stream.learners.frozen.network import in_blocks, matrix_of, row_of
 
 
 def test_a_dict_becomes_a_row():

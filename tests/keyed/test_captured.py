@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from iln_stream.keyed.captured import Captured
-from iln_stream.keyed.store import Names, Rows
+from iln_stream.learners.keyed.store import Captured, Names, Rows
 
 MOMENTS = ("its key is read", "its state is read", "its state is copied")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from iln_stream.keyed import key_of
-from iln_stream.keyed.key import LONGEST_KEY
+from iln_stream.learners.keyed import key_of
+from iln_stream.learners.keyed.store import LONGEST_KEY
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerRegressor, KeyedRegressor, RandomFeatureRidge
 from iln_stream.errors import StateError
-from iln_stream.keyed import (
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed import (
     FrozenPrior,
     LearningPrior,
     key_state_from_bytes,
@@ -16,6 +17,7 @@ from iln_stream.keyed import (
     new_row,
     predict_event,
 )
+from iln_stream.learners.keyed.regressor import KeyedRegressor
 
 
 def events(n, seed=0):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iln_stream.errors import StateError
-from iln_stream.keyed import key_state_from_bytes, key_state_to_bytes, new_row
-from iln_stream.keyed.row import key_states_to_bytes
+from iln_stream.learners.keyed import key_state_from_bytes, key_state_to_bytes, new_row
+from iln_stream.learners.keyed.store import key_states_to_bytes
 
 
 @pytest.mark.parametrize("slopes", [0, 1, 5, 12, 60])

@@ -4,8 +4,8 @@ import gc
 
 import numpy as np
 
-from iln_stream.keyed import KeysInMemory
-from iln_stream.keyed.store import CHUNK, Names
+from iln_stream.learners.keyed import KeysInMemory
+from iln_stream.learners.keyed.store import CHUNK, Names
 
 
 def test_rows_stay_where_they_are():

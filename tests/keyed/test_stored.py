@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerRegressor, KeyedRegressor
 from iln_stream.errors import StateError
-from iln_stream.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys
+from iln_stream.learners.keyed.regressor import KeyedRegressor
 
 SLOPES = 1
 

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 from river import linear_model, neighbors
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import to_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events.one_hot import one_hot
-from iln_stream.learners.frames import Frame, labels, targets
+from iln_stream.learners.tables import Frame, labels, targets
+from iln_stream.records.decoding import one_hot
 
 COLUMNS = {
     "temp": [21.5, None, -0.0, 3.0],

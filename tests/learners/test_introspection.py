@@ -1,14 +1,12 @@
 import pytest
 from river import linear_model, preprocessing
 
-from iln_stream import (
-    ChangeOfTarget,
-    InfiniteLayerRegressor,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 WRAPPERS = [
     lambda learner: learner,

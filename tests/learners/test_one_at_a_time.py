@@ -11,18 +11,16 @@ from time import sleep
 import numpy as np
 import pytest
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    KeyedRegressor,
-    Pool,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
 from iln_stream.learners import state_of
 from iln_stream.learners.estimators import Averaged
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import to_bytes
 
 LEARNERS = {

@@ -4,16 +4,17 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from iln_stream import GrowingPool, ShrinkingGradient
 from iln_stream.errors import StateError
 from iln_stream.features import GaussianFourier, Mixture
-from iln_stream.learners.parameters import (
+from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.restoring import (
     add_component,
     check_argument,
     read_argument,
     unserializable_parameters,
     write_argument,
 )
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
 class Unregistered(GaussianFourier):

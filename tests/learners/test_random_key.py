@@ -1,6 +1,6 @@
 import pytest
 
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.restoring import random_key
 
 
 def test_a_seed_gives_a_key():

@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from iln_stream import InfiniteLayerRegressor, ShrinkingGradient
 from iln_stream.learners.estimators import Estimate
-from iln_stream.learners.reports import (
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.metrics import (
     MOST_INPUTS,
     SHRUNK,
     algorithm_1_flags,
@@ -14,7 +14,7 @@ from iln_stream.learners.reports import (
     mixture_metrics,
     most_relevant,
 )
-from iln_stream.learners.shrinking_gradient.update import Update
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 
 
 @pytest.mark.parametrize(

@@ -11,23 +11,20 @@ from hypothesis import strategies as st
 from river import base, compose, linear_model, preprocessing
 
 import iln_stream
-from iln_stream import (
-    ChangeOfTarget,
-    GrowingPool,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    Pool,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-    features,
-)
+from iln_stream import features
 from iln_stream.errors import StateError
 from iln_stream.learners import RestorableLearner, model_of, restorable, state_of
 from iln_stream.learners.estimators import ESTIMATORS, Averaged, Block, Full, Sampled
-from iln_stream.learners.parameters import COMPONENTS
-from iln_stream.learners.restoring import LEARNERS
+from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.restoring import COMPONENTS, LEARNERS
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import from_bytes, to_bytes
 
 

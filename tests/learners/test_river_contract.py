@@ -5,18 +5,16 @@ import warnings
 import pytest
 from river import checks
 
-from iln_stream import (
-    ChangeOfTarget,
-    IlnWarning,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    KeyedRegressor,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
+from iln_stream.errors import IlnWarning
 from iln_stream.features import Mixture, RandomNetwork, UniformCoordinates
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 MODELS = [
     estimator(**parameters)

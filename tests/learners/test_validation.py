@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ShrinkingGradient,
-)
 from iln_stream.features import GaussianFourier
-from iln_stream.learners import validation
+from iln_stream.learners import checks as validation
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
 @given(st.floats(max_value=0.0) | st.just(math.nan) | st.just(math.inf))

@@ -50,8 +50,8 @@ def test_parts_share_the_experts(part):
 
 def test_what_a_scrape_or_a_scaler_needs_is_compiled():
     """Also what only resting ridges or the service's pipelines call."""
-    from iln_stream.compiled.column_statistics import join_value
-    from iln_stream.compiled.replayed_network import sensitivity
+    from iln_stream.kernels.columns import join_value
+    from iln_stream.kernels.network_events import sensitivity
 
     exercise("accurate")
     exercise("shrinking-gradient")

@@ -2,8 +2,8 @@
 
 import logging
 
-from iln_stream.listeners import ChampionLog
-from iln_stream.prequential import Details, Step
+from iln_stream.loop import Details, Step
+from iln_stream.loop.logs import ChampionLog
 
 
 def step(offset, contender, late=False):

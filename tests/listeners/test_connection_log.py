@@ -6,9 +6,9 @@ from time import perf_counter
 import pytest
 from support.list_source import ListSource
 
-from iln_stream.events import Command, DeadLetter
-from iln_stream.listeners import ConnectionLog
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.logs import ConnectionLog
+from iln_stream.records import Command, DeadLetter
 
 STEP = Step(0, 0, None, None, {}, 1.0, 0.0, 0.5)
 LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
@@ -67,7 +67,7 @@ def test_outage_is_logged_once(source, log, caplog):
 def test_reconnection_is_logged_once(source, log, caplog, monkeypatch, come):
     """The first event, letter, repeat or pause after an outage logs its length."""
     clock = iter([100.0, 112.34])
-    monkeypatch.setattr("iln_stream.listeners.connection_log.monotonic", lambda: next(clock))
+    monkeypatch.setattr("iln_stream.loop.logs.monotonic", lambda: next(clock))
     source.is_connected = False
     log.on_idle()
     come(log)

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from iln_stream.errors import RefusedError
-from iln_stream.listeners import EventOrder
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.logs import EventOrder
 
 
 def step(offset: int, time: float | None, *, late: bool = False) -> Step:

@@ -7,9 +7,9 @@ from time import perf_counter
 
 import pytest
 
-from iln_stream.events import DeadLetter
-from iln_stream.listeners import LoggedProgress
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.progress import LoggedProgress
+from iln_stream.records import DeadLetter
 
 
 def test_lines(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,13 +12,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from river import linear_model, preprocessing
 from river.datasets import synth
 
-from iln_stream import InfiniteLayerRegressor, ScaledTarget, ShrinkingGradient
 from iln_stream.errors import IlnError
-from iln_stream.events import DeadLetter
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import Update, find_shrinking_gradient
-from iln_stream.listeners import Metrics
-from iln_stream.prequential import Listener, PrequentialLoop, Step
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.loop import Listener, PrequentialLoop, Step
+from iln_stream.loop.metrics import Metrics
+from iln_stream.records import DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams.river import RiverDatasetSource
 

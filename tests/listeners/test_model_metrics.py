@@ -6,10 +6,9 @@ import pytest
 from river import linear_model
 from support.list_source import ListSource
 
-from iln_stream.events import Command, DeadLetter
-from iln_stream.listeners import ModelMetrics
-from iln_stream.listeners.model_metrics import DELAYS, SECONDS, partition_label
-from iln_stream.prequential import Regression, Step
+from iln_stream.loop import Regression, Step
+from iln_stream.loop.metrics import DELAYS, SECONDS, ModelMetrics, partition_label
+from iln_stream.records import Command, DeadLetter
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
 COMMAND = Command(0, 2, None, "promote", "linear")

@@ -6,9 +6,9 @@ import math
 import pytest
 from rich.console import Console
 
-from iln_stream.events import DeadLetter
-from iln_stream.listeners import Progress
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.progress import Progress
+from iln_stream.records import DeadLetter
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
 

@@ -3,10 +3,10 @@
 import pytest
 
 from iln_stream.errors import SinkError
-from iln_stream.events import DeadLetter, Prediction, PredictionEncoder, read_prediction
-from iln_stream.events.messages import Model
-from iln_stream.listeners import DeadLetterWriter, PredictionWriter
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.outputs import DeadLetterWriter, PredictionWriter
+from iln_stream.records import DeadLetter, Prediction, PredictionEncoder, read_prediction
+from iln_stream.records.messages import Model
 
 
 class ListSink:

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from iln_stream.live import Curves
-from iln_stream.live.curves import FIRST_STRIDE, MOST_LABELS, MOST_POINTS
+from iln_stream.loop.live import FIRST_STRIDE, MOST_LABELS, MOST_POINTS, Curves
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import pack
 

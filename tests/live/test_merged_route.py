@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from iln_stream.live import merged_live_route
+from iln_stream.service.merged import merged_live_route
 
 Answer = dict[str, Any]
 

@@ -8,11 +8,17 @@ import pytest
 from river import linear_model
 from support.list_source import ListSource
 
-from iln_stream.events import DeadLetter
-from iln_stream.listeners import ModelMetrics
-from iln_stream.live import About, LiveModel
-from iln_stream.live.model import MOST_COMMANDS, MOST_LETTERS, MOST_PROMOTIONS, MOST_STEPS
-from iln_stream.prequential import Details, Regression, Step
+from iln_stream.loop import Details, Regression, Step
+from iln_stream.loop.live import (
+    MOST_COMMANDS,
+    MOST_LETTERS,
+    MOST_PROMOTIONS,
+    MOST_STEPS,
+    About,
+    LiveModel,
+)
+from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.records import DeadLetter
 from iln_stream.state import pack
 
 

@@ -6,9 +6,9 @@ import pytest
 from river import linear_model
 from support.list_source import ListSource
 
-from iln_stream.listeners import ModelMetrics
-from iln_stream.live import About, LiveModel, live_route
-from iln_stream.prequential import Regression, Step
+from iln_stream.loop import Regression, Step
+from iln_stream.loop.live import About, LiveModel, live_route
+from iln_stream.loop.metrics import ModelMetrics
 
 
 def made(n_steps=0):

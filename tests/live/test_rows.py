@@ -3,9 +3,9 @@
 import json
 import math
 
-from iln_stream.events import DeadLetter
-from iln_stream.live.rows import LONGEST, MOST_LABELS, cut, plain, row_of_letter, row_of_step
-from iln_stream.prequential import Details, Step
+from iln_stream.loop import Details, Step
+from iln_stream.loop.live import LONGEST, MOST_ENTRIES, cut, plain, row_of_letter, row_of_step
+from iln_stream.records import DeadLetter
 
 
 def step(**values):
@@ -48,7 +48,7 @@ def test_letter():
 def test_plain():
     """Whatever a contest or a metric returns becomes a bounded JSON value."""
     many = dict.fromkeys(range(1000), math.nan)
-    assert len(plain(many)) == len(plain(list(range(1000)))) == MOST_LABELS
+    assert len(plain(many)) == len(plain(list(range(1000)))) == MOST_ENTRIES
     assert plain({"a": (1, None, math.inf)}) == {"a": [1, None, None]}
     assert plain(object()).startswith("<object")
     assert cut("ab") == "ab"

@@ -8,15 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events import EnvelopeDecoder, Example, MalformedError
-from iln_stream.mapping import (
-    FIELD_TYPES,
-    FieldMapping,
-    MappedDecoder,
-    Notation,
-    parse_json,
-    parse_row,
-)
+from iln_stream.records import EnvelopeDecoder, Example, MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json, parse_row
+from iln_stream.records.values import FIELD_TYPES, Notation
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)

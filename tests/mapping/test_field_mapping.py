@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.mapping import FieldMapping
+from iln_stream.records.fields import FieldMapping
 
 
 def test_features_and_ignored_fields():

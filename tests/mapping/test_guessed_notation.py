@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.mapping.guessed_notation import guessed_notation
+from iln_stream.records.inspection import guessed_notation
 
 
 @pytest.mark.parametrize(

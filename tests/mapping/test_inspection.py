@@ -6,9 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.mapping.inspection import inspect_fields
-from iln_stream.mapping.proposal import proposed
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.inspection import inspect_fields
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
+from iln_stream.records.proposal import proposed
 
 
 def orders(n=200):

@@ -5,8 +5,10 @@ import warnings
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.events import Example, MalformedError
-from iln_stream.mapping import FieldMapping, LabelDecoder, parse_json
+from iln_stream.records import Example, MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import LabelDecoder
+from iln_stream.records.parsing import parse_json
 
 MAPPING = FieldMapping(target="result.minutes", id_field="order", time_field="done")
 

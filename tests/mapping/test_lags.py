@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.mapping.lags import Lags, numbers_of_records
+from iln_stream.records.time_inputs import Lags, numbers_of_records
 
 series = st.lists(st.none() | st.floats(-1e6, 1e6, width=32), max_size=80)
 

@@ -5,9 +5,10 @@ from decimal import Decimal
 import pytest
 
 from iln_stream.errors import SourceError
-from iln_stream.events import MalformedError
-from iln_stream.mapping import FieldMapping, MappedDecoder
-from iln_stream.mapping.own_format import OwnFormat
+from iln_stream.records import MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import OwnFormat
 
 
 def fails(error):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.events import MalformedError
-from iln_stream.mapping import parse_json, parse_row
+from iln_stream.records import MalformedError
+from iln_stream.records.parsing import parse_json, parse_row
 
 values = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),

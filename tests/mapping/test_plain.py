@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from iln_stream.mapping.plain import plain
+from iln_stream.records.values import plain
 
 BERLIN = dt.timezone(dt.timedelta(hours=1))
 

@@ -1,8 +1,9 @@
 """`proposed` and `remarks`: settings that learn records, and what to check in them."""
 
-from iln_stream.mapping import FieldMapping, Notation
-from iln_stream.mapping.inspection import inspect_fields
-from iln_stream.mapping.proposal import proposed, remarks
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.inspection import inspect_fields
+from iln_stream.records.proposal import proposed, remarks
+from iln_stream.records.values import Notation
 
 RECORDS = [
     {"order_id": f"o-{i}", "ts": f"2026-01-01T08:00:{i}Z", "temp": str(i / 7), "up": "true",

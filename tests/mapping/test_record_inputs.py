@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from river import base
 
-from iln_stream import InfiniteLayerRegressor, RecordInputs
+from iln_stream import RecordInputs
 from iln_stream.errors import IlnWarning
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 MESSY = {
     "at": dt.datetime(2026, 1, 5, 12, tzinfo=dt.UTC),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from iln_stream.mapping import RecordTime, parse_json
-from iln_stream.mapping.own_format import OwnFormat
+from iln_stream.records.mapped import RecordTime
+from iln_stream.records.parsing import OwnFormat, parse_json
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from iln_stream.events import MalformedError
-from iln_stream.mapping import FieldMapping, MappedDecoder
-from iln_stream.mapping.registry import RegistryError, RegistryParser
+from iln_stream.records import MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.registry import RegistryError, RegistryParser
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 FLAT = [{"name": "a", "type": "double"}]

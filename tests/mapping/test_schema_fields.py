@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from iln_stream.mapping.schema_fields import schema_fields
+from iln_stream.records.fields import schema_fields
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.mapping import TimeFeatures
+from iln_stream.records.time_inputs import TimeFeatures
 
 times = st.floats(0, 4e9)
 

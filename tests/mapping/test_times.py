@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.mapping.times import posix_seconds
+from iln_stream.records.values import posix_seconds
 
 moments = st.datetimes(
     dt.datetime(1990, 1, 1), dt.datetime(2100, 1, 1), timezones=st.just(dt.UTC)

@@ -6,8 +6,9 @@ import warnings
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.mapping.unseen_fields import N_RECORDS
+from iln_stream.records.fields import N_RECORDS, FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
 
 RECORD = {"id": "a", "user": {"zip": "N1"}, "temp": 1.5, "price": 2.0}
 

@@ -12,14 +12,11 @@ import httpx
 import pytest
 from support.live_answer import live
 
-from iln_stream.page import PageSettings
-from iln_stream.page.app import stream_of_messages
-from iln_stream.page.board import Board
-from iln_stream.page.files import static_files
-from iln_stream.page.poller import Poller
-from iln_stream.page.server import PageServer
+from iln_stream.serving.page import Board, Poller, static_files
+from iln_stream.serving.page_server import PageServer, stream_of_messages
+from iln_stream.serving.settings import PageSettings
 
-STATIC = resources.files("iln_stream.page") / "static"
+STATIC = resources.files("iln_stream.serving") / "static"
 
 
 @contextmanager

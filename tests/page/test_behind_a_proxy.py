@@ -18,8 +18,8 @@ from support.document import blocks
 from support.kafka_broker import free_port
 from support.tls import Authority
 
-from iln_stream.page import PageSettings
-from iln_stream.page.server import PageServer
+from iln_stream.serving.page_server import PageServer
+from iln_stream.serving.settings import PageSettings
 
 USER = ("ana", "secret of ana")
 NGINX = """\

@@ -7,7 +7,7 @@ import json
 import pytest
 from support.live_answer import live
 
-from iln_stream.page.board import Board
+from iln_stream.serving.page import Board
 
 
 @pytest.fixture

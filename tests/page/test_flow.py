@@ -1,6 +1,6 @@
 """Rates by the clock."""
 
-from iln_stream.page.flow import Flow
+from iln_stream.serving.page import Flow
 
 
 def test_rate_over_the_last_seconds():

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from iln_stream.live import Curves as LearnersCurves
-from iln_stream.page.parts import Curves, Tail, Whole
+from iln_stream.loop.live import Curves as LearnersCurves
 from iln_stream.reporting import MetricSpec
+from iln_stream.serving.page import Curves, Tail, Whole
 
 
 def test_a_value_is_sent_when_it_has_changed():

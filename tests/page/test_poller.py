@@ -7,9 +7,8 @@ import logging
 import pytest
 from prometheus_client import CollectorRegistry
 
-from iln_stream.page.board import Board
-from iln_stream.page.poller import Poller
 from iln_stream.service.http import HttpServer, for_this_host
+from iln_stream.serving.page import Board, Poller
 
 
 def asked(url):
@@ -30,7 +29,7 @@ def asked(url):
 def test_a_learner_that_gives_no_data_is_warned_of(host, status, caplog):
     """A learner that runs with `live` off, or is asked by another name than its own, is told from
     one that does not run: by one warning with its answer, and in the page's state."""
-    caplog.set_level(logging.WARNING, "iln_stream.page")
+    caplog.set_level(logging.WARNING, "iln_stream.serving.page")
     routes = {} if status == 404 else {"/live": for_this_host(lambda *_: [], "127.0.0.1")}
     server = HttpServer("0.0.0.0", 0, CollectorRegistry(), list, routes)
     try:

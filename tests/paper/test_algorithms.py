@@ -5,13 +5,9 @@ import pytest
 from river import checks
 
 from iln_stream.features import DecisionStumps
-from iln_stream.paper import (
-    Iterate,
-    ReferenceShrinkingGradient,
-    est_scalar_prod,
-    shrinking_gradient_step,
-)
-from iln_stream.theory import plan
+from iln_stream.research.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
+from iln_stream.research.paper.reference import ReferenceShrinkingGradient
+from iln_stream.research.theory import plan
 
 X = tuple(np.array([v]) for v in (-0.5, 0.2, 0.9))
 F = Iterate((0.5, -1.0, 0.25), X)

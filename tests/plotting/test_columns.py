@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from support.prediction_message import message
 
-from iln_stream import IlnError
-from iln_stream.events import read_prediction
-from iln_stream.plotting.columns import read_columns
+from iln_stream.errors import IlnError
+from iln_stream.plotting import read_columns
+from iln_stream.records import read_prediction
 
 
 def number(y_pred, y, **more):

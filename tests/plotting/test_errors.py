@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from river import datasets, dummy, metrics, stats
 
-from iln_stream.plotting.errors import (
+from iln_stream.plotting import (
     errors_of_commonest_class,
     errors_of_running_mean,
     mean_of_latest,

@@ -1,6 +1,6 @@
 import pytest
 
-from iln_stream.plotting.figure import log_scale, new_figure, save
+from iln_stream.figures import log_scale, new_figure, save
 
 
 def drawn():

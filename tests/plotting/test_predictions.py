@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from iln_stream import IlnError, plot_predictions
+from iln_stream.errors import IlnError
+from iln_stream.plotting import plot_predictions
 
 
 def numbers(n, begin=0, **more):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from support.prediction_message import message
 
-from iln_stream import IlnError
-from iln_stream.events import read_prediction
-from iln_stream.plotting.rows import read_rows
+from iln_stream.errors import IlnError
+from iln_stream.plotting import read_rows
+from iln_stream.records import read_prediction
 
 
 def test_a_row_of_a_loop():

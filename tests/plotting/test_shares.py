@@ -1,14 +1,11 @@
 import pytest
 from river import compose, linear_model, preprocessing
 
-from iln_stream import (
-    IlnError,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    WinsorisedScaler,
-    plot_relevance,
-    plot_weights,
-)
+from iln_stream.errors import IlnError
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.plotting import plot_relevance, plot_weights
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from river import stats
 
-from iln_stream.prequential import Classification, Regression, Step
+from iln_stream.loop import Classification, Regression, Step
 from iln_stream.state import from_bytes, to_bytes
 
 LEAST = Classification.least

@@ -10,8 +10,7 @@ from support.list_source import ListSource
 from support.promotable import Promotable
 from support.recording_learners import Recording
 
-from iln_stream.events import Command, DeadLetter, MalformedError, promotion
-from iln_stream.prequential import (
+from iln_stream.loop import (
     Forecasts,
     Horizon,
     LateLabels,
@@ -23,6 +22,7 @@ from iln_stream.prequential import (
     Regression,
     Step,
 )
+from iln_stream.records import Command, DeadLetter, MalformedError, promotion
 from iln_stream.streams import Record
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.prequential import Coverage, Details, Step
+from iln_stream.loop import Coverage, Details, Step
 from iln_stream.state import from_bytes, to_bytes
 
 LEVELS = (0.5, 0.9)

@@ -2,15 +2,8 @@
 
 from support.list_source import ListSource
 
-from iln_stream.events import Example, MalformedError
-from iln_stream.prequential import (
-    LabelLog,
-    LateLabels,
-    LatePolicy,
-    Listener,
-    PrequentialLoop,
-    Regression,
-)
+from iln_stream.loop import LabelLog, LateLabels, LatePolicy, Listener, PrequentialLoop, Regression
+from iln_stream.records import Example, MalformedError
 from iln_stream.streams import Record, label_partition
 
 

@@ -10,7 +10,6 @@ from river import datasets, dummy, evaluate, linear_model, metrics, optim, prepr
 from support.list_source import ListSource
 
 from iln_stream.errors import SinkError, SourceError
-from iln_stream.events import EnvelopeDecoder
 from iln_stream.learners import (
     InfiniteLayerRegressor,
     ScaledTarget,
@@ -18,7 +17,7 @@ from iln_stream.learners import (
     WinsorisedScaler,
     find_shrinking_gradient,
 )
-from iln_stream.prequential import (
+from iln_stream.loop import (
     LabelLog,
     LateLabels,
     LatePolicy,
@@ -30,6 +29,7 @@ from iln_stream.prequential import (
     Regression,
     RegressionScores,
 )
+from iln_stream.records import EnvelopeDecoder
 from iln_stream.service import shrinking_gradient
 from iln_stream.streams import Record
 from iln_stream.streams.river import RiverDatasetSource

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from iln_stream.prequential.probabilities import (
+from iln_stream.loop.scores import (
     average_precision,
     brier_score,
     by_class,

@@ -5,16 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.list_source import ListSource
 
-from iln_stream.events import Example, MalformedError
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.prequential import (
-    LateLabels,
-    LatePolicy,
-    Listener,
-    PrequentialLoop,
-    RecentIds,
-    Regression,
-)
+from iln_stream.loop import LateLabels, LatePolicy, Listener, PrequentialLoop, RecentIds, Regression
+from iln_stream.records import Example, MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
 from iln_stream.state import pack, unpack
 from iln_stream.streams import Record
 

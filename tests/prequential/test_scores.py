@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.prequential import RegressionScores, Step
-from iln_stream.prequential.scores import Window
+from iln_stream.loop import RegressionScores, Step
+from iln_stream.loop.scores import Window
 from iln_stream.reporting import FlagSpec
 
 SHRUNK = FlagSpec("shrunk", "iln_shrink_frequency", "Shrinks.")

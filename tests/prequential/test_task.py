@@ -7,9 +7,9 @@ import pytest
 from river import base, dummy, naive_bayes
 from support.list_source import ListSource
 
-from iln_stream import InfiniteLayerClassifier
-from iln_stream.events import MalformedError
-from iln_stream.prequential import Classification, Listener, PrequentialLoop, Regression
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.loop import Classification, Listener, PrequentialLoop, Regression
+from iln_stream.records import MalformedError
 from iln_stream.streams import Record
 
 

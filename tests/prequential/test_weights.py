@@ -12,8 +12,11 @@ from river import (
 )
 from support.list_source import ListSource
 
-from iln_stream import InfiniteLayerClassifier, ScaledTarget, ShrinkingGradient, WinsorisedScaler
-from iln_stream.prequential import (
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.loop import (
     Classification,
     LateLabels,
     LatePolicy,

@@ -13,7 +13,7 @@ import pytest
 from support import learns_on_a_cpu
 from support.command_line import environment
 
-from iln_stream.processor.baselines import BASELINES, VARIABLE
+from iln_stream.kernels.cpu import BASELINES, VARIABLE
 
 BASELINE = "x86-64-v3"
 PROGRAM = [sys.executable, learns_on_a_cpu.__file__]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from support.command_line import environment, iln
 
-from iln_stream.processor.baselines import BASELINES, VARIABLE
-from iln_stream.processor.pinning import lacking
+from iln_stream.kernels.cpu import BASELINES, VARIABLE, lacking
 
 OURS = next((n for n, each in BASELINES.items() if platform.machine() in each.machines), None)
 FOREIGN = next(n for n in BASELINES if n != OURS)
@@ -63,7 +62,7 @@ def test_numpy_is_loaded_already() -> None:
 def test_compiled_functions_refuse_a_baseline_that_is_not_set() -> None:
     """A program that learns gets the error, too."""
     program = (
-        "import numpy\nfrom iln_stream.compiled.finite import n_broken\nn_broken(numpy.zeros(3))"
+        "import numpy\nfrom iln_stream.kernels.columns import n_broken\nn_broken(numpy.zeros(3))"
     )
     done = python(program, **{VARIABLE: "x86-64-v9"})
     assert f"{VARIABLE}=x86-64-v9: must be one of {', '.join(BASELINES)}" in done.stderr

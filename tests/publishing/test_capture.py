@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from river import base
 from support.publishable import LEARNERS
 
-from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import NotFiniteError, PublishingError
-from iln_stream.publishing.capture import Capture, learner_of, to_arrays
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.snapshots.publisher import Capture, learner_of, to_arrays
 
 AT = (0, 1, 63, 64, 128, 1000, 5000)
 FAST = [name for name in LEARNERS if "accurate" not in name]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.states import ARRAYS, same
 
 from iln_stream.errors import PublishingError
-from iln_stream.publishing import DamagedError, Header, VersionFile
+from iln_stream.snapshots.published_file import DamagedError, Header, VersionFile
 
 HEADER = Header(
     version=3,

@@ -10,8 +10,9 @@ import pytest
 from river import linear_model
 from support.command_line import environment
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.publishing import Follower, Publisher
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.publisher import Publisher
 
 
 @pytest.fixture

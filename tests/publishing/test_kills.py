@@ -7,8 +7,9 @@ from time import monotonic, sleep
 
 from support.command_line import environment
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.publishing import Follower, Publisher
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.publisher import Publisher
 
 PROGRAM = Path(__file__).parents[1] / "support" / "publishes_forever.py"
 N_KILLS = 4

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from river import forest, linear_model, preprocessing
 
-from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import PublishingError
-from iln_stream.events import Command, DeadLetter
-from iln_stream.prequential import Step
-from iln_stream.publishing import Follower, Publisher, VersionFile
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop import Step
+from iln_stream.records import Command, DeadLetter
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.published_file import VersionFile
+from iln_stream.snapshots.publisher import Publisher
 
 
 @pytest.fixture

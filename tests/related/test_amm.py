@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from iln_stream.related import AdaptiveMultiHyperplane
+from iln_stream.research.related import AdaptiveMultiHyperplane
 
 
 def quadrants(n, seed):

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.metrics.pairwise import rbf_kernel
 
-from iln_stream.related.budget_maintenance import merge, project, remove_smallest
-from iln_stream.related.kernel_expansion import KernelExpansion
+from iln_stream.research.related.budgeted_kernel_sgd import merge, project, remove_smallest
+from iln_stream.research.related.kernel_expansion import KernelExpansion
 
 GAMMA = 0.4
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.two_classes import as_dict, blobs, events, learn_all
 
-from iln_stream.related import BudgetedKernelSGD, KernelPegasos
+from iln_stream.research.related import BudgetedKernelSGD, KernelPegasos
 
 STRATEGIES = ("removal", "projection", "merging")
 

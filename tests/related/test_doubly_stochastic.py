@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from support.two_classes import as_dict, blobs, learn_all
 
 from iln_stream.features import DecisionStumps, GaussianFourier
-from iln_stream.related import DoublyStochasticClassifier, DoublyStochasticRegressor
+from iln_stream.research.related import DoublyStochasticClassifier, DoublyStochasticRegressor
 
 X, Y = blobs(700)
 

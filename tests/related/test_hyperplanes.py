@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from iln_stream.related.hyperplanes import Hyperplanes
+from iln_stream.research.related.amm import Hyperplanes
 
 
 def three_classes(n=300, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from iln_stream.related.kernel_expansion import KernelExpansion, gaussian_kernel
+from iln_stream.research.related.kernel_expansion import KernelExpansion, gaussian_kernel
 
 GAMMA = 0.3
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from support.kernel_svm import optimum
 from support.two_classes import as_dict, blobs, learn_all
 
-from iln_stream.related import KernelPegasos
+from iln_stream.research.related import KernelPegasos
 
 GAMMA = 0.5
 

@@ -6,8 +6,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from support.two_classes import as_dict, blobs, learn_all
 
 from iln_stream.features import DecisionStumps, GaussianFourier
-from iln_stream.features.maps import FromFamily, OrthogonalFourier
-from iln_stream.related import KitchenSinksClassifier, KitchenSinksRegressor
+from iln_stream.research.feature_maps import FromFamily, OrthogonalFourier
+from iln_stream.research.related import KitchenSinksClassifier, KitchenSinksRegressor
 
 X, Y = blobs(300)
 COMMON = {"alpha": 0.01, "learning_rate": "constant", "eta0": 0.2, "fit_intercept": False}

@@ -6,7 +6,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from support.two_classes import as_dict, blobs, learn_all
 
-from iln_stream.related import NormaClassifier, NormaRegressor
+from iln_stream.research.related import NormaClassifier, NormaRegressor
 
 GAMMA = 0.5
 SLOPES = {

@@ -6,7 +6,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDRegressor
 from support.two_classes import as_dict, blobs, learn_all
 
-from iln_stream.related import NystroemClassifier, NystroemRegressor
+from iln_stream.research.related import NystroemClassifier, NystroemRegressor
 
 X, Y = blobs(300)
 

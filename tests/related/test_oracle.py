@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from iln_stream import ShrinkingGradient
 from iln_stream.features import DecisionStumps
-from iln_stream.related.oracle import Oracle
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.research.related.oracle import Oracle
 
 FAMILY = DecisionStumps()
 

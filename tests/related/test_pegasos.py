@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import LinearSVC
 from support.two_classes import as_dict, blobs, events, learn_all
 
-from iln_stream.related import Pegasos
+from iln_stream.research.related import Pegasos
 
 
 def objective(w, X, y, lam):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from river import checks
 
-from iln_stream import related
+from iln_stream.research import related
 from iln_stream.service import Settings, build_learner
 
 ESTIMATORS = [getattr(related, name) for name in related.__all__]

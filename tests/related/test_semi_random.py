@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.two_classes import as_dict, blobs
 
-from iln_stream.related import SemiRandomClassifier, SemiRandomRegressor
+from iln_stream.research.related import SemiRandomClassifier, SemiRandomRegressor
 
 X, Y = blobs(200)
 ONE = np.column_stack([np.ones(200), X])

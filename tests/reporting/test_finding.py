@@ -3,14 +3,12 @@
 import pytest
 from river import compose, ensemble, linear_model, preprocessing
 
-from iln_stream import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.reporting import Reporting, find_metrics, find_reporter
 
 

@@ -4,7 +4,7 @@ import pytest
 from river import datasets
 
 from iln_stream.errors import SinkError, SourceError
-from iln_stream.events import decode
+from iln_stream.records import decode
 from iln_stream.service import (
     Settings,
     SettingsError,
@@ -12,7 +12,7 @@ from iln_stream.service import (
     output_stream,
     source_stream,
 )
-from iln_stream.service.addresses import check_addresses
+from iln_stream.service.streams import check_addresses
 from iln_stream.streams import AddressError
 from iln_stream.streams.files import CsvSource, JsonLinesSink, JsonLinesSource
 from iln_stream.streams.river import RiverDatasetSource

@@ -5,7 +5,7 @@ import random
 import pytest
 from streams.test_sequencer import Partition
 
-from iln_stream.service.arrival_order import ArrivalOrder
+from iln_stream.service.recovery import ArrivalOrder
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
 from iln_stream.streams import Journal, Run, read_journal
 

@@ -8,7 +8,7 @@ import pytest
 
 import iln_stream
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.keyed import KeyedRegressor
+from iln_stream.learners.keyed import KeyedRegressor
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.service.checks import check_settings
 from iln_stream.streams.sqlite import SqliteSink

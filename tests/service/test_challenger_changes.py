@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from iln_stream.service import Settings
-from iln_stream.service.challenger_changes import described_change
+from iln_stream.service.challengers import described_change
 from iln_stream.service.decoding import described
 
 

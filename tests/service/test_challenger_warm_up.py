@@ -11,8 +11,8 @@ from support.embedded_log import append, values
 from support.running_command import Command
 from support.saved_state import saved
 
-from iln_stream.contest import Contest
 from iln_stream.errors import ContenderError
+from iln_stream.learners.contest import Contest
 from iln_stream.service import Service, Settings, promote
 from iln_stream.snapshots import learner_of
 from iln_stream.streams import NewRecord

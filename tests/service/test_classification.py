@@ -13,10 +13,10 @@ from support.embedded_log import append, values
 from support.running_command import Command
 
 import iln_stream
-from iln_stream import InfiniteLayerClassifier
-from iln_stream.prequential import NothingLearnedError
-from iln_stream.publishing import Follower
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.loop import NothingLearnedError
 from iln_stream.service import Service, Settings, rebuild
+from iln_stream.snapshots.follower import Follower
 
 CLASSES: dict[str, tuple[Any, ...]] = {
     "booleans": (False, True),

@@ -13,10 +13,10 @@ import pytest
 from support.embedded_log import append, values
 from support.saved_state import saved
 
-from iln_stream.contest import ContestRegressor
 from iln_stream.errors import RefusedError, SnapshotError
-from iln_stream.listeners import WarmUpProgress
-from iln_stream.prequential import Listener, Step
+from iln_stream.learners.contest import ContestRegressor
+from iln_stream.loop import Listener, Step
+from iln_stream.loop.progress import WarmUpProgress
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
 from iln_stream.snapshots import learner_of, load
 

@@ -11,7 +11,7 @@ import pytest
 from support.command_line import iln
 from support.embedded_log import append
 
-from iln_stream.processor.baselines import BASELINES, VARIABLE
+from iln_stream.kernels.cpu import BASELINES, VARIABLE
 
 OURS = next((n for n, each in BASELINES.items() if platform.machine() in each.machines), None)
 OPTIONS = (

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from iln_stream.events import MalformedError
-from iln_stream.mapping import MappedDecoder
-from iln_stream.prequential import Classification, Regression
+from iln_stream.loop import Classification, Regression
+from iln_stream.records import MalformedError
+from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
 from iln_stream.service.decoding import described, with_fields_of
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.events import Prediction, read_prediction
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings, SettingsError, build_learner
 
 

@@ -15,9 +15,9 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import LostPlaceError, NoStreamError, RefusedError, SinkError
-from iln_stream.prequential import Listener, Step
+from iln_stream.loop import Listener, Step
 from iln_stream.service import Service, Settings, SettingsError, rebuild
-from iln_stream.service.addresses import is_transactional
+from iln_stream.service.streams import is_transactional
 from iln_stream.streams import NewRecord, StreamOptions, stream_at
 from iln_stream.streams.sqlite import Retention, create_topic, trim
 
@@ -108,7 +108,7 @@ def test_it_resumes_with_a_transaction_that_was_never_committed(
 ) -> None:
     """Predictions that a snapshot never waited for are published by the next run."""
     fill(path, 0, 200)
-    monkeypatch.setattr("iln_stream.streams.sqlite.sink._LONGEST", math.inf)  # none by the clock
+    monkeypatch.setattr("iln_stream.streams.sqlite.writing._LONGEST", math.inf)  # none by the clock
     service = Service(settings(path))
     service.workers[0].loop.run()
     service.workers[0].loop.listeners[2]._sink._waiting.clear()  # type: ignore[attr-defined]

@@ -8,15 +8,8 @@ import pytest
 from support.embedded_log import append, values
 
 from iln_stream.errors import RefusedError
-from iln_stream.events import read_prediction
-from iln_stream.service import (
-    Service,
-    Settings,
-    SettingsError,
-    predict,
-    rebuild,
-    warm_start,
-)
+from iln_stream.records import read_prediction
+from iln_stream.service import Service, Settings, SettingsError, predict, rebuild, warm_start
 from iln_stream.snapshots import learner_of, snapshot_at
 from iln_stream.streams.sqlite import create_topic, readers
 

@@ -7,8 +7,8 @@ import urllib.request
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.events import Event, MalformedError, decode, one_hot
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.records import Event, MalformedError, decode, one_hot
 from iln_stream.service.http import HttpServer
 
 # Requests to this machine bypass any proxy in the environment.

@@ -6,14 +6,14 @@ import sys
 import pytest
 from river import base, linear_model, multiclass, naive_bayes, preprocessing
 
-from iln_stream.events import MalformedError
 from iln_stream.learners import (
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     ScaledTarget,
     find_shrinking_gradient,
 )
-from iln_stream.prequential import Classification, Regression
+from iln_stream.loop import Classification, Regression
+from iln_stream.records import MalformedError
 from iln_stream.service import BOUNDED, Settings, SettingsError, build_learner
 from iln_stream.service.learners import OF_SAMPLING, task_of
 

@@ -13,7 +13,7 @@ from support.embedded_log import append
 from support.running_command import Command
 from support.saved_state import saved
 
-from iln_stream.prequential import Listener
+from iln_stream.loop import Listener
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.state import pack
 from iln_stream.streams import NewRecord

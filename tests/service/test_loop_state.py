@@ -3,11 +3,11 @@
 import pytest
 from river import dummy, stats
 
-from iln_stream.events import Example
-from iln_stream.listeners import ModelMetrics
-from iln_stream.prequential import PrequentialLoop, Regression
+from iln_stream.loop import PrequentialLoop, Regression
+from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.records import Example
 from iln_stream.service import Settings
-from iln_stream.service.loop_state import LoopState
+from iln_stream.service.recovery import LoopState
 from iln_stream.state import pack
 from iln_stream.streams.river import RiverDatasetSource
 

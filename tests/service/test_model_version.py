@@ -2,9 +2,9 @@
 
 import pytest
 
-from iln_stream import InfiniteLayerRegressor
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.service import Settings
-from iln_stream.service.model_version import model_name, version_of_settings, version_of_state
+from iln_stream.service.worker import model_name, version_of_settings, version_of_state
 
 
 @pytest.mark.parametrize(

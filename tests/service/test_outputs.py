@@ -5,12 +5,15 @@ from support.kafka_topics import create_topic, produce
 from support.list_source import ListSource
 
 from iln_stream.errors import SinkError
-from iln_stream.events import DeadLetter, PredictionEncoder
-from iln_stream.listeners import DeadLetterWriter, PredictionWriter, TransactionalPredictionWriter
-from iln_stream.prequential import Step
+from iln_stream.loop import Step
+from iln_stream.loop.outputs import (
+    DeadLetterWriter,
+    PredictionWriter,
+    TransactionalPredictionWriter,
+)
+from iln_stream.records import DeadLetter, PredictionEncoder
 from iln_stream.service import Settings, source_stream
-from iln_stream.service.outputs import Outputs
-from iln_stream.service.readers import Reader
+from iln_stream.service.streams import Outputs, Reader
 
 STEP = Step(2, 7, "e", None, {}, 1.0, 0.5, 0.1)
 ENCODE = PredictionEncoder("s", "m", "v")

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from iln_stream.prequential import Listener
+from iln_stream.loop import Listener
 from iln_stream.service import Service, Settings, SettingsError, build_learner
 from iln_stream.service.plugins import build_listeners
 from iln_stream.streams import schemes

@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry
 from support.embedded_log import append
 
 from iln_stream.errors import PublishingError
-from iln_stream.publishing import Follower
 from iln_stream.service import Service, Settings, promote
+from iln_stream.snapshots.follower import Follower
 
 
 @pytest.fixture

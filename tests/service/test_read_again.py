@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from iln_stream.service import Settings
-from iln_stream.service.addresses import source_stream
-from iln_stream.service.read_again import ReadAgain
-from iln_stream.service.readers import readers
+from iln_stream.service.rebuild import ReadAgain
 from iln_stream.service.recovery import folder_of
+from iln_stream.service.streams import readers, source_stream
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
 from iln_stream.streams.sqlite import create_topic
 

@@ -4,7 +4,7 @@ import pytest
 from support.kafka_topics import create_topic
 
 from iln_stream.service import Settings, SettingsError, source_stream
-from iln_stream.service.readers import Reader, readers, seed_of
+from iln_stream.service.streams import Reader, readers, seed_of
 from iln_stream.streams.sqlite import create_topic as create_embedded_topic
 
 

@@ -16,9 +16,9 @@ from support.kafka_topics import TransactionalWriter, create_topic, produce, rea
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, SnapshotError, SourceError
-from iln_stream.prequential import Listener, NothingLearnedError, Step
+from iln_stream.loop import Listener, NothingLearnedError, Step
 from iln_stream.service import Service, Settings, rebuild
-from iln_stream.service.readers import seed_of
+from iln_stream.service.streams import seed_of
 
 
 def events(count: int, first: int = 0, **more: Any) -> list[tuple[None, bytes]]:

@@ -15,10 +15,10 @@ import pytest
 from river import datasets, evaluate, metrics
 from support.command_line import COMMAND, environment
 
-from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import IlnError, SinkError
-from iln_stream.events import DeadLetter, Prediction
-from iln_stream.prequential import Listener
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop import Listener
+from iln_stream.records import DeadLetter, Prediction
 from iln_stream.service import Service, Settings
 
 

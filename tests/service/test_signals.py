@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from iln_stream.service.signals import stop_on_signals
+from iln_stream.service.http import stop_on_signals
 
 SIGNALS = signal.SIGINT, signal.SIGTERM
 

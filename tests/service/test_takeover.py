@@ -3,8 +3,8 @@
 import pytest
 
 from iln_stream.errors import RefusedError
-from iln_stream.service.readers import Reader
-from iln_stream.service.takeover import predecessor
+from iln_stream.service.recovery import predecessor
+from iln_stream.service.streams import Reader
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from support.saved_state import saved
 
 from iln_stream.cli.dead_letters import replay_letters
 from iln_stream.errors import IlnError, LostPlaceError, RefusedError
-from iln_stream.prequential import LateLabels, Listener, PrequentialLoop, Step
+from iln_stream.loop import LateLabels, Listener, PrequentialLoop, Step
 from iln_stream.service import (
     Service,
     Settings,
@@ -27,10 +27,8 @@ from iln_stream.service import (
     source_stream,
     task_of,
 )
-from iln_stream.service.inputs import open_inputs
-from iln_stream.service.labels import build_label_log
-from iln_stream.service.loop_state import late_policy
-from iln_stream.service.readers import readers
+from iln_stream.service.recovery import late_policy
+from iln_stream.service.streams import build_label_log, open_inputs, readers
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
 from iln_stream.streams import NewRecord, Sequencer, read_journal

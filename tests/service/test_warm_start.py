@@ -19,9 +19,9 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import IlnWarning, RefusedError
-from iln_stream.publishing import Follower
 from iln_stream.service import Service, Settings, SettingsError, build_learner, rebuild, warm_start
 from iln_stream.snapshots import learner_state
+from iln_stream.snapshots.follower import Follower
 from iln_stream.state import pack
 from iln_stream.streams.sqlite import create_topic
 

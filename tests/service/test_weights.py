@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from river import linear_model
 
-from iln_stream import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.service import Service, Settings, SettingsError
 from iln_stream.service.recovery import configuration
 

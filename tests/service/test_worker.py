@@ -6,11 +6,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from iln_stream.errors import IlnWarning
-from iln_stream.listeners import Metrics
-from iln_stream.prequential import Listener
+from iln_stream.loop import Listener
+from iln_stream.loop.metrics import Metrics
 from iln_stream.service import Settings, source_stream
-from iln_stream.service.outputs import Outputs
-from iln_stream.service.readers import Reader
+from iln_stream.service.streams import Outputs, Reader
 from iln_stream.service.worker import Worker
 
 

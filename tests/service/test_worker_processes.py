@@ -27,10 +27,10 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import IlnError
-from iln_stream.prequential import Listener, Step
+from iln_stream.loop import Listener, Step
 from iln_stream.service import Settings, SettingsError, WorkerProcesses
+from iln_stream.service.supervisor import RestartPolicy
 from iln_stream.service.worker_processes import shares_of
-from iln_stream.supervising import RestartPolicy
 
 PARTITIONS = 4
 N = 250

@@ -6,7 +6,7 @@ from time import monotonic, sleep
 import pytest
 from prometheus_client.core import CounterMetricFamily
 
-from iln_stream.service.worker_progress import WorkerProgress, progress_line
+from iln_stream.service.worker_processes import WorkerProgress, progress_line
 
 
 def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:

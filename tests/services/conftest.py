@@ -14,13 +14,10 @@ from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
 from support.prometheus_server import DIRECT, PrometheusServer
 
-from iln_stream import InfiniteLayerClassifier, KeyedRegressor, RandomFeatureRidge
-from iln_stream.events import EnvelopeDecoder
-from iln_stream.keyed.reports import keyed_metrics
-from iln_stream.listeners import HistoryProgress, Metrics, ModelMetrics, label_metrics
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.mapping.registry import retries_metric
-from iln_stream.prequential import (
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.keyed.regressor import KeyedRegressor, keyed_metrics
+from iln_stream.loop import (
     Classification,
     LateLabels,
     LatePolicy,
@@ -30,12 +27,18 @@ from iln_stream.prequential import (
     Regression,
     Step,
 )
-from iln_stream.publishing import Publisher
+from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
+from iln_stream.loop.progress import HistoryProgress
+from iln_stream.records import EnvelopeDecoder
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
+from iln_stream.records.registry import retries_metric
 from iln_stream.service import Settings, build_learner
-from iln_stream.service.challengers import champion_of
-from iln_stream.service.details import build_details
-from iln_stream.service.readiness import ready_metric
+from iln_stream.service.learners import build_details, champion_of
+from iln_stream.service.service import ready_metric
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
+from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import LabelPartition, Record, Sequencer
 from iln_stream.streams.river import RiverDatasetSource
 from iln_stream.streams.sqlite import SqliteLog, create_topic

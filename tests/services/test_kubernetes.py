@@ -16,8 +16,8 @@ from support.prometheus_server import DIRECT
 from support.running_command import Command
 from support.secured_kafka import PASSWORD, secured_broker
 
-from iln_stream.api import ApiSettings
 from iln_stream.service import Settings
+from iln_stream.serving.settings import ApiSettings
 
 TOP = Path(__file__).parents[2]
 MANIFESTS = TOP / "services" / "kubernetes"

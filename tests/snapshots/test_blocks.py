@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerRegressor, load
 from iln_stream.errors import SnapshotError
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.snapshots import SnapshotFolder, learner_state, read_snapshot
+from iln_stream.snapshots.loading import load
 from iln_stream.state import Block
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iln_stream import ShrinkingGradient, __version__
+from iln_stream._version import __version__
 from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.learners.restoring import LEARNERS
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.snapshots import learner_of, learner_state, read_snapshot
 from iln_stream.state import from_bytes, pack, to_bytes
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from river import datasets, linear_model, preprocessing
 
-from iln_stream import Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.features import Erf, Mixture
 from iln_stream.learners import Sampled, restorable
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.snapshots import learner_of, learner_state
 
 EVENTS = list(datasets.TrumpApproval())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from support.spark_jars import spark_jars
 
-from iln_stream.spark.session import session
+from iln_stream.spark.job import session
 
 
 @pytest.fixture(scope="session")

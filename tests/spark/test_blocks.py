@@ -3,7 +3,7 @@ import pytest
 from support.spark_keys import KeyInMemory
 
 from iln_stream.errors import StateError
-from iln_stream.spark.blocks import AppendedBlocks
+from iln_stream.spark.stored import AppendedBlocks
 from iln_stream.state import Block
 
 

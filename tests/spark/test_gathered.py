@@ -5,8 +5,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from iln_stream.spark import gathered
-from iln_stream.spark.gathered import gather, records_of
+from iln_stream.spark import records as gathered
+from iln_stream.spark.records import gather, records_of
 from iln_stream.streams import Record
 
 TYPES = {

@@ -11,7 +11,7 @@ from support.spark_keys import keyed_events, plain_loop, stored_learners
 from iln_stream.learners import state_of
 from iln_stream.settings import SettingsError
 from iln_stream.spark.job import main, plan_of, settings_of
-from iln_stream.spark.packed import packed
+from iln_stream.spark.stored import packed
 
 LEARNER = (
     *("--learner", "iln_stream:RandomFeatureRidge"),

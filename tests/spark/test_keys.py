@@ -7,7 +7,8 @@ from river import base
 from support.spark_keys import KeyInMemory, keyed_events, plain_loop, records_of
 
 from iln_stream.errors import StateError
-from iln_stream.keyed import (
+from iln_stream.learners import RandomFeatureRidge, RestorableLearner, restorable, state_of
+from iln_stream.learners.keyed import (
     FrozenPrior,
     KeyedRegressor,
     key_state_to_bytes,
@@ -15,11 +16,10 @@ from iln_stream.keyed import (
     new_row,
     predict_event,
 )
-from iln_stream.learners import RandomFeatureRidge, RestorableLearner, restorable, state_of
-from iln_stream.prequential import LearnerError
+from iln_stream.loop import LearnerError
 from iln_stream.spark.keys import KeyedLearners, learners_of, without_key
-from iln_stream.spark.packed import packed
 from iln_stream.spark.plan import Plan, prior_of
+from iln_stream.spark.stored import packed
 from iln_stream.state import Block
 from iln_stream.streams import Record
 

@@ -4,8 +4,8 @@ from support.spark_keys import keyed_events, plain_loop
 
 from iln_stream.errors import StateError
 from iln_stream.learners import RandomFeatureRidge, state_of
-from iln_stream.spark.packed import packed, unpacked
 from iln_stream.spark.plan import prior_of
+from iln_stream.spark.stored import packed, unpacked
 from iln_stream.state import Block, to_bytes
 
 

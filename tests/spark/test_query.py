@@ -7,10 +7,10 @@ from support.kafka_topics import create_topic, produce
 from support.spark_keys import keyed_events, plain_loop, stored_learners
 
 from iln_stream.learners import RandomFeatureRidge, state_of
-from iln_stream.spark.packed import packed
+from iln_stream.spark.job import learned, topic_rows
 from iln_stream.spark.plan import Plan, PlanError, prior_of
-from iln_stream.spark.query import learned, topic_rows
 from iln_stream.spark.sinks import FolderSink
+from iln_stream.spark.stored import packed
 
 N_KEYS = 7
 
@@ -101,7 +101,7 @@ def test_state_of_another_prior_is_refused(spark, broker, prior, tmp_path):
 @pytest.mark.parametrize("path", ["", "x['a']", "x.*", "$.x"])
 def test_odd_paths_are_refused(path):
     """A path that Spark would read as another one, or as none, is an error."""
-    from iln_stream.spark.query import _field
+    from iln_stream.spark.job import _field
 
     with pytest.raises(PlanError, match="by_key"):
         _field(path)

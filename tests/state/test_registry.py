@@ -1,7 +1,7 @@
 import pytest
 
-from iln_stream import ShrinkingGradient
 from iln_stream.errors import StateError
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import Registry
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.streams.time_order import runs_by_time
+from iln_stream.streams.sequencer import runs_by_time
 
 
 def test_order_of_times():

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from iln_stream.supervising import Reporter
+from iln_stream.service.supervisor import Reporter
 
 
 def finish(reporter: Reporter, argument: str) -> None:

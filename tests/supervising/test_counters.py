@@ -7,7 +7,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-from iln_stream.supervising.counters import SteadyCounters
+from iln_stream.service.merged import SteadyCounters
 
 
 def shown(counters: SteadyCounters, process: int, *families: Metric) -> list[float]:

@@ -1,6 +1,6 @@
 """How often and when a process is restarted."""
 
-from iln_stream.supervising.restarts import RestartPolicy, Restarts
+from iln_stream.service.supervisor import RestartPolicy, Restarts
 
 
 def test_each_restart_waits_twice_as_long():

@@ -3,7 +3,7 @@
 from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.service.http import HttpServer
-from iln_stream.supervising import Scraper
+from iln_stream.service.merged import Scraper
 
 
 def test_answers_come_in_order():

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 import pytest
 
 from iln_stream.errors import IlnError, UnrecoverableError
-from iln_stream.supervising import RestartPolicy, Supervisor
+from iln_stream.service.supervisor import RestartPolicy, Supervisor
 
 COMMAND = [sys.executable, str(Path(__file__).parent / "children.py")]
 QUICK = RestartPolicy(limit=2, within=60.0, first=0.01)

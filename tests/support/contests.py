@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing, tree
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
-from iln_stream.contest import ContestClassifier, ContestRegressor
 from iln_stream.learners import state_of
+from iln_stream.learners.contest import ContestClassifier, ContestRegressor
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
 def fast(seed):

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream import ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.features import ArcCosine, Erf, GaussianFourier, LaplacianFourier, Sigmoid, Tanh
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILIES = [GaussianFourier(), LaplacianFourier(), Erf(), Tanh(), Sigmoid(), ArcCosine()]
 NAMES = ["temperature", "sky=clear", 3]

@@ -14,10 +14,11 @@ import iln_stream  # noqa: F401  # sets the CPU baseline, before numpy is loaded
 # isort: split
 import numpy as np
 
-from iln_stream import ScaledTarget, ShrinkingGradient, WinsorisedScaler
-from iln_stream.compiled.inlining import InliningDispatcher
-from iln_stream.compiled.jit import compiled
-from iln_stream.processor import cpu_baseline
+from iln_stream.kernels.cpu import cpu_baseline
+from iln_stream.kernels.jit import InliningDispatcher, compiled
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
 

@@ -5,15 +5,13 @@ from typing import Any
 
 from river import preprocessing
 
-from iln_stream import (
-    ChangeOfTarget,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "accurate": lambda: InfiniteLayerRegressor(seed=1),

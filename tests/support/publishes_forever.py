@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.publishing import Publisher
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.snapshots.publisher import Publisher
 
 
 def main(path: str) -> None:

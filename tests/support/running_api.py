@@ -14,10 +14,10 @@ from typing import Any, Self
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from iln_stream import InfiniteLayerRegressor
-from iln_stream.api import ApiSettings
-from iln_stream.api.server import ApiServer
-from iln_stream.publishing import Publisher
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.serving.server import ApiServer
+from iln_stream.serving.settings import ApiSettings
+from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import Record, StreamOptions, stream_at
 
 _DEADLINE_SECONDS = 30.0

@@ -7,11 +7,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from iln_stream import ShrinkingGradient, theory
+from iln_stream import theory
 from iln_stream.features import DecisionStumps, GaussianFourier, closed_form
-from iln_stream.learners.estimators.scalar_product import est_scalar_prod
+from iln_stream.learners.estimators.sampled import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
-from iln_stream.theory import theorem_1
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.research import theory as theorem_1
 
 positive = st.floats(1e-3, 1e3)
 probability = st.floats(1e-12, 0.999)

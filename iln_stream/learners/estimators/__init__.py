@@ -4,13 +4,14 @@ from iln_stream.learners.estimators.averaged import Averaged, AveragedIterate
 from iln_stream.learners.estimators.base import (
     DrawPolicy,
     Estimate,
+    EstimatesWithin,
     Estimator,
     EstimatorContext,
+    HasFiniteLayer,
     Iterate,
     Policy,
 )
 from iln_stream.learners.estimators.block import Block
-from iln_stream.learners.estimators.capabilities import EstimatesWithin, HasFiniteLayer
 from iln_stream.learners.estimators.exact import Exact
 from iln_stream.learners.estimators.finite_layer import FiniteLayer
 from iln_stream.learners.estimators.full import Full

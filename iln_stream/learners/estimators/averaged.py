@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from iln_stream.learners.estimators.base import Estimate, Estimator, EstimatorContext, Iterate
 from iln_stream.learners.estimators.sampled import Sampled
-from iln_stream.learners.estimators.supported import Supported
+from iln_stream.learners.estimators.support import Supported
 from iln_stream.state import StateDict, StateSchema
 
 _SCHEMA = StateSchema("iln_stream.AveragedIterate", 1)

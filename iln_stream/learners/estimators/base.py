@@ -1,12 +1,13 @@
-"""What Algorithm 1 requires of f_t: an estimate at a point, a new term, a shrink."""
+"""What Algorithm 1 requires of f_t: an estimate at a point, a step, and their costs."""
 
 import math
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import Features
+from iln_stream.learners.estimators.finite_layer import FiniteLayer
 from iln_stream.state import StateDict
 
 
@@ -146,4 +147,27 @@ class Estimator(Protocol):
 
     def start(self, given: EstimatorContext) -> Iterate:
         """Return f_1 = 0."""
+        ...
+
+
+@runtime_checkable
+class EstimatesWithin(Iterate, Protocol):
+    """Can guarantee an accuracy."""
+
+    def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
+        """Return an E with P(|E - f(x)| > eps) <= delta given f, with event t's randomness."""
+        ...
+
+
+@runtime_checkable
+class HasFiniteLayer(Iterate, Protocol):
+    """Can be written as one layer of finitely many units."""
+
+    def finite_layer(
+        self, size: int | None, d: int, rng: np.random.Generator
+    ) -> tuple[FiniteLayer, NDArray[np.float64] | None]:
+        """Return f over `size` units (None: a suitable number) for inputs of d columns.
+
+        And points (n, d) at which to estimate its error, or None if the layer is f itself.
+        """
         ...

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import GaussianAffineFeatures
-from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.supported import Supported
+from iln_stream.learners.estimators.sampled import LawOfColumns, compilable
+from iln_stream.learners.estimators.support import Supported
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class BlockRidgesIterate(BlockIterate):
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
-        from iln_stream.compiled import sampled_ridges
+        from iln_stream.kernels import sampled_ridges
 
         alpha_l1 = self.alpha_l1
         if alpha_l1 == 0.0:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from iln_stream.features import closed_form
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.supported import Supported
+from iln_stream.learners.estimators.support import Supported
 
 
 @dataclass(frozen=True)

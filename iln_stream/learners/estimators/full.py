@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import AffineFeatures, as_ridges
-from iln_stream.learners.estimators.affine_law import code, unit
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.supported import Supported
+from iln_stream.learners.estimators.sampled import code, unit
+from iln_stream.learners.estimators.support import Supported
 
 _PRODUCTS_AT_ONCE = 1 << 18  # larger matrix products use threads, without gain
 _FEWEST_POINTS, _MOST_POINTS = 64, 2048
@@ -89,7 +89,7 @@ class FullRidgesIterate(FullIterate):
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
-        from iln_stream.compiled import ridge_sums
+        from iln_stream.kernels.supports import add_points
 
         if self.alpha_l1 == 0.0:
             return Estimate(0.0, 0.0, 0)
@@ -100,10 +100,10 @@ class FullRidgesIterate(FullIterate):
         b = (w.b / unit(family)).astype(np.float32)
         theta = np.zeros(self._size)
         for rows, alpha in self._blocks(d):
-            ridge_sums.add(theta, rows @ omega_T[: rows.shape[1]], b, alpha, code(family))
+            add_points(theta, rows @ omega_T[: rows.shape[1]], b, alpha, code(family))
         psi = np.zeros(self._size)
         row = family.inputs(x).astype(np.float32)[np.newaxis]
-        ridge_sums.add(psi, row @ omega_T, b, np.ones(1), code(family))
+        add_points(psi, row @ omega_T, b, np.ones(1), code(family))
         return Estimate.from_terms(theta * psi)
 
     def _blocks(self, d: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:

@@ -2,16 +2,192 @@
 
 import math
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import Activation, AffineFeatures, as_ridges
+from iln_stream.features import Activation, AffineFeatures, AffineWeights, ArcCosine, as_ridges
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.finite_layer import FiniteLayer
-from iln_stream.learners.estimators.units import AffineUnits, ridge_units
+from iln_stream.learners.estimators.finite_layer import FiniteLayer, layer_of
 from iln_stream.state import StateDict, StateSchema
+
+_LOT = 256
+"""Number of units drawn together."""
+
+_LARGEST = 1e37
+"""About the largest single; the phase of such a fast cosine is random in any case."""
+
+
+class AffineUnits:
+    """Units psi(x; w_r) = sigma(omega_r . inputs(x) + b_r), r = 1, 2, .., R for any R.
+
+    Parameters that depend on the number of columns, such as gamma = 1/d, are set by the first
+    learned point and then kept. Units are drawn in lots of 256, and columns in lots as wide as the
+    first point, each from its own segment of the random stream. An entry of omega thus depends only
+    on the family, d_first, key and its indices; trailing zeros of a point make no difference; and
+    evaluating points changes nothing.
+
+    A later lot of columns is drawn from the family's own law, independently of earlier lots. This
+    is the right law if the entries of omega are independent. Of our families only `ArcCosine` is an
+    exception, see `SphereUnits`; in a family of your own, dependence between columns of different
+    lots is lost.
+
+    Parameters
+    ----------
+    family
+        The family.
+    d_first
+        Number of columns of the first learned point.
+    key
+        Two words that seed the draws.
+
+    """
+
+    def __init__(self, family: AffineFeatures, d_first: int, key: NDArray[np.uint64]) -> None:
+        # Imported with the first pool: numba takes a moment to import.
+        from iln_stream.kernels import activations, supports
+
+        self._kernels = supports
+        self._code = activations.CODES[family.activation]
+        self._per_radian = activations.TURNS if family.activation == "cos" else 1.0
+        self._arguments = family, d_first, key
+        self.d_first = d_first
+        self._family = family.for_columns(d_first)
+        self._sees_x_itself = type(family).inputs is AffineFeatures.inputs
+        self._width = max(d_first, 1)
+        self._lots = 0, 0  # of units and of columns, drawn so far
+        self._omega = np.zeros((0, 0), np.float32)  # (d, R) at least, times _per_radian
+        self._b = np.zeros(0, np.float32)  # (R,) at least, times _per_radian
+        self._shape = 0, -1  # (R, d) of the arrays below
+        self._share = self._z = np.empty(0)
+        self._psi = np.empty(0, np.float32)
+        self._psi_of: bytes | None = (
+            None  # the point that _psi belongs to, evaluated twice per event
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
+
+    def mean_and_square(
+        self, theta: NDArray[np.float64], x: NDArray[np.float64]
+    ) -> tuple[float, float]:
+        """Return the means of R = len(theta) terms theta_r psi(x; w_r), and of their squares."""
+        if self._shape != (len(theta), len(x)):
+            self._take(len(theta), len(x))
+        mean, square = self._kernels.mean_and_square(
+            self._code, self._omega, self._b, self._seen(x), theta, self._share, self._z, self._psi
+        )
+        self._psi_of = x.tobytes()
+        return mean, square
+
+    def add(self, theta: NDArray[np.float64], x: NDArray[np.float64], alpha: float) -> None:
+        """theta_r += alpha psi(x; w_r)."""
+        if self._psi_of != x.tobytes() or len(self._psi) != len(theta):
+            self.mean_and_square(theta, x)
+        self._kernels.add_unit_weights(theta, self._psi, alpha)
+
+    def expansion(
+        self, units: slice, X: NDArray[Any], alpha: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return theta_r = sum_i alpha_i psi(x_i; w_r) over the rows of X (n, d), for some r."""
+        d = X.shape[1]
+        self._draw_up_to(units.stop, d)
+        omega = np.ascontiguousarray(self._omega[:d, units].T, np.float64)
+        b = self._b[units].astype(np.float64)
+        theta = np.empty(len(b))
+        self._kernels.expansion(self._code, omega, b, self._seen(X), alpha, theta)
+        return theta
+
+    def layer(self, theta: NDArray[np.float64], d: int) -> FiniteLayer:
+        """Return f(x) = (1/R) sum_r theta_r psi(x; w_r) for points of d columns.
+
+        Raises
+        ------
+        ValueError
+            When the family has `inputs` of its own, so that its units are not ridges of x.
+
+        """
+        R = len(theta)
+        self._draw_up_to(R, d)
+        omega = self._omega[:d, :R].T.astype(np.float64) / self._per_radian
+        b = self._b[:R].astype(np.float64) / self._per_radian
+        weights = theta * self._shares(R, d) / R
+        return layer_of(self._family, AffineWeights(omega, b), weights, d)
+
+    def _seen(self, x: NDArray[Any]) -> NDArray[Any]:
+        return x if self._sees_x_itself else self._family.inputs(x)
+
+    def _shares(self, R: int, d: int) -> NDArray[np.float64]:
+        """Factors of the terms of R units, for points of d columns."""
+        return np.ones(R)
+
+    def _take(self, R: int, d: int) -> None:
+        self._draw_up_to(R, d)
+        self._shape = R, d
+        self._share = self._shares(R, d)
+        self._z, self._psi, self._psi_of = np.empty(R), np.empty(R, np.float32), None
+
+    def _draw_up_to(self, R: int, d: int) -> None:
+        drawn = self._lots
+        lots = max(drawn[0], math.ceil(R / _LOT)), max(drawn[1], math.ceil(d / self._width), 1)
+        if lots == drawn:
+            return
+        self._make_room(lots[1] * self._width, lots[0] * _LOT)
+        for i in range(lots[0]):
+            units = slice(i * _LOT, (i + 1) * _LOT)
+            for j in range(drawn[1] if i < drawn[0] else 0, lots[1]):
+                columns = slice(j * self._width, (j + 1) * self._width)
+                counter = np.array([0, i, 1, j], dtype=np.uint64)
+                rng = np.random.Generator(np.random.Philox(key=self._arguments[2], counter=counter))
+                omega, b = self._draw(rng)
+                omega *= self._per_radian
+                self._omega[columns, units] = omega.clip(-_LARGEST, _LARGEST).T
+                if j == 0:
+                    self._b[units] = b * self._per_radian
+        self._lots = lots
+
+    def _draw(self, rng: np.random.Generator) -> AffineWeights:
+        return self._family.draw(_LOT, self._width, rng)
+
+    def _make_room(self, d: int, R: int) -> None:
+        """Make room in omega for d columns of R units; if it must grow, at least double it."""
+        d_old, R_old = self._omega.shape
+        d_new = d_old if d <= d_old else max(d, 2 * d_old)
+        R_new = R_old if R_old >= R else max(R, 2 * R_old)
+        if (d_new, R_new) != (d_old, R_old):
+            old = self._omega, self._b
+            self._omega, self._b = np.zeros((d_new, R_new), np.float32), np.zeros(R_new, np.float32)
+            self._omega[:d_old, :R_old], self._b[:R_old] = old
+
+
+class SphereUnits(AffineUnits):
+    """Units of `ArcCosine`, whose directions stay uniform on the sphere when columns are added.
+
+    Directions on spheres of d + 1 and of d + 2 dimensions can't agree in all of the first d + 1
+    entries. Gaussian ones can: u = g / ||g|| is uniform for g ~ N(0, I) of any dimension. As
+    max(0, u.z) = max(0, g.z) / ||g||, and as old points have zeros in new columns, theta is kept
+    for g, and a term is theta_r max(0, g_r.z) / ||g_r||^2: exactly its value if all columns had
+    been there from the start (except for the radius, which stays). As the family's kernel falls
+    like 1 / (d + 1), so does f when a column is added, here as with every other estimator.
+    """
+
+    def _draw(self, rng: np.random.Generator) -> AffineWeights:
+        g = rng.standard_normal((_LOT, self._width + 1))
+        return AffineWeights(g[:, :-1], g[:, -1] * math.sqrt(0.5))
+
+    def _shares(self, R: int, d: int) -> NDArray[np.float64]:
+        """1 / ||g_r||^2."""
+        omega, b = self._omega[:d, :R].astype(np.float64), self._b[:R].astype(np.float64)
+        shares: NDArray[np.float64] = 1.0 / ((omega**2).sum(axis=0) + 2.0 * b**2)
+        return shares
+
+
+def ridge_units(family: AffineFeatures, d_first: int, key: NDArray[np.uint64]) -> AffineUnits:
+    """Return the units that suit the family."""
+    on_sphere = isinstance(family, ArcCosine) and type(family).draw is ArcCosine.draw
+    return (SphereUnits if on_sphere else AffineUnits)(family, d_first, key)
+
 
 _SCHEMA = StateSchema("iln_stream.PoolIterate", 1)
 

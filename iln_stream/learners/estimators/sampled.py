@@ -1,21 +1,137 @@
-"""f_t over its support, estimated by Algorithm 2 with fresh draws at every event."""
+"""f_t over its support, estimated by Algorithm 2 with fresh draws."""
 
 import math
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features import GaussianAffineFeatures
+from iln_stream.features import AffineFeatures, Features, GaussianAffineFeatures, as_gaussian_ridges
 from iln_stream.features.affine import PHASE
-from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable
+from iln_stream.learners.draws import draws_for
 from iln_stream.learners.estimators.base import Estimate, EstimatorContext
-from iln_stream.learners.estimators.scalar_product import est_scalar_prod
-from iln_stream.learners.estimators.supported import Supported
-from iln_stream.theory import draws_for
+from iln_stream.learners.estimators.support import Support, Supported
+
+_NUMBERS_AT_ONCE = 1 << 18
+"""Draws are made in blocks of about this many doubles, so memory is bounded for any m."""
+
+
+def est_scalar_prod(
+    support: Support,
+    x: NDArray[np.float64],
+    m: int,
+    features: Features[Any],
+    rng: np.random.Generator,
+) -> Estimate:
+    """Estimate <sum_i alpha_i Phi(x_i), Phi(x)> from m independent draws (Algorithm 2).
+
+    For k = 1..m draw i with probability |alpha_i| / ||alpha||_1 and a fresh w ~ mu; the mean of
+    ||alpha||_1 sgn(alpha_i) psi(x_i; w) psi(x; w) is unbiased. Terms lie within +-||alpha||_1, so
+    P(|E - <f, Phi(x)>| > eps) <= 2 exp(-m eps^2 / (2 ||alpha||_1^2)) by Hoeffding. (Eq. 19 of the
+    paper lacks both factors 2 and does not hold.)
+
+    Parameters
+    ----------
+    support
+        The points x_i and coefficients alpha_i.
+    x
+        The point, shape (d,).
+    m
+        Number of draws, at least 1.
+    features
+        The family: mu and psi.
+    rng
+        Source of all randomness.
+
+    """
+    alpha_l1 = support.alpha_l1
+    if alpha_l1 == 0.0:
+        return Estimate(0.0, 0.0, 0)
+    d = len(x)
+    sgn = np.sign(support.alpha)
+    total = total_of_squares = 0.0
+    block = max(1, _NUMBERS_AT_ONCE // max(d, 1))
+    for start in range(0, m, block):
+        n = min(block, m - start)
+        i = support.sample(n, rng)
+        w = features.draw(n, d, rng)
+        terms = sgn[i] * features.psi(support.take(i, d), w) * features.psi(x, w)
+        total += float(terms.sum())
+        total_of_squares += float(terms @ terms)
+    mean = total / m
+    variance = max(total_of_squares - m * mean**2, 0.0) / (m - 1) if m > 1 else 1.0
+    return Estimate(alpha_l1 * mean, alpha_l1 * math.sqrt(variance / m), m)
+
+
+class AffineLaw(NamedTuple):
+    """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, scale^2 I).
+
+    Parameters
+    ----------
+    scale
+        Of omega; in turns for cosines.
+    bias
+        b ~ N(0, bias^2) or U[0, bias); in turns for cosines.
+    normal_bias
+        Whether b is normal.
+    activation
+        The code of sigma.
+
+    """
+
+    scale: float
+    bias: float
+    normal_bias: bool
+    activation: int
+
+
+def compilable(features: Features[Any]) -> GaussianAffineFeatures | None:
+    """Return a family that compiled code can draw from: Gaussian ridges of x as it is."""
+    family = as_gaussian_ridges(features)
+    if family is None or type(family).inputs is not GaussianAffineFeatures.inputs:
+        return None
+    return family
+
+
+def ridge_law(family: GaussianAffineFeatures, d: int) -> AffineLaw:
+    """Return the law for inputs of d columns."""
+    one, b = unit(family), family.b_law
+    return AffineLaw(family.scale(d) / one, b.scale / one, b.name == "normal", code(family))
+
+
+class LawOfColumns:
+    """A family's law for inputs of d columns, cached for the last d."""
+
+    def __init__(self, family: GaussianAffineFeatures) -> None:
+        self._family = family
+        self._d = -1
+        self._law: AffineLaw
+
+    def __call__(self, d: int) -> AffineLaw:
+        """Return the law for inputs of d columns."""
+        if d != self._d:
+            self._d, self._law = d, ridge_law(self._family, d)
+        return self._law
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LawOfColumns, (self._family,)
+
+
+def unit(family: AffineFeatures) -> float:
+    """Return the unit of omega and b in compiled code: turns for cosines."""
+    return 2.0 * math.pi if family.activation == "cos" else 1.0
+
+
+def code(family: AffineFeatures) -> int:
+    """Return the activation's code in compiled functions."""
+    # Imported on first use: numba takes a moment to import.
+    from iln_stream.kernels.activations import CODES
+
+    return CODES[family.activation]
+
 
 Units: TypeAlias = Literal["two normals", "direct", "phase integrated"]
 """How to draw a unit."""
@@ -137,6 +253,6 @@ class SampledRidgesIterate(SampledIterate):
 @cache
 def _kernels() -> ModuleType:
     # Imported on the first draw: numba takes a moment to import.
-    from iln_stream.compiled import sampled_ridges
+    from iln_stream.kernels import sampled_ridges
 
     return sampled_ridges

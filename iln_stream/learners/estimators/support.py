@@ -1,14 +1,132 @@
-"""The support: the points x_i that carry the function, and their coefficients alpha_i."""
+"""The support: the points that carry f_t, their coefficients, draws and thinning."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.estimators.base import Policy
-from iln_stream.learners.estimators.guide import Guide
-from iln_stream.learners.estimators.thinning import thin_out
+from iln_stream.learners.estimators.base import Estimate, EstimatorContext, Policy
+from iln_stream.learners.estimators.finite_layer import FiniteLayer, layer_of
 from iln_stream.state import StateDict, StateSchema
+
+_BUCKETS_A_POINT = 2
+_FEWEST_BUCKETS = 64
+
+
+class Guide:
+    """A guide table over prefix sums of |alpha|, which gives the start of a draw's search.
+
+    The next draw updates it: in O(1) per added point, or by a rebuild when the number of points
+    has about doubled. It is derived from the sums alone, so it is not part of any state.
+
+    Half of the table is reserved for future points. A point so large that it fills the table alone
+    does no harm: draws beyond the table take O(log n) time until it is rebuilt.
+    """
+
+    def __init__(self) -> None:
+        # Imported on the first draw: numba takes a moment to import.
+        from iln_stream.kernels import supports as guide
+
+        self._kernels = guide
+        self.table = np.empty(0, np.int32)
+        self.origin = 0.0
+        self.per_unit = 0.0
+        self.clear()
+
+    def clear(self) -> None:
+        """Discard the table, because positions have changed."""
+        self._made_of = 0
+        self._made_at = self._covered = -1
+        self._filled = 0
+
+    def follow(self, prefix: NDArray[np.float64], first: int, last: int) -> None:
+        """Cover positions first <= p < last, with prefix[last] > prefix[first]."""
+        if last == self._covered:
+            return
+        joined = last - self._made_at
+        full = self._filled == len(self.table) - 1
+        if self._covered < 0 or joined > self._made_of or (full and 4 * joined > self._made_of):
+            self._make(prefix, first, last)
+        else:
+            self._extend(prefix, self._covered, last)
+
+    def draw(
+        self, r: NDArray[np.float64], prefix: NDArray[np.float64], first: int, last: int
+    ) -> NDArray[np.int64]:
+        """Return the positions, shape (n,), of the shares r in [0, 1) of the sums followed."""
+        p = np.empty(len(r), np.int64)
+        self._kernels.positions(
+            r.copy(), len(r), prefix, first, last, self.table, self.origin, self.per_unit, p
+        )
+        return p
+
+    def _make(self, prefix: NDArray[np.float64], first: int, last: int) -> None:
+        n = last - first
+        buckets = max(_FEWEST_BUCKETS, 2 * _BUCKETS_A_POINT * n)
+        if not buckets < len(self.table) <= 4 * buckets:
+            self.table = np.empty(buckets + 1, np.int32)
+        self.origin = float(prefix[first])
+        # Bounded, because sums may be as small as the smallest double.
+        self.per_unit = min(len(self.table) / 2 / float(prefix[last] - prefix[first]), 1e300)
+        self._made_of, self._made_at, self._filled = max(n, _FEWEST_BUCKETS), last, 0
+        self._extend(prefix, first, last)
+
+    def _extend(self, prefix: NDArray[np.float64], first: int, last: int) -> None:
+        self._filled = self._kernels.extend(
+            prefix, first, last, self.table, self._filled, self.origin, self.per_unit
+        )
+        self._covered = last
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Guide, ()
+
+
+def thin_out(
+    raw: NDArray[np.float64], target: int, policy: Policy, key: int, number: int
+) -> NDArray[np.bool_]:
+    """Return a mask of survivors, shape (n,), and raise the survivors' coefficients in place.
+
+    Parameters
+    ----------
+    raw
+        Coefficients, shape (n,), up to a common factor.
+    target
+        About how many points to keep: less than n, and at least 1.
+    policy
+        "smallest" keeps the largest, of equals the newest. "compress" keeps each with a
+        probability ~ |raw_i|, and divides it by that probability; those large enough are kept
+        unchanged. This preserves the expectation of sum_i raw_i Phi(x_i).
+    key, number
+        Seed the choice.
+
+    """
+    if policy == "smallest":
+        return _largest(raw, target)
+    return _compress(raw, target, np.random.Philox(key=key, counter=[0, 0, 1, number]))
+
+
+def _largest(raw: NDArray[np.float64], target: int) -> NDArray[np.bool_]:
+    size = np.abs(raw)
+    least = np.partition(size, len(raw) - target)[len(raw) - target]
+    stay: NDArray[np.bool_] = size > least
+    equals = np.flatnonzero(size == least)
+    stay[equals[len(equals) - (target - np.count_nonzero(stay)) :]] = True
+    return stay
+
+
+def _compress(raw: NDArray[np.float64], target: int, bits: np.random.Philox) -> NDArray[np.bool_]:
+    # Imported when a support is first full: numba takes a moment to import.
+    from iln_stream.kernels.supports import systematic, threshold
+
+    stay: NDArray[np.bool_] = raw != 0.0
+    if np.count_nonzero(stay) > target:
+        tau = threshold(raw, target)
+        start = np.random.Generator(bits).random()
+        systematic(raw, tau, start, stay)
+    return stay
+
 
 _SCHEMA = StateSchema("iln_stream.Support", 1)
 _FIRST_CAPACITY = 64
@@ -302,14 +420,14 @@ class Support:
     def _thin_out(self) -> None:
         assert self.budget is not None
         # Imported when a support is first full: numba takes a moment to import.
-        from iln_stream.compiled import thinning
+        from iln_stream.kernels.supports import close_gaps
 
         raw = self.raw[self.first : self.last]
         stay = thin_out(raw, (self.budget + 1) // 2, self.policy, self.key, self.n_joined)
         # Room for all, and one more slot, which is written before the choice is known.
         free = np.empty(len(self.slots) + 1, np.int32)
         free[: self._n_free] = self._free[: self._n_free]
-        n = thinning.close_gaps(stay, self.first, self.entry, self.raw, free, self._n_free)
+        n = close_gaps(stay, self.first, self.entry, self.raw, free, self._n_free)
         self._n_free += len(stay) - n
         self._free = free
         self.first, self.last = 0, n
@@ -340,3 +458,92 @@ def _resized(array: NDArray[Any], n: int) -> NDArray[Any]:
     larger = np.zeros(n, array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+_SUPPORTED_SCHEMA = StateSchema("iln_stream.Supported", 1)
+
+_UNITS = 1024
+"""Number of units of a finite layer, if not given."""
+
+_LATEST = 100
+"""Number of points at which a finite layer's error is estimated."""
+
+
+class Supported(ABC):
+    """Support points with their alphas; a subclass estimates."""
+
+    def __init__(self, given: EstimatorContext) -> None:
+        self.support = Support(given.budget, given.policy, int(given.key[1]))
+        self._features = given.features
+        self._key = given.key
+
+    @property
+    def alpha_l1(self) -> float:
+        """||alpha||_1."""
+        return self.support.alpha_l1
+
+    @property
+    def n_support(self) -> int:
+        """Number of support points."""
+        return len(self.support)
+
+    @property
+    def draws_wanted(self) -> float | None:
+        """Draws needed for the tolerated variance, if more than the maximum; else None."""
+        return None
+
+    def noise(self, draws: int) -> float:
+        """Return 0, unless a subclass knows a tight bound."""
+        return 0.0
+
+    @abstractmethod
+    def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
+        """Return E at x, shape (d,), with the randomness of event t."""
+
+    def append(self, x: NDArray[np.float64], alpha: float) -> None:
+        """Add x to the support."""
+        self.support.append(x, alpha)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply every alpha_i by `factor`."""
+        self.support.shrink(factor)
+
+    def reweighed(self, alpha: NDArray[np.float64]) -> Self:
+        """Return sum_i alpha_i Phi(x_i) over the same points with new alpha, shape (n,).
+
+        There must be no budget.
+        """
+        iterate = copy(self)
+        iterate.support = self.support.reweighed(alpha)
+        return iterate
+
+    def finite_layer(
+        self, size: int | None, d: int, rng: np.random.Generator
+    ) -> tuple[FiniteLayer, NDArray[np.float64]]:
+        """Return f over fresh units, weights_r = sum_i alpha_i psi(x_i; w_r) / R, in O(n R d) time.
+
+        And the latest points, at which to estimate the error due to the finite R.
+        """
+        size = _UNITS if size is None else size
+        if size < 2 or size != int(size):
+            raise ValueError(f"size = {size!r} must be a whole number of units, at least 2")
+        w = self._features.draw(size, d, rng)
+        theta = np.zeros(size)
+        X = self.support.rows(d)
+        for x, alpha in zip(X, self.support.alpha, strict=True):
+            theta += alpha * self._features.psi(x, w)
+        return layer_of(self._features, w, theta / size, d), X[-_LATEST:].copy()
+
+    def state(self) -> StateDict:
+        """Return the support's state."""
+        return _SUPPORTED_SCHEMA.write(support=self.support.state())
+
+    def restore(self, state: StateDict) -> None:
+        """Take the support of a state."""
+        (support,) = _SUPPORTED_SCHEMA.read(state, "support")
+        self.support.restore(support)
+
+    def rng(self, t: int) -> np.random.Generator:
+        """The randomness of event t: its own segment, 2^192 long, of one counter-based stream."""
+        counter = np.array([0, 0, 0, t], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=self._key, counter=counter))

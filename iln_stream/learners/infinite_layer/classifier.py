@@ -10,36 +10,30 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import StateError
-from iln_stream.explaining import Explanation
-from iln_stream.learners.frames import Frame
-from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects, ClassLook
-from iln_stream.learners.infinite_layer.categories.hashed_categories import (
-    Divided,
-    HashedCategories,
-)
-from iln_stream.learners.infinite_layer.explained import ExplainedLearner
-from iln_stream.learners.infinite_layer.hashing_learner import by_field
+from iln_stream.learners.checks import require_max_columns, weight_of_event
+from iln_stream.learners.explaining import Explanation
+from iln_stream.learners.infinite_layer.base import ExplainedLearner, TableLearner, by_field
+from iln_stream.learners.infinite_layer.category_effects import ClassEffects, ClassLook
+from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
 from iln_stream.learners.infinite_layer.migrations import (
     classifier_from_version_2,
     classifier_from_version_3,
     without_categories,
 )
-from iln_stream.learners.infinite_layer.table_learner import TableLearner
-from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import (
+from iln_stream.learners.metrics import (
     columns_metrics,
     expert_metrics,
     hashing_metrics,
     reset_metrics,
 )
-from iln_stream.learners.restoring import restorable
-from iln_stream.learners.validation import require_max_columns, weight_of_event
+from iln_stream.learners.restoring import random_key, restorable
+from iln_stream.learners.tables import Frame
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import Migration, encode_name
 
 if TYPE_CHECKING:
-    from iln_stream.learners.infinite_layer.engine.class_token import ClassesAsOf
-    from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+    from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+    from iln_stream.learners.infinite_layer.tokens import ClassesAsOf
 
 
 @restorable
@@ -106,7 +100,7 @@ class InfiniteLayerClassifier(
 
     def _new_engine(self) -> Any:
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+        from iln_stream.learners.infinite_layer.classes import ClassificationEngine
 
         return ClassificationEngine(self.max_columns, self._key)
 
@@ -169,7 +163,7 @@ class InfiniteLayerClassifier(
 
         They sum to the probability minus the baseline, its mean over the background. Nothing is
         learned, and the result depends only on the learner's state, x and the background. See
-        `iln_stream.explaining.explain_one` for the method and its assumptions.
+        `iln_stream.learners.explaining` for the method and its assumptions.
 
         Parameters
         ----------

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from iln_stream.state import StateDict
 
 if TYPE_CHECKING:
-    from iln_stream.learners.infinite_layer.engine.error_scale import ErrorScale
+    from iln_stream.learners.infinite_layer.intervals import ErrorScale
+
 
 RATIOS = 500
 """Errors in the window of an expert of intervals that scales them."""
@@ -70,7 +71,7 @@ def classifier_from_version_2(state: StateDict) -> StateDict:
     from the weights of the Bayesian mixture that it replaces.
     """
     # Imported here, so that only migrations wait for numba.
-    from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
+    from iln_stream.learners.infinite_layer.classes import ClassificationEngine
 
     old = state["learned"]
     ridges = _resampled(old["ridges"], old)
@@ -162,7 +163,7 @@ def _accurate(old: StateDict) -> StateDict:
 def _new_parts(n_columns: int, key: NDArray[np.uint64]) -> tuple[StateDict, "ErrorScale"]:
     """Return the state of new networks and a new KRLS-T, and expected sizes of errors."""
     # Imported here, so that only migrations wait for numba.
-    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
+    from iln_stream.learners.infinite_layer.accurate import AccurateEngine
 
     engine = AccurateEngine(max(n_columns, 1), key)
     if n_columns:
@@ -219,7 +220,7 @@ def _with_statistics(old: StateDict) -> StateDict:
 def _statistics(old: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return statistics of five rows with those that were added."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.compiled.column_statistics import statistics_of
+    from iln_stream.kernels.columns import statistics_of
 
     new = statistics_of(*old[:3])
     new[3:5] = old[3:]

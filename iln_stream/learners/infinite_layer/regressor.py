@@ -8,39 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.explaining import Explanation
-from iln_stream.learners.frames import Frame
-from iln_stream.learners.infinite_layer.categories.effects import Effects
-from iln_stream.learners.infinite_layer.categories.hashed_categories import (
-    Divided,
-    HashedCategories,
+from iln_stream.learners.checks import number, require_level, require_max_columns, weight_of_event
+from iln_stream.learners.explaining import Explanation
+from iln_stream.learners.infinite_layer.base import (
+    ExplainedLearner,
+    TableLearner,
+    by_field,
+    column_of,
 )
-from iln_stream.learners.infinite_layer.explained import ExplainedLearner
-from iln_stream.learners.infinite_layer.hashing_learner import by_field, column_of
+from iln_stream.learners.infinite_layer.category_effects import Effects
+from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
 from iln_stream.learners.infinite_layer.migrations import (
     regressor_from_version_2,
     regressor_from_version_3,
     without_categories,
 )
-from iln_stream.learners.infinite_layer.table_learner import TableLearner
+from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
-from iln_stream.learners.random_key import random_key
-from iln_stream.learners.reports import SHRUNK, algorithm_1_flags, mixture_metrics
-from iln_stream.learners.restoring import restorable
+from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.validation import (
-    number,
-    require_level,
-    require_max_columns,
-    weight_of_event,
-)
+from iln_stream.learners.tables import Frame
 from iln_stream.reporting import MetricSpec, Report
 from iln_stream.state import Migration
 
 if TYPE_CHECKING:
-    from iln_stream.learners.infinite_layer.engine.token import AsOf
-    from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-    from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+    from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+    from iln_stream.learners.infinite_layer.fast import FastEngine
+    from iln_stream.learners.infinite_layer.tokens import AsOf
 
 
 class _Look(NamedTuple):
@@ -164,8 +158,8 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
     def _new_engine(self) -> Any:
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-        from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
+        from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+        from iln_stream.learners.infinite_layer.fast import FastEngine
 
         engine = AccurateEngine if self.profile == "accurate" else FastEngine
         return engine(self.max_columns, self._key, squared=self.loss == "squared")
@@ -239,7 +233,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
         They sum to the prediction minus the baseline, the mean prediction over the background.
         Nothing is learned, and the result depends only on the learner's state, x and the
-        background. See `iln_stream.explaining.explain_one` for the method and its assumptions. The
+        background. See `iln_stream.learners.explaining` for the method and its assumptions. The
         last targets, which are inputs of some experts, stay as they are: what they contribute is in
         the baseline. It takes about 20 m predictions for 10 inputs and m events of background.
 

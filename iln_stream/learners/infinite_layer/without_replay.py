@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 from river import base, compose
 
-from iln_stream.compiled.replay_ring import N_LAGS
-from iln_stream.learners.infinite_layer.engine_learner import EngineLearner
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.kernels.replay_ring import N_LAGS
+from iln_stream.learners.infinite_layer.base import EngineLearner
+from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.restoring import RestorableLearner, _built, _restore
 from iln_stream.state import StateDict

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.explaining import Explanation, explain_one
+from iln_stream.learners.checks import weight_of_event
+from iln_stream.learners.explaining import Explanation, explain_one
 from iln_stream.learners.restoring import RestorableLearner, restorable
-from iln_stream.learners.validation import weight_of_event
 from iln_stream.state import StateDict
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
-from iln_stream.learners.validation import not_a_mapping, not_a_number
+from iln_stream.learners.checks import not_a_mapping, not_a_number
 from iln_stream.state import StateDict, StateSchema, decode_name, encode_name
 
 _SCHEMA = StateSchema("iln_stream.Columns", 1)

@@ -7,6 +7,25 @@ from numpy.typing import NDArray
 
 from iln_stream.state import StateDict, StateSchema
 
+
+def clipped(value: float, bound: float) -> float:
+    """Return the value within +-bound; nan stays nan.
+
+    `max(-bound, min(value, bound))` would return -bound for nan, and a broken learner would look
+    like one that predicts badly.
+
+    Examples
+    --------
+    >>> from iln_stream.learners.preprocessing.moments import clipped
+    >>> clipped(3.0, 2.0), clipped(-0.5, 2.0), clipped(float("nan"), 2.0)
+    (2.0, -0.5, nan)
+
+    """
+    if value > bound:
+        return bound
+    return -bound if value < -bound else value
+
+
 LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
 
@@ -14,7 +33,7 @@ LARGEST_VALUE = 1e150
 def _with_statistics(state: StateDict) -> StateDict:
     """Version 2 has all the statistics."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.compiled.column_statistics import statistics_of
+    from iln_stream.kernels.columns import statistics_of
 
     n, mean, variance = (np.array([state[name]], np.float64) for name in ("n", "mean", "variance"))
     kept = {name: state[name] for name in ("class", "version")}
@@ -56,7 +75,7 @@ class Moments:
 
     def __init__(self, statistics: NDArray[np.float64] | None = None) -> None:
         if statistics is None:
-            from iln_stream.compiled.column_statistics import no_statistics
+            from iln_stream.kernels.columns import no_statistics
 
             statistics = no_statistics(1)
         self.statistics = statistics
@@ -85,7 +104,7 @@ class Moments:
 
     def updated(self, value: float) -> "Moments":
         """Return the statistics with `value` included."""
-        from iln_stream.compiled.column_statistics import join_value
+        from iln_stream.kernels.columns import join_value
 
         statistics = self.statistics.copy()
         join_value(max(-LARGEST_VALUE, min(value, LARGEST_VALUE)), statistics, 0, 0)

@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 
 from river import base
 
-from iln_stream.learners.preprocessing.clipping import clipped
-from iln_stream.learners.preprocessing.moments import Moments
+from iln_stream.learners.checks import weight_of_event
+from iln_stream.learners.preprocessing.moments import Moments, clipped
 from iln_stream.learners.restoring import RestorableLearner, restorable
-from iln_stream.learners.validation import weight_of_event
 from iln_stream.state import StateDict
 
 

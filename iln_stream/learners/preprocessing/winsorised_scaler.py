@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
+from iln_stream.learners.checks import require_max_columns
+from iln_stream.learners.metrics import columns_metrics
 from iln_stream.learners.preprocessing.columns import warn_of_overflow
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, Moments
-from iln_stream.learners.reports import columns_metrics
 from iln_stream.learners.restoring import RestorableLearner, restorable
-from iln_stream.learners.validation import require_max_columns
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
 
@@ -28,7 +28,7 @@ def _with_parameters(state: StateDict) -> StateDict:
 def _with_statistics(state: StateDict) -> StateDict:
     """Version 3 has all the statistics of each input."""
     # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.compiled.column_statistics import statistics_of
+    from iln_stream.kernels.columns import statistics_of
 
     rest = dict(state)
     n, mean, variance = (rest.pop(name) for name in ("n", "mean", "variance"))
@@ -80,7 +80,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         self.max_columns = max_columns
         self._place: dict[Any, int] = {}  # of each name's statistics
         # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.compiled.column_statistics import no_statistics
+        from iln_stream.kernels.columns import no_statistics
 
         self._stats = no_statistics(0)  # (47, d), with room for more names
         self._n_overflowed = 0
@@ -106,7 +106,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     def learn_one(self, x: Mapping[Any, float], y: object = None) -> None:
         """Add the inputs of x to the statistics; y is ignored, and so are inputs that are nan."""
-        from iln_stream.compiled.column_statistics import join_values
+        from iln_stream.kernels.columns import join_values
 
         with self._turn:
             admitted = self._admitted(x)
@@ -121,7 +121,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     def transform_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the scaled inputs; a constant input becomes 0, and nan stays nan."""
-        from iln_stream.compiled.column_statistics import deviations_with
+        from iln_stream.kernels.columns import deviations_with
 
         with self._turn:
             scaled = dict.fromkeys(self._admitted(x), 0.0)
@@ -144,7 +144,7 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         """Make room for the statistics of one more name."""
         d, room = len(self._place), self._stats.shape[1]
         if d == room:
-            from iln_stream.compiled.column_statistics import no_statistics
+            from iln_stream.kernels.columns import no_statistics
 
             more = no_statistics(max(d, FIRST_ROOM))
             self._stats = np.concatenate([self._stats, more], axis=1)

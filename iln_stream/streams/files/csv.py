@@ -1,16 +1,65 @@
 """Records from a CSV file with a header."""
 
 import csv
+import gzip
 import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record
-from iln_stream.streams.files.opening import open_binary
-from iln_stream.streams.files.separators import SEPARATORS, guessed_separator
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file for reading; one whose name ends in `.gz` is decompressed."""
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+"""Characters by the names that the setting `separator` has for them."""
+
+
+def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
+    """Return the name of the separator that gives each line as many cells as the first has.
+
+    Parameters
+    ----------
+    lines
+        The beginning of a file; a quoted cell may have line breaks.
+    preferred
+        Taken if it fits, even if another one gives more cells.
+
+    Returns
+    -------
+    str or None
+        None if no separator gives at least two columns.
+
+    Examples
+    --------
+    >>> from iln_stream.streams.files.csv import guessed_separator
+    >>> guessed_separator(["temp;price", "21,5;12,5", "3,0;9"])
+    ';'
+
+    """
+    widths = {name: _width(lines, character) for name, character in SEPARATORS.items()}
+    if widths[preferred]:
+        return preferred
+    best = max(widths, key=lambda name: widths[name])
+    return best if widths[best] else None
+
+
+def _width(lines: Sequence[str], character: str) -> int:
+    """Return the number of columns; 0 if rows differ, or have a single cell."""
+    try:
+        found = [len(row) for row in csv.reader(lines, delimiter=character) if row]
+    except csv.Error:
+        return 0
+    if len(found) > 2:
+        found.pop()  # the last line may be the first one of a quoted cell
+    return found[0] if len(set(found)) == 1 and found[0] > 1 else 0
+
 
 _BATCH = 500
 

@@ -6,12 +6,10 @@ from pathlib import Path
 from types import ModuleType
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
-from iln_stream.streams.base import Source
+from iln_stream.streams.addresses import Form, Scheme
+from iln_stream.streams.base import Sink, Source
 from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
-from iln_stream.streams.files.json_lines_sink import JsonLinesSink
-from iln_stream.streams.files.json_lines_source import JsonLinesSource
-from iln_stream.streams.scheme import Form, Scheme
-from iln_stream.streams.sink import Sink
+from iln_stream.streams.files.json_lines import JsonLinesSink, JsonLinesSource
 
 
 class FileScheme(Scheme):

@@ -1,16 +1,19 @@
 """Kafka topics as logs and sinks."""
 
-from iln_stream.streams.kafka.appender import KafkaAppender
-from iln_stream.streams.kafka.options import CONNECTION, known_to, require_known
-from iln_stream.streams.kafka.partition import (
+from iln_stream.streams.kafka.connection import (
+    CONNECTION,
+    known_to,
+    require_known,
+    wait_for_brokers,
+)
+from iln_stream.streams.kafka.consumer import (
     KafkaPartition,
+    KafkaSource,
     require_start,
     warn_of_new_partitions,
 )
-from iln_stream.streams.kafka.sink import KafkaSink
-from iln_stream.streams.kafka.source import KafkaSource
+from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink
 from iln_stream.streams.kafka.transactional import TransactionalSink
-from iln_stream.streams.kafka.waiting import wait_for_brokers
 
 __all__ = [
     "CONNECTION",

@@ -6,18 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.appender import Appender
-from iln_stream.streams.base import Log, Source, Start
-from iln_stream.streams.kafka.appender import KafkaAppender
-from iln_stream.streams.kafka.connecting import log_in
-from iln_stream.streams.kafka.partition import KafkaPartition
-from iln_stream.streams.kafka.secrets import read_secrets, warn_of_readable
-from iln_stream.streams.kafka.sink import KafkaSink, create_topic
-from iln_stream.streams.kafka.source import KafkaSource, partitions_of
+from iln_stream.streams.addresses import Scheme
+from iln_stream.streams.base import Appender, Log, Sink, Source, Start
+from iln_stream.streams.kafka.connection import (
+    log_in,
+    read_secrets,
+    wait_for_brokers,
+    warn_of_readable,
+)
+from iln_stream.streams.kafka.consumer import KafkaPartition, KafkaSource, partitions_of
+from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink, create_topic
 from iln_stream.streams.kafka.transactional import TransactionalSink
-from iln_stream.streams.kafka.waiting import wait_for_brokers
-from iln_stream.streams.scheme import Scheme
-from iln_stream.streams.sink import Sink
 
 
 class KafkaScheme(Scheme):

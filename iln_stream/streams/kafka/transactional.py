@@ -10,10 +10,9 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from iln_stream.errors import SinkError
-from iln_stream.streams.kafka.connecting import connecting
-from iln_stream.streams.kafka.options import CONNECTION, known_to
-from iln_stream.streams.kafka.sink import KafkaSink
-from iln_stream.streams.scheme import KafkaClient
+from iln_stream.streams.addresses import KafkaClient
+from iln_stream.streams.kafka.connection import CONNECTION, connecting, known_to
+from iln_stream.streams.kafka.producer import KafkaSink
 
 _LARGEST = 2_000
 """Maximum number of messages in a transaction; a commit costs as much as thousands of them."""

@@ -1,22 +1,25 @@
 """Embedded logs: topics in an SQLite file, for one machine without a broker."""
 
-from iln_stream.streams.sqlite.appender import SqliteAppender
-from iln_stream.streams.sqlite.importer import SqliteImporter
 from iln_stream.streams.sqlite.log import SqliteLog
-from iln_stream.streams.sqlite.readers import Reader, readers
 from iln_stream.streams.sqlite.records import partition_of_key
-from iln_stream.streams.sqlite.retention import Retention
-from iln_stream.streams.sqlite.sink import SqliteSink
 from iln_stream.streams.sqlite.topics import (
     PartitionState,
+    Reader,
+    Retention,
     Topic,
     TopicState,
     create_topic,
+    readers,
     set_retention,
     topics,
     trim,
 )
-from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
+from iln_stream.streams.sqlite.writing import (
+    SqliteAppender,
+    SqliteImporter,
+    SqliteSink,
+    SqliteTransactionalSink,
+)
 
 __all__ = [
     "PartitionState",

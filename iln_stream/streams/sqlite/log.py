@@ -7,7 +7,7 @@ from typing import Any
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record, Start
-from iln_stream.streams.partition import LogPartition
+from iln_stream.streams.log import LogPartition
 from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.records import first_record, loaded_text, partitions_of
 from iln_stream.streams.sqlite.topics import require_topic

@@ -7,22 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 from iln_stream.errors import SinkError, SourceError
-from iln_stream.streams.appender import Appender
-from iln_stream.streams.base import Log, Source, Start
-from iln_stream.streams.scheme import Scheme, StreamOptions
-from iln_stream.streams.sink import Sink, TransactionalSink
-from iln_stream.streams.sqlite.appender import SqliteAppender
+from iln_stream.streams.addresses import Scheme, StreamOptions
+from iln_stream.streams.base import Appender, Log, Sink, Source, Start, TransactionalSink
 from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.log import SqliteLog
 from iln_stream.streams.sqlite.records import partitions_of
-from iln_stream.streams.sqlite.sink import SqliteSink
 from iln_stream.streams.sqlite.topics import (
     check_name,
     find_or_create_topic,
     find_topic,
     require_topic,
 )
-from iln_stream.streams.sqlite.transactional import SqliteTransactionalSink
+from iln_stream.streams.sqlite.writing import SqliteAppender, SqliteSink, SqliteTransactionalSink
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""The topics of a file: list, create and trim them.
+"""The topics of a file: list, create, trim, delete old records, and who has read them.
 
 These are the functions behind `iln-stream log list`, `create` and `trim`. Each opens the file for
 as long as it takes.
@@ -14,10 +14,61 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iln_stream.errors import IlnError, NoStreamError, SinkError, SourceError
-from iln_stream.streams.sqlite.database import Database
+from iln_stream.streams.sqlite.database import Database, create_records
 from iln_stream.streams.sqlite.records import Partition, first_record, partitions_of
-from iln_stream.streams.sqlite.retention import Retention, delete_old
-from iln_stream.streams.sqlite.schema import create_records
+
+
+class Retention(NamedTuple):
+    """How much each partition of a topic keeps; a record is deleted if one limit says so.
+
+    Parameters
+    ----------
+    records
+        Number of records.
+    seconds
+        Age of a record by its timestamp. The oldest record decides: records behind a younger one
+        stay.
+    bytes
+        Sum of the values' sizes, without keys and times.
+
+    None: no limit.
+
+    """
+
+    records: int | None = None
+    seconds: float | None = None
+    bytes: int | None = None
+
+
+def delete_old(
+    connection: sqlite3.Connection, partition: Partition, retention: Retention, most: int
+) -> int:
+    """Delete up to `most` of the oldest records, in the open transaction; return their number."""
+    if retention == Retention():
+        return 0
+    slot, _, end, total = partition
+    expired = None if retention.seconds is None else time.time() - retention.seconds
+    last = None
+    n_deleted = 0
+    for offset, before, timestamp in connection.execute(
+        "SELECT offset, total_bytes - ifnull(length(value), 0), timestamp "
+        f"FROM records_{slot} ORDER BY offset LIMIT ?",
+        (most,),
+    ):
+        if not (
+            (retention.records is not None and end - offset > retention.records)
+            or (expired is not None and timestamp < expired)
+            or (retention.bytes is not None and total - before > retention.bytes)
+        ):
+            break
+        last = offset
+        n_deleted += 1
+    if last is not None:
+        # Should no record be left, this is where the next one's offset comes from.
+        connection.execute("UPDATE partitions SET next_offset = ? WHERE slot = ?", (end, slot))
+        connection.execute(f"DELETE FROM records_{slot} WHERE offset <= ?", (last,))
+    return n_deleted
+
 
 _SLICE = 2_000
 """Records that one transaction of `trim` deletes, so that other writers wait milliseconds."""
@@ -269,3 +320,50 @@ def _state(connection: sqlite3.Connection, partition: Partition) -> PartitionSta
     _, number, end, total = partition
     first, before = first_record(connection, partition.slot) or (end, total)
     return PartitionState(number, first, end, total - before)
+
+
+class Reader(NamedTuple):
+    """What a learner or a copy in the same file has read of a partition.
+
+    Parameters
+    ----------
+    writes_to
+        Topic that has what was made of it, such as predictions; with the horizon of forecasts.
+    partition
+        Partition that was read.
+    next_offset
+        Committed offset: everything before it was read; None: nothing is committed yet.
+    lag
+        Records from there to the end.
+
+    """
+
+    writes_to: str
+    partition: int
+    next_offset: int | None
+    lag: int
+
+
+def readers(path: Path | str, name: str) -> list[Reader]:
+    """Return the readers of a topic whose committed offsets are in this file.
+
+    Learners that write predictions elsewhere keep their offsets in snapshots only.
+
+    Raises
+    ------
+    NoStreamError
+        When there is no such file or topic.
+    SourceError
+        When the file can't be read.
+
+    """
+    with closing(Database(Path(path), create=False)) as database, database.read() as connection:
+        topic = require_topic(connection, database.path, name)
+        ends = {p.number: p.next_offset for p in partitions_of(connection, topic.number)}
+        rows = connection.execute(
+            "SELECT t.name || CASE WHEN c.source LIKE '@%' THEN c.source ELSE '' END, c.partition, "
+            "c.next_offset FROM committed c "
+            "JOIN topics t ON t.number = c.topic WHERE c.source_id = ? ORDER BY 1, 2",
+            (topic.topic_id,),
+        ).fetchall()
+    return [Reader(to, p, offset, ends[p] - (offset or 0)) for to, p, offset in rows]

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import AdaBoostClassifier
 
-from iln_stream.experiments.methods.adaboost import adaboost
+from iln_stream.research.experiments.methods.adaboost import adaboost
 
 RNG = np.random.default_rng(0)
 X = (RNG.random((400, 9)) < 0.4).astype(float)

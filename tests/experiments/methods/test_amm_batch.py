@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from iln_stream.experiments.methods.amm_batch import AdaptiveMultiHyperplaneBatch
+from iln_stream.research.experiments.methods.amm_batch import AdaptiveMultiHyperplaneBatch
 
 
 def quadrants(n, seed):

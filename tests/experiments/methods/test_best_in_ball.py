@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from iln_stream.experiments.methods.best_in_ball import kernel_factor, least_loss
 from iln_stream.features import GaussianFourier
+from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
 
 
 def data(n=60):

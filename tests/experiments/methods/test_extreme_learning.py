@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from iln_stream.experiments.methods.extreme_learning import UNITS, ExtremeLearningMachine
+from iln_stream.research.experiments.methods.extreme_learning import UNITS, ExtremeLearningMachine
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, (60, 3))

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from iln_stream.experiments.methods.feature_ridge import RandomFeatureRidge, leverage_scores
 from iln_stream.features import GaussianFourier
+from iln_stream.research.experiments.methods.ridges import RandomFeatureRidge, leverage_scores
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 2))

@@ -5,9 +5,9 @@ import pytest
 from sklearn.neural_network import MLPRegressor
 from support.two_classes import as_dict, blobs
 
-from iln_stream.experiments.methods.gated_network import GatedNetwork
-from iln_stream.experiments.methods.semi_random_batch import SemiRandomRidge
-from iln_stream.related import SemiRandomRegressor
+from iln_stream.research.experiments.methods.gated_network import GatedNetwork
+from iln_stream.research.experiments.methods.semi_random_batch import SemiRandomRidge
+from iln_stream.research.related import SemiRandomRegressor
 
 X, _ = blobs(600)
 Y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])

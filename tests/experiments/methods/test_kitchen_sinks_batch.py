@@ -7,9 +7,9 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 from support.two_classes import blobs
 
-from iln_stream.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
-from iln_stream.experiments.methods.linear_svm import hinge_objective
 from iln_stream.features import DecisionStumps, GaussianFourier, Sigmoid
+from iln_stream.research.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
+from iln_stream.research.experiments.methods.linear_svm import hinge_objective
 
 X, Y = blobs(300)
 FAMILIES = [DecisionStumps(), GaussianFourier(0.3), Sigmoid()]

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from iln_stream.experiments.methods.linear_networks import (
+from iln_stream.research.experiments.methods.linear_networks import (
     doubly_stochastic,
     exact,
     fixed_random,
     full_sums,
     shrinking_gradient,
 )
-from iln_stream.paper import Iterate, est_scalar_prod, shrinking_gradient_step
+from iln_stream.research.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
 
 
 def stream(T=30, D=8, scale=1.0):

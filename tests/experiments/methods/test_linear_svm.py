@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import LinearSVC
 from support.two_classes import blobs
 
-from iln_stream.experiments.methods.linear_svm import hinge_objective, linear_svm
+from iln_stream.research.experiments.methods.linear_svm import hinge_objective, linear_svm
 
 
 @pytest.mark.parametrize("lam", [0.1, 1e-3])

@@ -8,8 +8,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from support.kernel_svm import optimum
 from support.two_classes import blobs
 
-from iln_stream.experiments.methods.linear_svm import hinge_objective
-from iln_stream.experiments.methods.llsvm import LowRankLinearisedSVM, _lloyd
+from iln_stream.research.experiments.methods.linear_svm import (
+    LowRankLinearisedSVM,
+    _lloyd,
+    hinge_objective,
+)
 
 X, Y = blobs(300)
 GAMMA = 0.5

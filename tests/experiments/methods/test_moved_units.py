@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from iln_stream.experiments.methods import moved_units
-from iln_stream.experiments.methods.moved_units import REFIT, MovedUnits
+from iln_stream.research.experiments.methods import moved_units
+from iln_stream.research.experiments.methods.moved_units import REFIT, MovedUnits
 
 
 def events(n, d=3, seed=0):

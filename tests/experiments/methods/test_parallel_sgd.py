@@ -8,8 +8,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 from support.two_classes import blobs
 
-from iln_stream.experiments.methods.linear_svm import hinge_objective
-from iln_stream.experiments.methods.parallel_sgd import parallel_sgd, sgd
+from iln_stream.research.experiments.methods.linear_svm import hinge_objective, parallel_sgd, sgd
 
 LAM, ETA = 0.01, 0.05
 

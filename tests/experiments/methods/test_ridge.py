@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from iln_stream.experiments.methods.ridge import ridge
+from iln_stream.research.experiments.methods.ridges import ridge
 
 
 @pytest.mark.parametrize("M", [5, 30, 70])

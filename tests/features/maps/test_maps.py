@@ -13,7 +13,7 @@ from iln_stream.features import (
     GaussianFourier,
     LaplacianFourier,
 )
-from iln_stream.features.maps import (
+from iln_stream.research.feature_maps import (
     Fastfood,
     FromFamily,
     OrthogonalFourier,

@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 from iln_stream.features import GaussianFourier
-from iln_stream.features.maps import FromFamily, LandmarkReservoir, NystroemMap
+from iln_stream.research.feature_maps import FromFamily, LandmarkReservoir, NystroemMap
 
 KERNEL = FromFamily(GaussianFourier(0.3), 1, np.sqrt(2)).kernel
 X = np.random.default_rng(0).standard_normal((40, 3))

@@ -5,14 +5,14 @@ from scipy.linalg import hadamard as matrix
 from sklearn.kernel_approximation import RBFSampler
 
 from iln_stream.features import GaussianFourier
-from iln_stream.features.maps import (
+from iln_stream.research.feature_maps import (
     Fastfood,
     FromFamily,
     OrthogonalFourier,
     RandomBinning,
     SineCosine,
 )
-from iln_stream.features.maps.fastfood import hadamard
+from iln_stream.research.feature_maps.fastfood import hadamard
 
 X = np.array([[0.0] * 8, [0.5] * 8])
 GAMMA, M = 0.3, 16

@@ -4,7 +4,6 @@ import pickle
 import numpy as np
 import pytest
 
-from iln_stream.compiled.activations import CODES
 from iln_stream.features import (
     ArcCosine,
     DecisionStumps,
@@ -15,7 +14,8 @@ from iln_stream.features import (
     Sigmoid,
     Tanh,
 )
-from iln_stream.learners.estimators.affine_law import LawOfColumns, compilable, ridge_law, unit
+from iln_stream.kernels.activations import CODES
+from iln_stream.learners.estimators.sampled import LawOfColumns, compilable, ridge_law, unit
 
 
 @pytest.mark.parametrize("family", [GaussianFourier(0.3), Erf(), Tanh(0.5, 3.0), Sigmoid()])

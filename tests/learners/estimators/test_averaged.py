@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.iterates import context
 
-from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import GaussianFourier
 from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Sampled
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILY = GaussianFourier(gamma=0.5)
 

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 from support.iterates import by_kernel, context, filled
 
-from iln_stream import Block, Exact, Full, Sampled, ShrinkingGradient
 from iln_stream.features import (
     ArcCosine,
     CauchyFourier,
@@ -22,6 +21,11 @@ from iln_stream.features import (
     Tanh,
 )
 from iln_stream.learners.estimators import ESTIMATORS, estimator_of
+from iln_stream.learners.estimators.block import Block
+from iln_stream.learners.estimators.exact import Exact
+from iln_stream.learners.estimators.full import Full
+from iln_stream.learners.estimators.sampled import Sampled
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 WITH_KERNEL = (
     GaussianFourier(0.3),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from support.iterates import KEY, context
 
-from iln_stream import GrowingPool, Pool, ShrinkingGradient
 from iln_stream.features import (
     ArcCosine,
     CauchyFourier,
@@ -18,7 +17,9 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
-from iln_stream.learners.estimators.units import ridge_units
+from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.estimators.pool import Pool, ridge_units
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILIES = [
     GaussianFourier(0.3),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.learners.estimators.guide import Guide
+from iln_stream.learners.estimators.support import Guide
 
 SHARES = np.concatenate([np.linspace(0.0, 1.0, 500, endpoint=False), [1.0 - 2.0**-53]])
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from support.iterates import context
 
-from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import (
     AffineFeatures,
     ArcCosine,
@@ -21,6 +20,8 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILIES = [
     GaussianFourier(),

@@ -8,8 +8,8 @@ from scipy import stats
 from support.iterates import by_kernel, context, filled
 
 from iln_stream.features import DecisionStumps, Erf, GaussianFourier, LaplacianFourier
+from iln_stream.learners.draws import draws_for
 from iln_stream.learners.estimators import Sampled
-from iln_stream.theory import draws_for
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from iln_stream.features import (
     UniformCoordinates,
     closed_form,
 )
-from iln_stream.learners.estimators.scalar_product import est_scalar_prod
+from iln_stream.learners.estimators.sampled import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 
 FAMILIES = (
@@ -131,7 +131,7 @@ def test_a_single_draw_tells_its_worst_case():
 
 def test_blocks_of_draws_do_not_change_the_law(monkeypatch):
     """Splitting draws into blocks bounds memory and keeps E unbiased (5 sigma)."""
-    monkeypatch.setattr("iln_stream.learners.estimators.scalar_product._NUMBERS_AT_ONCE", 40)
+    monkeypatch.setattr("iln_stream.learners.estimators.sampled._NUMBERS_AT_ONCE", 40)
     support, x = filled_support(n=20, d=4)
     family = GaussianFourier(0.3)
     expected, _ = inner_product(support, x, family)

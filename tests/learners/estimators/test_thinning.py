@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.learners.estimators.thinning import thin_out
+from iln_stream.learners.estimators.support import thin_out
 
 COEFFICIENTS = st.lists(
     st.floats(-10.0, 10.0).filter(lambda v: v == 0.0 or abs(v) > 1e-3), min_size=2, max_size=60

@@ -19,7 +19,7 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
-from iln_stream.learners.estimators.units import AffineUnits, SphereUnits, ridge_units
+from iln_stream.learners.estimators.pool import AffineUnits, SphereUnits, ridge_units
 
 KEY = np.array([3, 4], dtype=np.uint64)
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.state import to_bytes
 
 

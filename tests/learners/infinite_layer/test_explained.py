@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
-from iln_stream.explaining import explain_one
 from iln_stream.learners import background_of, state_of
+from iln_stream.learners.explaining import explain_one
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import to_bytes
 
 LEARNERS = {

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream import IlnWarning, InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.errors import IlnWarning
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.categories.routing import COLUMNS_PER_FIELD, YOUNG
-from iln_stream.learners.infinite_layer.hashing_learner import by_field, column_of
+from iln_stream.learners.infinite_layer.base import by_field, column_of
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.hashed_categories import COLUMNS_PER_FIELD, YOUNG
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import from_bytes, to_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

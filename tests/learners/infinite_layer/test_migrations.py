@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
-from iln_stream.compiled.column_statistics import LAST, ROUGHNESS, no_statistics
-from iln_stream.compiled.standardise import COUNT, MEAN, SQUARES
+from iln_stream.kernels.columns import COUNT, LAST, MEAN, ROUGHNESS, SQUARES, no_statistics
+from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.migrations import ASLEEP
-from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
-from iln_stream.learners.random_key import random_key
-from iln_stream.learners.restoring import RestorableLearner
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.restoring import RestorableLearner, random_key
 
 OLD_ORDER = [0, 1, 2, 4, 5, 6, 3, 7, 8, 9]
 """Places of release 0.1.0's experts of the mean among those of today."""

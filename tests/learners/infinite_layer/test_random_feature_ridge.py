@@ -3,7 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream import RandomFeatureRidge, features_wanted
+from iln_stream.learners.infinite_layer.random_feature_ridge import (
+    RandomFeatureRidge,
+    features_wanted,
+)
 
 
 def waves(n, seed, d=6):

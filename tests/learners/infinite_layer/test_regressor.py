@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from iln_stream import InfiniteLayerRegressor
 from iln_stream.errors import StateError
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
 def interaction(n, seed, d=4, noise=0.1):

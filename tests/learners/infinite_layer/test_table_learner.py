@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.states import same
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.errors import IlnWarning
-from iln_stream.events.one_hot import one_hot
 from iln_stream.learners import state_of
-from iln_stream.learners.infinite_layer.table_learner import ROWS
+from iln_stream.learners.infinite_layer.base import ROWS
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
+from iln_stream.records.decoding import one_hot
 
 TABLES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 SERIES = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": lambda y: pa.chunked_array([y])}

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import from_bytes, not_finite, to_bytes
 
 MAKE = {

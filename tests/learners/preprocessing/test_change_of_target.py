@@ -8,10 +8,11 @@ import pytest
 from river import dummy, linear_model, stats
 from support.states import same
 
-from iln_stream import ChangeOfTarget, InfiniteLayerRegressor
-from iln_stream.frozen import freeze_learner
 from iln_stream.learners import model_of, state_of
-from iln_stream.prequential import LearnsLate
+from iln_stream.learners.frozen import freeze_learner
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.loop import LearnsLate
 from iln_stream.reporting import find_metrics
 
 

@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.learners.preprocessing.clipping import clipped
+from iln_stream.learners.preprocessing.moments import clipped
 
 BOUNDS = st.floats(0.0, math.inf)
 

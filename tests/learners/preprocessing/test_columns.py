@@ -5,17 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream import (
-    IlnWarning,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    RandomFeatureRidge,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
+from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.columns import Columns
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
 

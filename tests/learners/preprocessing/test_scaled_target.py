@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from river import dummy, linear_model, preprocessing, stats
 
-from iln_stream import ScaledTarget, ShrinkingGradient, WinsorisedScaler
 from iln_stream.learners import find_shrinking_gradient
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
 def test_targets_stay_within_one():

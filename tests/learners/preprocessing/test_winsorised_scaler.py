@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from river import base
 
-from iln_stream import WinsorisedScaler
 from iln_stream.learners.introspection import find_shrinking_gradient
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 
 
 class Recorder(base.Regressor):

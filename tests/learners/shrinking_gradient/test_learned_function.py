@@ -6,11 +6,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from iln_stream import Pool, ShrinkingGradient, theory
+from iln_stream import theory
 from iln_stream.features import DecisionStumps, GaussianFourier
 from iln_stream.learners.estimators import AveragedIterate
-from iln_stream.learners.estimators.pool import PoolIterate
+from iln_stream.learners.estimators.pool import Pool, PoolIterate
 from iln_stream.learners.estimators.sampled import SampledIterate
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

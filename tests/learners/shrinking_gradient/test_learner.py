@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import datasets
 
-from iln_stream import IlnWarning, ShrinkingGradient
+from iln_stream.errors import IlnWarning
 from iln_stream.features import (
     DecisionStumps,
     GaussianFourier,
@@ -17,7 +17,8 @@ from iln_stream.features import (
     UniformCoordinates,
     closed_form,
 )
-from iln_stream.paper import Iterate, est_scalar_prod, shrinking_gradient_step
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.research.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
 
 
 def events(n: int, d: int = 3, seed: int = 0) -> list[tuple[dict[str, float], float]]:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from iln_stream import Pool, ShrinkingGradient
 from iln_stream.features import UniformCoordinates
-from iln_stream.learners.reports import SHRUNK
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.metrics import SHRUNK
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 

@@ -1,9 +1,8 @@
 import pytest
 
-from iln_stream import ShrinkingGradient
 from iln_stream.features import UniformCoordinates
 from iln_stream.learners.estimators import Estimate
-from iln_stream.learners.shrinking_gradient.update import Update
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 
 
 def test_loss_is_half_the_squared_error():

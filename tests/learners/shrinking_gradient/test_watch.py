@@ -6,10 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from iln_stream import IlnWarning, Pool, ScaledTarget, ShrinkingGradient, WinsorisedScaler
+from iln_stream.errors import IlnWarning
 from iln_stream.features import DecisionStumps, GaussianFourier
 from iln_stream.learners import model_of, state_of
-from iln_stream.theory import diverging
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.research.theory import diverging
 
 N = 1500
 

@@ -9,8 +9,7 @@ from river import linear_model, naive_bayes
 from support.list_source import ListSource
 from support.recording_learners import Recording, RecordingLate
 
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
-from iln_stream.prequential import (
+from iln_stream.loop import (
     Classification,
     Details,
     Forecasts,
@@ -20,7 +19,10 @@ from iln_stream.prequential import (
     RecentIds,
     Regression,
 )
-from iln_stream.prequential.late import forecasts as module
+from iln_stream.loop import forecasts as module
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
 from iln_stream.state import from_bytes, to_bytes
 from iln_stream.streams import Record
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.prequential import Horizon
+from iln_stream.loop import Horizon
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from support.list_source import ListSource
 from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.errors import IlnWarning
-from iln_stream.prequential import (
+from iln_stream.loop import (
     Classification,
     Details,
     LateLabels,

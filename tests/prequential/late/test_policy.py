@@ -2,7 +2,7 @@
 
 import pytest
 
-from iln_stream.prequential import LatePolicy
+from iln_stream.loop import LatePolicy
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from statistics import median_low
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.prequential.late import RecordClock
+from iln_stream.loop.late_labels import RecordClock
 
 times = st.lists(st.none() | st.floats(0, 4e9), max_size=100)
 

@@ -9,8 +9,10 @@ from river import datasets, linear_model, metrics, preprocessing, stream
 from river.datasets import synth
 from support.list_source import ListSource
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, RandomFeatureRidge
-from iln_stream.prequential import (
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop import (
     Classification,
     LateLabels,
     LatePolicy,
@@ -96,7 +98,7 @@ def labelled(name, dataset):
 def test_as_a_walk_by_hand(name, source, monkeypatch):
     """Predictions, score and final state are those of a walk that keeps each token in a dict, bit
     for bit, though the loop packs waiting events and its state goes through a file twice."""
-    monkeypatch.setattr("iln_stream.prequential.late.store.BLOCK", 64)
+    monkeypatch.setattr("iln_stream.loop.pending.BLOCK", 64)
     learner, by_hand = LEARNERS[name](), LEARNERS[name]()
     is_classifier = name.startswith("class")
     task = Classification() if is_classifier else Regression()

@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from iln_stream.prequential.late import Pending, PendingStore, store
+from iln_stream.loop import pending as store
+from iln_stream.loop.pending import Pending, PendingStore
 from iln_stream.state import Block, from_bytes, to_bytes
 
 

@@ -14,22 +14,20 @@ from typing import Any
 from prometheus_client.registry import CollectorRegistry
 from river import base
 
-from iln_stream import (
-    ChangeOfTarget,
-    ContestClassifier,
-    ContestRegressor,
-    GrowingPool,
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    KeyedRegressor,
-    Pool,
-    RandomFeatureRidge,
-    ScaledTarget,
-    ShrinkingGradient,
-    WinsorisedScaler,
-)
 from iln_stream._version import __version__
-from iln_stream.listeners import Metrics
+from iln_stream.learners.contest.classifier import ContestClassifier
+from iln_stream.learners.contest.regressor import ContestRegressor
+from iln_stream.learners.estimators.growing_pool import GrowingPool
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
+from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.loop.metrics import Metrics
 from iln_stream.snapshots import Header, Snapshot, learner_state
 from iln_stream.streams.river import RiverDatasetSource
 

@@ -12,7 +12,9 @@ from pyarrow import parquet
 from support.command_line import environment
 
 from iln_stream.errors import SourceError
-from iln_stream.mapping import FieldMapping, MappedDecoder, parse_table_row
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_table_row
 from iln_stream.streams import StreamOptions, stream_at
 from iln_stream.streams.files.parquet import ParquetSource, columns_of
 

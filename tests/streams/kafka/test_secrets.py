@@ -8,7 +8,7 @@ import pytest
 from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.service import Settings, SettingsError, output_stream
 from iln_stream.streams import StreamOptions, stream_at
-from iln_stream.streams.kafka.secrets import SECRETS, read_secrets, warn_of_readable
+from iln_stream.streams.kafka.connection import SECRETS, read_secrets, warn_of_readable
 
 VALUE = "pass word/äöü"
 

@@ -12,8 +12,8 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
+from iln_stream.streams.addresses import KafkaClient
 from iln_stream.streams.kafka import KafkaSink
-from iln_stream.streams.scheme import KafkaClient
 
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
 IMPATIENT = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_000, "max_block_ms": 2_000}

@@ -17,11 +17,11 @@ from support.kafka_broker import KafkaBroker
 from support.kafka_topics import TransactionalWriter, create_topic, produce, unique_topic
 
 from iln_stream.errors import SourceError
-from iln_stream.events import DeadLetter
-from iln_stream.prequential import Listener, PrequentialLoop
+from iln_stream.loop import Listener, PrequentialLoop
+from iln_stream.records import DeadLetter
 from iln_stream.streams import Record
 from iln_stream.streams.kafka import KafkaSource
-from iln_stream.streams.kafka import partition as partition_module
+from iln_stream.streams.kafka import consumer as partition_module
 from iln_stream.streams.kafka.confluent import ConfluentSource
 
 Client = type[KafkaSource | ConfluentSource]

@@ -14,8 +14,8 @@ from support.kafka_topics import create_topic, produce, read_topic, unique_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams import StreamOptions, stream_at
+from iln_stream.streams.addresses import KafkaClient
 from iln_stream.streams.kafka import TransactionalSink
-from iln_stream.streams.scheme import KafkaClient
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 

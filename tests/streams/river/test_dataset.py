@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from river import datasets
 
-from iln_stream.events import decode
+from iln_stream.records import decode
 from iln_stream.streams.river import RiverDatasetSource, calendar
 
 

@@ -3,11 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled import class_ridges as kernels
-from iln_stream.compiled.replay import Frame
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.kernels.ridges import (
+    Frame,
+    learn_class_all,
+    predict_classes,
+    replay_classes,
+    update_class_agop,
+)
+from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, RLSState
+from iln_stream.learners.infinite_layer.memory import Memory
 
 
 class ClassRidges(RLSBank):
@@ -37,29 +42,27 @@ class ClassRidges(RLSBank):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the scores to p (K, C)."""
-        kernels.predict_classes(
+        predict_classes(
             self.omega, self.b, self.activation, self.linear, self.theta, event.v, self._u,
             self.phi, p,
         )  # fmt: skip
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the class of the row last predicted has the index t."""
-        kernels.learn_class_all(
+        learn_class_all(
             self.P, self.pending, self.theta, self.record, self.phi, int(t), event.weight,
             self._gain,
         )  # fmt: skip
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
         """Add the gradients at the row last predicted to the average of their outer products."""
-        kernels.update_class_agop(
-            self.omega, self.activation, self.linear, self.theta, self._u, rate, agop
-        )
+        update_class_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
 
     def replay(
         self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
     ) -> float:
         """Train candidate expert k on events first..last - 1; return 0, as it is not scored."""
-        kernels.replay_classes(
+        replay_classes(
             memory.stored, first, last, frame.stats, new, self.activation[k], self.linear[k]
         )
         return 0.0

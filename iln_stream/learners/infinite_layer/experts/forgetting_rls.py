@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.compiled import block_ridge as kernels
-from iln_stream.compiled.recursive_ridge import dot
-from iln_stream.compiled.target import fenced
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.kernels.regression_event import fenced
+from iln_stream.kernels.ridges import dot, learn_blocks
+from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
 from iln_stream.learners.infinite_layer.experts.sleepers import Sleeper
 
@@ -82,7 +81,7 @@ class ForgettingRLS(Sleeper):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the features of the last prediction; the bank has already learned it."""
-        kernels.learn_blocks(
+        learn_blocks(
             self.P, self.theta, self.record, self._phi, self._gain, t, p[0],
             event.weight, self.forgetting, RIDGE, HUBER,
         )  # fmt: skip

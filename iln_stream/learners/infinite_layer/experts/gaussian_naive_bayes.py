@@ -5,10 +5,10 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.compiled import gaussian_naive_bayes as kernels
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.kernels.gaussian_naive_bayes import learn, predict
+from iln_stream.learners.infinite_layer.expert import Observation
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 
 
@@ -50,11 +50,11 @@ class GaussianNaiveBayes(Part):
         self, event: Observation, offsets: NDArray[np.float64], p: NDArray[np.float64]
     ) -> None:
         """Write the probabilities to p (C,), from the classes' log frequencies (C,)."""
-        kernels.predict(event.v, self.counts, self.mean, self.squares, offsets, p)
+        predict(event.v, self.counts, self.mean, self.squares, offsets, p)
 
     def learn(self, event: Observation, label: int) -> None:
         """Learn the class of an event."""
-        kernels.learn(event.v, self.counts, self.mean, self.squares, label, event.weight)
+        learn(event.v, self.counts, self.mean, self.squares, label, event.weight)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Compute the statistics of the broken classes anew from the memory's events."""

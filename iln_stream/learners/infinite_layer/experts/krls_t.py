@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.compiled import krls_t as kernels
-from iln_stream.compiled.krls_t import BEGAN, EVENTS, N_POINTS, SCALE, SQUARES
-from iln_stream.compiled.target import fenced
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.kernels.krls_t import BEGAN, EVENTS, N_POINTS, SCALE, SQUARES, learn_event, predict
+from iln_stream.kernels.regression_event import fenced
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.state import all_finite
 
 NOISE = 0.05
@@ -79,14 +77,12 @@ class KRLST(Expert):
         """Write the prediction; 0 before it has begun."""
         p[0] = 0.0
         if self.record[SCALE] != 0.0:
-            p[0] = fenced(kernels.predict(self._basis, self.record, event.z, self._k))
+            p[0] = fenced(predict(self._basis, self.record, event.z, self._k))
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the row last predicted; an event of weight w has noise of variance / w."""
         noise = NOISE / event.weight if event.weight else math.inf
-        if kernels.learn_event(
-            self._basis, self.record, event.z, self._k, t, self.forgetting, noise
-        ):
+        if learn_event(self._basis, self.record, event.z, self._k, t, self.forgetting, noise):
             self._begin()
         if self.asleep:
             self._doze()

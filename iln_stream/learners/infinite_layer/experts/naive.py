@@ -1,7 +1,6 @@
 """The predictors that any learner has to beat."""
 
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 
 
 class RunningMean(Expert):

@@ -5,15 +5,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from iln_stream.compiled import neighbours as kernels
-from iln_stream.compiled.standardise import standardise_again
-from iln_stream.compiled.target import scaled
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.kernels.columns import standardise_again
+from iln_stream.kernels.nearest import (
+    N_FOUND,
+    NeighbourTables,
+    predict_neighbours,
+    remember_neighbour,
+)
+from iln_stream.kernels.regression_event import scaled
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
-from iln_stream.learners.infinite_layer.experts.weight_distribution import blended
+from iln_stream.learners.infinite_layer.experts.rls_bank import blended
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
 
 METRIC_EVERY = 16
 """Number of events from one update of the metric to the next."""
@@ -64,15 +68,13 @@ class Neighbours(Expert):
         self.deviations = np.zeros((0, size), np.float32)
         self.scaled = np.zeros(size)
         self.metric = np.zeros(0)  # the weight of a difference in each column
-        self.nearest = np.zeros(kernels.N_FOUND, np.int64)  # to the event last predicted
+        self.nearest = np.zeros(N_FOUND, np.int64)  # to the event last predicted
         self.n_nearest = 0
         self._make_tables()
 
     def _make_tables(self) -> None:
         self._tables = tuple(
-            kernels.NeighbourTables(
-                self.means, self.ordered, self.carried, self.deviations, self.scaled
-            )
+            NeighbourTables(self.means, self.ordered, self.carried, self.deviations, self.scaled)
         )
 
     def widen(self, n_columns: int) -> None:
@@ -84,7 +86,7 @@ class Neighbours(Expert):
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the three predictions to p."""
         memory = self.memory
-        self.n_nearest = kernels.predict_neighbours(
+        self.n_nearest = predict_neighbours(
             event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
             memory.y, memory.filled, self.metric, self._tables, self.nearest, p,
         )  # fmt: skip
@@ -93,7 +95,7 @@ class Neighbours(Expert):
         """Remember the event, whose target is already in the memory."""
         memory = self.memory
         i, size = memory.n - 1, len(memory.y)
-        kernels.remember_neighbour(
+        remember_neighbour(
             i % size, min(i, size), event.z, event.center + event.unit * self.mean.value,
             memory.y[i % size], memory.evicted, t, self._tables,
         )  # fmt: skip

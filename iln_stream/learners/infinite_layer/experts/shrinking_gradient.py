@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from iln_stream.learners.estimators import Pool
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
-from iln_stream.learners.preprocessing.clipping import clipped
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
+from iln_stream.learners.preprocessing.moments import clipped
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import not_finite
 

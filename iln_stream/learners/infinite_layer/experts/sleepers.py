@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
-from iln_stream.learners.infinite_layer.engine.observation import Observation, Vector
+from iln_stream.learners.infinite_layer.expert import (
+    Expert,
+    Observation,
+    Vector,
+    allocate_predictions,
+)
 from iln_stream.learners.infinite_layer.part import Part, require_fields
 
 AWAKE = 4096

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.aggregation.bayes import BayesMixture
+from iln_stream.learners.infinite_layer.mixing import BayesMixture
 
 
 def test_weighs_by_the_probability_of_the_observed_class():

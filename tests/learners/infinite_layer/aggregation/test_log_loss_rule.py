@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.aggregation.log_loss_rule import LogLossRule
+from iln_stream.learners.infinite_layer.mixing import LogLossRule
 
 
 def played(rule, experts, labels):

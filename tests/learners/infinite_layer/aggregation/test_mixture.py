@@ -7,16 +7,14 @@ import pytest
 from support.states import same
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation
-from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
-from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.learners.infinite_layer.engine import RegressionEngine
+from iln_stream.learners.infinite_layer.expert import Expert, Observation
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.mixing import Mixture, MLPoly
+from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.state import from_bytes, to_bytes
 
 

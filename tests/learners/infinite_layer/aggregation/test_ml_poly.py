@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.ml_poly import update_rule
-from iln_stream.learners.infinite_layer.aggregation.ml_poly import MLPoly
+from iln_stream.kernels.mixing import update_rule
+from iln_stream.learners.infinite_layer.mixing import MLPoly
 
 
 class Undiscounted(MLPoly):

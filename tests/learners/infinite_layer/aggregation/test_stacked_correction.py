@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.learners.infinite_layer.aggregation.stacked_correction import StackedCorrection
+from iln_stream.learners.infinite_layer.mixing import StackedCorrection
 from iln_stream.state import from_bytes, to_bytes
 
 

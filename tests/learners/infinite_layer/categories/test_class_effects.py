@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.class_effects import ClassEffects
-from iln_stream.learners.infinite_layer.categories.hashed_name import hashed
+from iln_stream.learners.infinite_layer.category_effects import ClassEffects
+from iln_stream.learners.infinite_layer.hashed_categories import hashed
 
 
 def taught(truth, prior, n, seed=0):

@@ -1,7 +1,6 @@
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.distinct_names import DistinctNames
-from iln_stream.learners.infinite_layer.categories.hashed_name import hashed
+from iln_stream.learners.infinite_layer.hashed_categories import DistinctNames, hashed
 
 
 @pytest.mark.parametrize(("n", "error"), [(0, 0.0), (10, 0.05), (3_000, 0.1), (100_000, 0.1)])

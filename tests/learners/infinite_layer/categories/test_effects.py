@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.effects import Effects
-from iln_stream.learners.infinite_layer.categories.hashed_name import hashed
+from iln_stream.learners.infinite_layer.category_effects import Effects
+from iln_stream.learners.infinite_layer.hashed_categories import hashed
 
 
 def test_two_fields_explain_their_own_part():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.field_effects import ESTIMATES, FieldEffects
+from iln_stream.learners.infinite_layer.category_effects import ESTIMATES, FieldEffects
 
 
 def taught(sd, n=4_000, n_cells=400, change_at=None):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.hashed_name import N_CELLS, field_of, hashed
+from iln_stream.learners.infinite_layer.hashed_categories import N_CELLS, field_of, hashed
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_categories_are_names_of_texts(name, value, field):
 def test_a_hash_is_the_same_in_every_process():
     """Restored learners find their cells again: Python's own hash differs by process."""
     code = (
-        "from iln_stream.learners.infinite_layer.categories.hashed_name import hashed;"
+        "from iln_stream.learners.infinite_layer.hashed_categories import hashed;"
         "print(*hashed('id=7\\u00fc', 'id'))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.categories.hashed_categories import INSPECT_EVERY
+from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners.infinite_layer.hashed_categories import INSPECT_EVERY
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import all_finite
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from iln_stream.learners.infinite_layer.categories.routing import (
+from iln_stream.learners.infinite_layer.hashed_categories import (
     COLUMNS_PER_FIELD,
     MOST_FIELDS,
     OTHERS,

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.drift import join_drift
-from iln_stream.learners.infinite_layer.engine.drift import Drift
+from iln_stream.kernels.regression_event import join_drift
+from iln_stream.learners.infinite_layer.target import Drift
 
 
 def after(errors):

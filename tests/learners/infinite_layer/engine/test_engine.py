@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.engine import Engine
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
-from iln_stream.learners.infinite_layer.profiles.fast import FastEngine
-from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.columns import ABSENT
+from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+from iln_stream.learners.infinite_layer.engine import Engine
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
+from iln_stream.learners.infinite_layer.fast import FastEngine
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.random_feature_ridge import SingleRidgeEngine
+from iln_stream.learners.restoring import random_key
 
 
 class Recording(Engine):

@@ -1,7 +1,6 @@
 import numpy as np
 
-from iln_stream.learners.infinite_layer.engine.expert import Expert, allocate_predictions
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, allocate_predictions
 
 
 class Two(Expert):

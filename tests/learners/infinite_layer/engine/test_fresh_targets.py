@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.fresh_targets import KNOWN, MOST_DELAY, FreshTargets
+from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, FreshTargets
 from iln_stream.state import from_bytes, to_bytes
 
 

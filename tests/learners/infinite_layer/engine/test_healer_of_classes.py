@@ -9,12 +9,11 @@ import pytest
 from support.poisons import one_of_each_part, poisons
 from support.states import same
 
-from iln_stream.compiled.column_statistics import CHANGED_AT
-from iln_stream.compiled.standardise import N_ROWS
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.healer import EVERY, QUIET
-from iln_stream.learners.infinite_layer.profiles.classes import ClassificationEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.columns import CHANGED_AT, N_ROWS
+from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+from iln_stream.learners.infinite_layer.part import EVERY, QUIET
+from iln_stream.learners.restoring import random_key
 from iln_stream.state import all_finite, from_bytes, to_bytes
 
 N, LATER, LAST = 1_030, 1_400, 500

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
+from iln_stream.learners.infinite_layer.inputs import Inputs
 
 
 def standardised(inputs, x):

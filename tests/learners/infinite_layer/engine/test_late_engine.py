@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iln_stream import IlnWarning, InfiniteLayerRegressor
+from iln_stream.errors import IlnWarning
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.engine import late_engine
+from iln_stream.learners.infinite_layer import engine as late_engine
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import from_bytes, to_bytes
 
 PROFILES = ("accurate", "fast")

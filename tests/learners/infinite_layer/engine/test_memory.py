@@ -4,10 +4,9 @@ import pickle
 import numpy as np
 import pytest
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.compiled.regression_event import describe, observe
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.engine.memory import Memory
+from iln_stream.kernels.columns import ABSENT, no_statistics
+from iln_stream.kernels.regression_event import describe, observe
+from iln_stream.learners.infinite_layer.memory import Memory
 
 SIZE, N_LAGS, d = 5, 2, 3
 

@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.expert import Observation
 
 
 @pytest.mark.parametrize(

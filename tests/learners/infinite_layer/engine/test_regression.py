@@ -2,21 +2,20 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.neighbours import N_NEAR, N_SIMILAR
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.engine.expert import Expert
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.intervals import Intervals
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
-from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.kernels.columns import ABSENT
+from iln_stream.kernels.nearest import N_NEAR, N_SIMILAR
+from iln_stream.learners.infinite_layer.engine import RegressionEngine
+from iln_stream.learners.infinite_layer.expert import Expert
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
 from iln_stream.learners.infinite_layer.experts.neighbours import METRIC_EVERY, Neighbours
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import blended
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, blended
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.restoring import random_key
 
 d, K, N_LAGS, SIZE, N = 3, 4, 2, 60, 150
 """Columns, experts of the mean, last targets, slots of the memory, events."""

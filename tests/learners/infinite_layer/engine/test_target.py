@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.target import join_target, scaled
-from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.kernels.regression_event import join_target, scaled
+from iln_stream.learners.infinite_layer.target import Target
 
 
 def test_a_unit_is_three_deviations():

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.class_token import KEPT, ClassTokenFormat
-from iln_stream.learners.infinite_layer.engine.token import PATIENCE, TokenFormat
+from iln_stream.learners.infinite_layer.tokens import KEPT, PATIENCE, ClassTokenFormat, TokenFormat
 
 FORMAT = TokenFormat(("a", "b"), 2, 1, 3, intervals=True)
 ENDS = np.array([[4.0, 6.0], [3.0, 7.0], [2.0, 8.0], [1.0, 9.0], [math.nan, math.nan]])

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.replayed_network import PACE
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.target import Target
-from iln_stream.learners.infinite_layer.experts.class_network import ClassNetwork
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.kernels.network_events import PACE
+from iln_stream.kernels.networks import Shape
+from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetwork
+from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.target import Target
 
 SHAPES = [Shape(64, 32, 16, 500, 4e-3, 3e4), Shape(64, 32, 0, 500, 4e-3, 3e4)]
 OFFSETS = np.log([0.5, 0.5])

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.replayed_network import PACE
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.kernels.network_events import PACE
+from iln_stream.kernels.networks import Shape
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
-from iln_stream.learners.infinite_layer.experts.replayed_networks import RECOVERY, WAKES_AT
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.experts.networks import RECOVERY, WAKES_AT
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.restoring import random_key
 
 NETWORKS = {
     "bent": (Shape(64, 32, 16, 2_000, 4e-3, 3e4), PACE),

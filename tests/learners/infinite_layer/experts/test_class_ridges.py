@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
 
 d, N_UNITS = 3, 8
 SPECS = (

@@ -1,17 +1,16 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.target import join_target
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.target import Target
-from iln_stream.learners.infinite_layer.experts.feature_resampler import (
+from iln_stream.kernels.regression_event import join_target
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import (
     FIRST,
     SLICE,
     FeatureResampler,
 )
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, WeightDistribution
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.target import Target
 
 KEY = np.array([1, 2], dtype=np.uint64)
 SIZE = 256  # of the memory

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.compiled.recursive_ridge import WAITING, learn
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.kernels.ridges import WAITING, learn
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import BLOCK, ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     HUBER,

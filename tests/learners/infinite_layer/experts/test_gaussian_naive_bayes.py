@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.state import from_bytes, to_bytes
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.compiled.krls_t import START
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
-from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.kernels.krls_t import START
+from iln_stream.learners.infinite_layer.engine import RegressionEngine
 from iln_stream.learners.infinite_layer.experts.krls_t import KRLST, WAKES_AFTER
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.state import from_bytes, to_bytes
 
 

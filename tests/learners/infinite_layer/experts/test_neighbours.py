@@ -1,18 +1,18 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.neighbours import N_NEAR, N_SIMILAR
-from iln_stream.learners.infinite_layer.aggregation.mixture import Mixture
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
-from iln_stream.learners.infinite_layer.engine.target import Target
+from iln_stream.kernels.nearest import N_NEAR, N_SIMILAR
+from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+from iln_stream.learners.infinite_layer.engine import RegressionEngine
 from iln_stream.learners.infinite_layer.experts.naive import Persistence
 from iln_stream.learners.infinite_layer.experts.neighbours import METRIC_EVERY, Neighbours
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.profiles.accurate import AccurateEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.restoring import random_key
 
 N_LAGS, SIZE = 1, 50
 

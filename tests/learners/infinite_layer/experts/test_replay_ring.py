@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.column_statistics import no_statistics
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
+from iln_stream.kernels.columns import no_statistics
+from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
 from iln_stream.state import Block, from_bytes, to_bytes
 
 

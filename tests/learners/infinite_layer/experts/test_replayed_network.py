@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.adam import LONG, MOMENTS, SHORT, WEIGHTS
-from iln_stream.compiled.column_statistics import join, no_statistics
-from iln_stream.compiled.network_layout import Shape
-from iln_stream.compiled.standardise import ABSENT
-from iln_stream.compiled.target import FENCE, center_and_unit, join_target
-from iln_stream.learners.infinite_layer.experts.replay_ring import ReplayRing
-from iln_stream.learners.infinite_layer.experts.replayed_network import (
+from iln_stream.kernels.columns import ABSENT, join, no_statistics
+from iln_stream.kernels.networks import LONG, MOMENTS, SHORT, WEIGHTS, Shape
+from iln_stream.kernels.regression_event import FENCE, center_and_unit, join_target
+from iln_stream.learners.infinite_layer.experts.networks import (
     PREDICTIONS,
     ReplayedNetwork,
+    ReplayRing,
 )
 from iln_stream.state import to_bytes
 

@@ -2,18 +2,14 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.compiled.network_layout import Shape
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.regression import RegressionEngine
-from iln_stream.learners.infinite_layer.engine.target import Target
-from iln_stream.learners.infinite_layer.experts.replayed_networks import (
-    RECOVERY,
-    WAKES_AT,
-    ReplayedNetworks,
-)
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.networks import Shape
+from iln_stream.learners.infinite_layer.engine import RegressionEngine
+from iln_stream.learners.infinite_layer.experts.networks import RECOVERY, WAKES_AT, ReplayedNetworks
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.restoring import random_key
 
 SHAPES = {
     "bent": Shape(64, 32, 16, 2_000, 4e-3, 3e4),

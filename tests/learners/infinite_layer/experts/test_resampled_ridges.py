@@ -2,16 +2,14 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.compiled.target import center_and_unit, join_target, scaled
-from iln_stream.learners.infinite_layer.engine.inputs import Inputs
-from iln_stream.learners.infinite_layer.engine.memory import Memory
-from iln_stream.learners.infinite_layer.engine.observation import Observation
-from iln_stream.learners.infinite_layer.engine.target import Target
-from iln_stream.learners.infinite_layer.experts.feature_resampler import FIRST
-from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.regression_event import center_and_unit, join_target, scaled
+from iln_stream.learners.infinite_layer.expert import Observation
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import FIRST, ResampledRidges
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, WeightDistribution
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.restoring import random_key
 
 N_LAGS, N_UNITS, SIZE = 2, 16, 300
 SPECS = (

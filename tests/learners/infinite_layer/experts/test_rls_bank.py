@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.recursive_ridge import BLOCK, STEPS, column, learn
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.kernels.ridges import BLOCK, STEPS, column, learn
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.rls_bank import (
     HUBER,
     RIDGE,

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from iln_stream import Pool, ShrinkingGradient
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
+from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 N_UNITS, d = 16, 3
 

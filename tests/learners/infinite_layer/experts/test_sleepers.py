@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.engine.observation import Observation
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.sleepers import AWAKE, SHARE, Sleeper, Sleepers
 from iln_stream.state import from_bytes, to_bytes
 

@@ -3,11 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from iln_stream.learners.infinite_layer.experts.weight_distribution import (
-    FLOOR,
-    WeightDistribution,
-    blended,
-)
+from iln_stream.learners.infinite_layer.experts.rls_bank import FLOOR, WeightDistribution, blended
 
 SIZE = 20_000
 

@@ -3,10 +3,10 @@ import copy
 import numpy as np
 import pytest
 
-from iln_stream.compiled.ml_poly import REGRET
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.profiles.accurate import MEMORY, RANDOM, AccurateEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.mixing import REGRET
+from iln_stream.learners.infinite_layer.accurate import MEMORY, RANDOM, AccurateEngine
+from iln_stream.learners.restoring import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 EXPERTS = [

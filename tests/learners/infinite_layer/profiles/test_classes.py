@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from iln_stream.compiled.class_scores import LEAST
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.profiles.classes import NETWORKS, ClassificationEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.kernels.mixing import LEAST_PROBABILITY
+from iln_stream.learners.infinite_layer.classes import NETWORKS, ClassificationEngine
+from iln_stream.learners.restoring import random_key
 from iln_stream.state import from_bytes, to_bytes
 
 
@@ -50,11 +50,11 @@ def test_no_class_is_impossible_to_any_expert():
     """However sure an expert is, a surprise costs it a bounded log loss: each class has a share."""
     engine = taught([({"a": -1.0 + 2.0 * (i % 2)}, i % 2) for i in range(400)])
     assert engine.predict({"a": 1.0})[1] > 0.99
-    assert engine.predict({"a": 1.0})[0] >= LEAST / 2
+    assert engine.predict({"a": 1.0})[0] >= LEAST_PROBABILITY / 2
     before = engine.mixture.log_weights.copy()
     engine.learn({"a": 1.0}, 0)
     given = np.exp(engine.mixture.log_weights - engine.mixture.discount * before)
-    assert LEAST / 2 * (1 - 1e-9) <= given.min() < 0.01
+    assert LEAST_PROBABILITY / 2 * (1 - 1e-9) <= given.min() < 0.01
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (0, 1), (False, True), ((1, "a"), (2, "b"))])

@@ -4,19 +4,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from iln_stream.compiled.fast_event import (
+from iln_stream.errors import IlnWarning
+from iln_stream.kernels.fast import (
     DRIFT,
     EVENTS,
     HUBER_RECORD,
     INSPECT_EVERY,
     KEPT,
     LAGS,
-    N_LAGS,
+    N_FAST_LAGS,
     STEPS,
 )
-from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.profiles.fast import MEMORY, FastEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.fast import MEMORY, FastEngine
+from iln_stream.learners.restoring import random_key
 from iln_stream.state import all_finite, from_bytes, to_bytes
 
 
@@ -94,7 +94,7 @@ def test_a_new_column_is_learned():
     x = {"a": 0.3, "b": -0.2, "c": 0.5}
     before = engine.predict(x)
     engine.learn({"a": 0.0, "b": 0.0, "c": 0.0, "new": 0.0}, 0.0)
-    assert len(engine.state()["mean_squares"]) == N_LAGS + 4
+    assert len(engine.state()["mean_squares"]) == N_FAST_LAGS + 4
     assert engine.predict(x) == pytest.approx(before, abs=0.2)
     for a, b, c, new in rng.normal(size=(300, 4)).tolist():
         engine.learn({"a": a, "b": b, "c": c, "new": new}, new)
@@ -250,7 +250,7 @@ def test_a_fault_that_no_prediction_shows():
 def test_all_of_the_memory_is_inspected():
     """A share at a time, so that old events are found before units learn from them."""
     engine = taught(products(2 * MEMORY))
-    engine.memory[MEMORY - 10, N_LAGS] = np.nan
+    engine.memory[MEMORY - 10, N_FAST_LAGS] = np.nan
     with pytest.warns(IlnWarning, match="memory was not finite"):
         for x, y in products(MEMORY // 4, seed=2):
             engine.record[KEPT] = 1.0  # they learn from the last two events only

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from compiled import plain
 
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
-from iln_stream.learners.infinite_layer.experts.weight_distribution import WeightDistribution
-from iln_stream.learners.infinite_layer.profiles.single_ridge import SingleRidgeEngine
-from iln_stream.learners.random_key import random_key
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
+from iln_stream.learners.infinite_layer.random_feature_ridge import SingleRidgeEngine
+from iln_stream.learners.restoring import random_key
 
 d, N_UNITS, PENALTY = 2, 16, 0.5
 

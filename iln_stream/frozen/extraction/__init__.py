@@ -1,1 +1,0 @@
-"""From a learner to the arrays that its frozen predictor needs."""

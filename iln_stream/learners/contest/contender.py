@@ -1,0 +1,250 @@
+"""One contender of a contest: its learner, failures and standing."""
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from river import base
+
+from iln_stream.errors import takes_weights
+from iln_stream.learners.contest.evidence import Evidence
+from iln_stream.learners.contest.mixing import ContenderScores
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+Status = Literal["champion", "challenger", "out"]
+
+
+class Standing(NamedTuple):
+    """How a contender is doing, at one moment.
+
+    Errors are absolute errors in y's units of a regressor, and misclassifications (0 or 1) of a
+    classifier; losses are half the squared error and the log loss. All means are nan before the
+    first scored event.
+
+    Parameters
+    ----------
+    name
+        Its name in the contest.
+    learner
+        Class of its learner.
+    status
+        "champion", "challenger", or "out": failed too often in a row, and waits for a promotion.
+    n_scored
+        Events on which its prediction was scored.
+    running_error, windowed_error
+        Mean error of all these, and of the last ones in the window.
+    running_loss, windowed_loss
+        Mean loss of the same.
+    lower, upper
+        Bounds of the mean of the champion's bounded loss minus its own, since the last promotion:
+        above 0 it is better. None for the champion.
+    n_failures
+        Events on which it could not predict or learn.
+    last_failure
+        Reason of the last one; None: it never failed.
+
+    """
+
+    name: str
+    learner: str
+    status: Status
+    n_scored: int
+    running_error: float
+    windowed_error: float
+    running_loss: float
+    windowed_loss: float
+    lower: float | None
+    upper: float | None
+    n_failures: int
+    last_failure: str | None
+
+    @property
+    def is_champion(self) -> bool:
+        """Whether the contest predicts by it."""
+        return self.status == "champion"
+
+
+OnFailure: TypeAlias = Literal["skip", "restart", "stop"]
+"""What happens when a challenger can't predict or learn an event."""
+
+POLICIES: tuple[str, ...] = get_args(OnFailure)
+
+MOST_FAILURES = 100
+"""After so many failures in a row a challenger is out until the next promotion."""
+
+_LONGEST_REASON = 200
+"""Characters of a failure's reason that are kept."""
+
+
+class Contender:
+    """A learner, its scores, its failures, and the evidence for it.
+
+    Parameters
+    ----------
+    name
+        Its name in the contest.
+    learner
+        Predicts and learns; None for the mixture, which the contest itself computes.
+    serial
+        Number that no other contender of the contest has or had: tokens name it.
+    on_failure
+        Its failure policy.
+    window
+        Scored events in the windowed means.
+
+    """
+
+    __slots__ = (
+        *("evidence", "in_a_row", "is_out", "last_failure", "learner", "n_failures", "name"),
+        *(
+            "on_failure",
+            "only_booleans",
+            "scores",
+            "serial",
+            "token_takes_w",
+            "takes_token",
+            "takes_w",
+        ),
+    )
+
+    def __init__(
+        self, name: str, learner: Any, serial: int, on_failure: OnFailure, window: int
+    ) -> None:
+        self.name = name
+        self.serial = serial
+        self.on_failure = on_failure
+        self.scores = ContenderScores(window)
+        self.evidence: Evidence | None = None  # None: it is the champion
+        self.n_failures = self.in_a_row = 0
+        self.last_failure: str | None = None
+        self.is_out = False
+        self.use(learner)
+
+    def use(self, learner: Any) -> None:
+        """Go on with this learner."""
+        self.learner = learner
+        # River makes a pipeline an instance of its last step's class.
+        self.only_booleans = isinstance(learner, base.Classifier) and not learner._multiclass
+        self.takes_w = learner is not None and takes_weights(learner)
+        self.takes_token = hasattr(learner, "predict_token") and hasattr(learner, "learn_token")
+        self.token_takes_w = self.takes_token and "w" in signature(learner.learn_token).parameters
+
+    def learn(self, x: Any, y: Any, w: float) -> None:
+        """Let the learner learn an event, with its weight if it takes one."""
+        if self.takes_w:
+            self.learner.learn_one(x, y, w=w)
+        else:
+            self.learner.learn_one(x, y)
+
+    def learn_token(self, x: Any, token: Any, y: Any, w: float) -> None:
+        """Let the learner learn a late label with its own token, and the weight if it takes one."""
+        if self.token_takes_w:
+            self.learner.learn_token(x, token, y, w=w)
+        else:
+            self.learner.learn_token(x, token, y)
+
+    def failed(self, error: BaseException) -> None:
+        """Note a failure."""
+        self.n_failures += 1
+        self.in_a_row += 1
+        self.last_failure = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+
+    def state(self) -> StateDict:
+        """Return all but the learner."""
+        return {
+            "serial": self.serial,
+            "on_failure": self.on_failure,
+            "scores": self.scores.state(),
+            "evidence": None
+            if self.evidence is None
+            else {"error": self.evidence.error, "seen": self.evidence.state()},
+            "n_failures": self.n_failures,
+            "in_a_row": self.in_a_row,
+            "last_failure": self.last_failure,
+            "is_out": self.is_out,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state."""
+        self.serial, self.on_failure = state["serial"], state["on_failure"]
+        self.scores.restore(state["scores"])
+        self.evidence = None
+        if (evidence := state["evidence"]) is not None:
+            self.evidence = Evidence(evidence["error"])
+            self.evidence.restore(evidence["seen"])
+        self.n_failures, self.in_a_row = state["n_failures"], state["in_a_row"]
+        self.last_failure, self.is_out = state["last_failure"], state["is_out"]
+
+
+def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
+    """Return the metrics of a contest, with a sample for each contender."""
+
+    def by_contender(read: Callable[[Standing], float | None]) -> Callable[[], dict[str, float]]:
+        def read_all() -> dict[str, float]:
+            values = {each.name: read(each) for each in contest.standings()}
+            return {name: value for name, value in values.items() if value is not None}
+
+        return read_all
+
+    return (
+        MetricSpec(
+            "iln_contender_running_error",
+            "gauge",
+            "Mean error of each contender since it joined: |prediction - y| of regressors, 0 "
+            "or 1 of classifiers.",
+            by_contender(lambda each: each.running_error),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_contender_windowed_error",
+            "gauge",
+            "Like iln_contender_running_error, over the last window of labelled events.",
+            by_contender(lambda each: each.windowed_error),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_contender_windowed_loss",
+            "gauge",
+            "Mean loss of each contender over that window: half the squared error of regressors, "
+            "the log loss of classifiers.",
+            by_contender(lambda each: each.windowed_loss),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_contender_evidence_lower",
+            "gauge",
+            "Lower bound of the champion's mean bounded loss minus the challenger's; above 0 the "
+            "challenger is better.",
+            by_contender(lambda each: each.lower),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_contender_evidence_upper",
+            "gauge",
+            "Upper bound of that difference; below 0 the challenger is worse.",
+            by_contender(lambda each: each.upper),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_contender_failures_total",
+            "counter",
+            "Events on which a contender could not predict or learn.",
+            by_contender(lambda each: each.n_failures),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_champion",
+            "gauge",
+            "1 for the contender that predicts, 0 for the others.",
+            by_contender(lambda each: float(each.is_champion)),
+            "contender",
+        ),
+        MetricSpec(
+            "iln_promotions_total",
+            "counter",
+            "Promotions of a challenger, by command or by evidence.",
+            lambda: contest.n_promotions,
+            "reason",
+        ),
+    )

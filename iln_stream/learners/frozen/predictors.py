@@ -1,0 +1,567 @@
+"""Predictors of frozen infinite-layer learners: NumPy only."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iln_stream.features.base import LARGEST_INPUT
+from iln_stream.learners.frozen.network import in_blocks, load, matrix_of, row_of, save
+from iln_stream.state import StateSchema
+
+Matrix = NDArray[np.float64]
+
+Parts = Mapping[str, Any]
+"""Arrays, plain values and further parts, by name."""
+
+
+def mixed(rule: Parts, p: Matrix) -> Matrix:
+    """Return the mean (n,) of predictions p (n, K) by the weights (K,) of a rule.
+
+    Experts that are not awake (K,), or whose prediction is not finite, do not count. Where no
+    expert that counts has weight, all that count weigh the same.
+    """
+    counts = rule["awake"] & np.isfinite(p)
+    weights = np.where(counts, rule["weights"], 0.0)
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, counts)
+    total = np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
+    value: Matrix = (weights * np.where(counts, p, 0.0)).sum(axis=1) / total
+    return value
+
+
+ROBUST = 30
+"""Columns with fewer values clip a new one to `lower` and `upper`, others at 6 sd."""
+
+
+def standardised(stats: Matrix, X: Matrix) -> tuple[Matrix, Matrix]:
+    """Return raw rows and their deviations, both (n, d); nan marks what stays absent in the rows.
+
+    An absent value is 0 where 0 is an ordinary value of its column, and otherwise unknown, with
+    deviation 0. The statistics include the row itself, as those of the learner do.
+
+    Parameters
+    ----------
+    stats
+        Of each column (7, d): the number of values, their mean, the sum of squares about it, the
+        smallest and largest value, and the bounds of values while there are few.
+    X
+        Raw inputs (n, d), nan where absent.
+
+    """
+    count, mean, squares, low, high, lower, upper = stats
+    width = high - low
+    ordinary = (count > 0.0) & ((width == 0.0) | ((low <= width) & (high >= -width)))
+    row = np.where(np.isnan(X), np.where(ordinary, 0.0, np.nan), X)
+    row = np.clip(row, -LARGEST_INPUT, LARGEST_INPUT)
+    settled = count >= ROBUST
+    delta = np.where(settled, row, np.clip(row, lower, upper)) - mean
+    fence = np.where(
+        settled & (squares > 0.0), 6.0 * np.sqrt(squares / np.maximum(count, 1.0)), np.inf
+    )
+    delta = np.clip(delta, -fence, fence)
+    step = delta / (count + 1.0)
+    mean_with = mean + step
+    variance = (squares + delta * (delta - step)) / (count + 1.0)
+    varies = (variance > 1e-26 * mean_with * mean_with) & (variance > 0.0)
+    z = (row - mean_with) / np.sqrt(np.where(varies, variance, 1.0))
+    return row, np.where(varies & ~np.isnan(row), np.clip(z, -5.0, 5.0), 0.0)
+
+
+MISSING = np.float32(3e38)
+"""Marks absent values and segments that do not exist."""
+
+FURTHEST = 1e38
+ABSENT = 1e300
+
+CENTER, INVERSE, FILL, LEVELS = range(4)
+LOWER, SLOPE, END = 8, 24, 40
+"""Columns of the encoding (L, 40): the mean; 1 / sd or 0; what an absent value stands for; the
+number of quantiles; and their lower ends and the inverse lengths of the segments between them."""
+
+
+class Encoded:
+    """Inputs of networks, (n, L) each: deviations, segments (-1: none), and places in these."""
+
+    def __init__(self, parts: Parts, row: Matrix) -> None:
+        """Encode raw rows (n, d); the lags are the differences (2,) of the last targets."""
+        encoding, origins = parts["encoding"], parts["origins"]
+        known = ~np.isnan(row) & (origins < ABSENT)
+        difference = np.clip(np.where(known, row - origins, 0.0), -FURTHEST, FURTHEST)
+        inputs = np.where(known, difference.astype(np.float32), MISSING)
+        lags = np.broadcast_to(parts["lags"], (len(row), len(parts["lags"])))
+        value = np.concatenate([lags, inputs], axis=1)
+        value = np.where(value >= MISSING, encoding[:, FILL], value)
+        absent = value >= MISSING
+        value = np.where(absent, np.float32(0.0), value)
+        z = np.clip((value - encoding[:, CENTER]) * encoding[:, INVERSE], -5.0, 5.0)
+        self.z = np.where(absent, np.float32(0.0), z)
+        lower, slope = encoding[:, LOWER:SLOPE], encoding[:, SLOPE:END]
+        segment = np.count_nonzero(value[:, :, None] >= lower[None, :, 1:], axis=2)
+        column = np.arange(len(encoding))
+        along = (value - lower[column, segment]) * slope[column, segment]
+        known = ~absent & (encoding[:, LEVELS] >= 3.0) & (encoding[:, INVERSE] > 0.0)
+        self.segment = np.where(known, segment, -1)
+        self.along = np.where(known, np.clip(along, 0.0, 1.0), 0.0)
+
+
+def outputs(network: Parts, inputs: Encoded) -> Matrix:
+    """Return o = b3 + w3.h2 + skip.z, (n, O).
+
+    h1 = sigma(W1'z + b1 + piecewise-linear functions of the columns), h2 = sigma(W2'h1 + b2). sigma
+    is tanh in the first half of a layer and u / (1 + exp(-u)) in the second. A column's increments
+    over the segments between its quantiles are (15, U), and move the last U units of the first
+    layer.
+    """
+    h = inputs.z @ network["W1"] + network["b1"]
+    increments = network["increments"]
+    if (n_units := increments.shape[2]) > 0:
+        at_knots = np.concatenate(
+            [np.zeros_like(increments[:, :1]), np.cumsum(increments, axis=1)], axis=1
+        )
+        for f in range(len(increments)):
+            b, known = inputs.segment[:, f], inputs.segment[:, f] >= 0
+            last = np.minimum(b, increments.shape[1] - 1)  # a value at the last knot
+            added = at_knots[f, b] + inputs.along[:, f, None] * increments[f, last]
+            h[:, -n_units:] += np.where(known[:, None], added, 0.0)
+    h = _activated(_activated(h) @ network["W2"] + network["b2"])
+    found: Matrix = (h @ network["w3"].T + network["b3"] + inputs.z @ network["skip"]).astype(
+        np.float64
+    )
+    return found
+
+
+def _activated(u: Matrix) -> Matrix:
+    middle = u.shape[1] // 2
+    first, second = u[:, :middle], u[:, middle:]
+    half = second.dtype.type(0.5)
+    return np.concatenate([np.tanh(first), second * (half + half * np.tanh(half * second))], axis=1)
+
+
+def all_outputs(networks: Sequence[Parts], inputs: Encoded) -> list[Matrix]:
+    """Return the outputs (n, O) of each network."""
+    return [outputs(network, inputs) for network in networks]
+
+
+LINEAR = 0.3
+"""Factor of the linear features."""
+
+FENCE, LARGEST = 2.0, 1e6
+"""Predictions are clipped to +-2 units of the target; those beyond 1e6 units do not count."""
+
+
+def features(units: Parts, v: Matrix) -> Matrix:
+    """Return phi = [3 sqrt(2 / R) sigma(v.omega + b), 1, .3 v], (n, R + 1 + L), of v (n, L).
+
+    `units` has omega (L, R), b (R,), linear (L,), the share of each linear feature, and activation:
+    "cos", whose argument is in turns, or "relu".
+    """
+    u = v @ units["omega"].astype(np.float64) + units["b"]
+    if units["activation"] == "cos":
+        sigma = np.cos(2.0 * math.pi * (u - np.round(u)))
+    else:
+        sigma = np.maximum(u, 0.0)
+    scale = 3.0 * math.sqrt(2.0 / max(u.shape[1], 1))
+    ones = np.ones((len(v), 1))
+    return np.concatenate([scale * sigma, ones, LINEAR * v * units["linear"]], axis=1)
+
+
+def fenced(p: Matrix) -> Matrix:
+    """Return predictions within +-2; nan where they have left all bounds."""
+    return np.where(np.abs(p) <= LARGEST, np.clip(p, -FENCE, FENCE), np.nan)
+
+
+def predict_krls_t(process: Parts, z: Matrix) -> Matrix:
+    """Return the mean (n,) at deviations z (n, d): sum_b alpha_b exp(-|z - point_b|^2 / (2 s)).
+
+    `process` has points (d, B), alpha (B,) and scale, s; a scale of 0 means that it has not begun.
+    """
+    if process["scale"] == 0.0:
+        return np.zeros(len(z))
+    points = process["points"]
+    squares = np.zeros((len(z), points.shape[1]))
+    for j in range(z.shape[1]):
+        squares += (points[j] - z[:, j, None]) ** 2
+    return fenced(np.exp(-0.5 * squares / process["scale"]) @ process["alpha"])
+
+
+SIMILAR, NEAR = 31, 5
+FURTHEST_NEIGHBOUR = 10.0
+
+
+def predict_neighbours(memory: Parts, row: Matrix, z: Matrix, mean: Matrix, scale: Parts) -> Matrix:
+    """Return three predictions (n, 3) of the scaled target.
+
+    They are the median target of the 31 events with the most similar predicted mean; that of the 5
+    events nearest in the relevant inputs; and the target, scaled as of its event, of the event with
+    the most similar deviations, as of its event as well. While there are fewer than 31 events the
+    first two are the mean.
+
+    Parameters
+    ----------
+    memory
+        Of N events: raw columns (d, N), targets (N,), metric (d,), the weight of a difference in
+        each column; predicted means in ascending order, `ordered` (N,), and the targets in that
+        order, `carried`; deviations (d, N) and scaled targets (N,), as of each event.
+    row, z
+        Raw inputs and their deviations, (n, d).
+    mean
+        Scaled predicted means, (n,).
+    scale
+        Has center and unit of the target's scale.
+
+    """
+    p = np.repeat(mean[:, None], 3, axis=1)
+    center, unit = scale["center"], scale["unit"]
+    if len(memory["targets"]) >= SIMILAR:
+        middle = [_median_where(memory, key) for key in (center + unit * mean).tolist()]
+        near = [_median_of_nearest(memory, each) for each in np.where(np.isnan(row), ABSENT, row)]
+        for k, targets in enumerate((middle, near)):
+            p[:, k] = np.clip((np.array(targets) - center) / unit, -FENCE, FENCE)
+    if len(memory["targets"]) > 0:
+        p[:, 2] = [_target_of_most_alike(memory, each) for each in z]
+    return p
+
+
+def _median_where(memory: Parts, key: float) -> float:
+    """The median target of the events whose predicted means are nearest to the key."""
+    keys, n = memory["ordered"], len(memory["ordered"])
+    right = int(np.searchsorted(keys, key))
+    left = right - 1
+    for _ in range(SIMILAR):
+        if right == n or (left >= 0 and key - keys[left] <= keys[right] - key):
+            left -= 1
+        else:
+            right += 1
+    return float(np.median(memory["carried"][left + 1 : right]))
+
+
+def _median_of_nearest(memory: Parts, row: Matrix) -> float:
+    """The median target of the events nearest in the inputs that the metric weighs."""
+    columns, metric = memory["columns"], memory["metric"]
+    distances = np.zeros(columns.shape[1])
+    for j in np.flatnonzero(metric > 0.0):
+        delta = np.clip((columns[j] - row[j]) * metric[j], -FURTHEST_NEIGHBOUR, FURTHEST_NEIGHBOUR)
+        distances += delta * delta
+    nearest = np.argsort(distances, kind="stable")[:NEAR]
+    return float(np.median(memory["targets"][nearest]))
+
+
+def _target_of_most_alike(memory: Parts, z: Matrix) -> float:
+    """The scaled target of the event with the most similar deviations."""
+    distances = np.zeros(memory["deviations"].shape[1], np.float32)
+    for column, value in zip(memory["deviations"], z.astype(np.float32), strict=True):
+        delta = column - value
+        distances += delta * delta
+    return float(memory["scaled"][np.argmin(distances)])
+
+
+STRETCHES = (2.0, 4.0)
+
+
+def predict_fast(parts: Parts, X: Matrix) -> Matrix:
+    """Return the predictions (n,) for raw inputs X (n, d), nan where absent.
+
+    Parts: stats (7, d); lags (2,), the last targets in standard deviations; units and theta of the
+    ridge; rule; low and high, the range of the targets, and center and unit, their scale.
+    """
+    _, z = standardised(parts["stats"], X)
+    lags = np.broadcast_to(parts["lags"], (len(X), len(parts["lags"])))
+    phi = features(parts["units"], np.concatenate([lags, z], axis=1))
+    output = phi @ parts["theta"]
+    p = np.zeros((len(X), 5))
+    p[:, 0] = np.where(np.isfinite(output), np.clip(output, -FENCE, FENCE), 0.0)
+    p[:, 2] = parts["lags"][0] / 3.0
+    low, high = parts["low"], parts["high"]
+    middle = (low + high) / 2.0
+    for k, stretch in enumerate(STRETCHES, start=3):
+        p[:, k] = np.clip(middle + stretch * (p[:, 0] - middle), low, high)
+    value: Matrix = parts["center"] + parts["unit"] * mixed(parts["rule"], p)
+    return value
+
+
+WIDTH = 3.0
+"""Standard deviations in one unit of the target's scale: networks predict these."""
+
+
+def predict_accurate(parts: Parts, X: Matrix) -> Matrix:
+    """Return the predictions (n,) for raw inputs X (n, d), nan where absent.
+
+    The experts are, in this order: the ridges and `forgetting`, which has other weights on the
+    features of the first; the linear ones; Algorithm 1; the running mean, 0; the last target; and
+    the mixture of the networks and of `krls-t`. Their mixture and three predictions by neighbours
+    are mixed again.
+
+    Parts: stats (7, d); lags (2,), the last targets in standard deviations; `ridges` and `linear`,
+    with units and theta each; forgetting, a theta; first_order; networks, and their encoding;
+    krls_t; memory; the rules `moving`, `mean` and `last`; and center and unit, the target's scale.
+    """
+    row, z = standardised(parts["stats"], X)
+    lags = np.broadcast_to(parts["lags"], (len(X), len(parts["lags"])))
+    v = np.concatenate([lags, z], axis=1)
+    phis = [features(ridge["units"], v) for ridge in parts["ridges"]]
+    ridges = [phi @ each["theta"] for phi, each in zip(phis, parts["ridges"], strict=True)]
+    ridges.append(phis[0] @ parts["forgetting"])
+    linear = [features(each["units"], v) @ each["theta"] for each in parts["linear"]]
+    persistence = np.full(len(X), parts["lags"][0] / WIDTH)
+    experts = [
+        *(fenced(p) for p in (*ridges, *linear)),
+        _first_order(parts["first_order"], v),
+        np.zeros(len(X)),
+        persistence,
+        _moving(parts, row, z),
+    ]
+    mean = mixed(parts["mean"], np.stack(experts, axis=1))
+    near = predict_neighbours(parts["memory"], row, z, mean, parts)
+    p = mixed(parts["last"], np.concatenate([mean[:, None], near], axis=1))
+    value: Matrix = parts["center"] + parts["unit"] * p
+    return value
+
+
+def _first_order(layer: Parts, v: Matrix) -> Matrix:
+    """Algorithm 1 on a pool of cosines: omega (R, L), b (R,) and weights (R,)."""
+    value: Matrix = np.cos(v @ layer["omega"].T + layer["b"]) @ layer["weights"]
+    return np.clip(value, -1.0, 1.0)
+
+
+def _moving(parts: Parts, row: Matrix, z: Matrix) -> Matrix:
+    """The mixture of the networks' predictions and that of the Gaussian process."""
+    inputs = Encoded(parts["encoded"], row)
+    networks = [outputs(network, inputs)[:, 0] / WIDTH for network in parts["networks"]]
+    p = [np.clip(each, -FENCE, FENCE) for each in networks]
+    p.append(predict_krls_t(parts["krls_t"], z))
+    return mixed(parts["moving"], np.stack(p, axis=1))
+
+
+LEAST = 1e-4
+"""Share of a prediction that is spread evenly."""
+
+LOWEST, HIGHEST = -0.5, 1.5
+"""Scores are clipped here."""
+
+LARGEST_RATIO = 8.0
+"""Log ratios of probabilities are clipped here."""
+
+
+def predict_classes(parts: Parts, X: Matrix) -> Matrix:
+    """Return the probabilities (n, C) for raw inputs X (n, d), nan where absent.
+
+    The experts are, in this order: for each sharpness softmax(sharpness scores) of each ridge; the
+    frequencies of the classes; Gaussian naive Bayes; and the networks.
+
+    Parts: stats (7, d); ridges, with units and theta (C, D); sharpness (S,); frequencies and
+    log_frequencies (C,); naive_bayes; networks, and their encoding; rule, with the weights (K,) of
+    the experts and which of them are awake; correction, with the experts that take part
+    and their weights; and mixture, the weights (2,) before and after the correction.
+    """
+    row, z = standardised(parts["stats"], X)
+    n_classes = len(parts["frequencies"])
+    scores = [features(ridge["units"], z) @ ridge["theta"].T for ridge in parts["ridges"]]
+    clipped = [np.clip(each, LOWEST, HIGHEST) for each in scores]
+    frequencies = np.broadcast_to(parts["frequencies"], (len(X), n_classes))
+    experts = [
+        *(_softmax(sharpness * each) for sharpness in parts["sharpness"] for each in clipped),
+        frequencies,
+        _softmax(_naive_bayes(parts["naive_bayes"], z) + parts["log_frequencies"]),
+        *_networks(parts, row),
+    ]
+    p = (1.0 - LEAST) * np.stack(experts, axis=1) + LEAST / n_classes
+    rule, correction = parts["rule"], parts["correction"]
+    weights = np.where(rule["awake"], rule["weights"], 0.0)
+    if not weights.any():
+        weights = np.where(rule["awake"], 1.0, 0.0)
+    base = np.einsum("k,nkc->nc", weights / weights.sum(), p)
+    p[:, ~rule["awake"]] = base[:, None]  # these take part in the correction all the same
+    logs = np.log(base)
+    ratios = np.clip(np.log(p[:, correction["members"]]) - logs[:, None], -LARGEST_RATIO,
+                     LARGEST_RATIO)  # fmt: skip
+    corrected = _softmax(logs + np.einsum("k,nkc->nc", correction["weights"], ratios))
+    corrected = (1.0 - LEAST) * corrected + LEAST / n_classes
+    before, after = parts["mixture"]
+    mixed = before * base + after * corrected
+    value: Matrix = mixed / mixed.sum(axis=1, keepdims=True)
+    return value
+
+
+def _softmax(scores: Matrix) -> Matrix:
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    value: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return value
+
+
+def _naive_bayes(model: Parts, z: Matrix) -> Matrix:
+    """Log densities (n, C) at deviations z (n, d), by means and variances (C, d) of each class."""
+    mean, variance = model["mean"], model["variance"]
+    errors = (z[:, None] - mean) ** 2 / variance
+    value: Matrix = -0.5 * (np.log(variance) + errors).sum(axis=2)
+    return value
+
+
+def _networks(parts: Parts, row: Matrix) -> list[Matrix]:
+    """The networks' probabilities."""
+    inputs, offsets = Encoded(parts["encoded"], row), parts["log_frequencies"]
+    found = []
+    for network in parts["networks"]:
+        logits = outputs(network, inputs)
+        if len(offsets) <= 2:  # one logit, of the second class
+            logits = np.concatenate([np.zeros_like(logits), logits], axis=1)[:, : len(offsets)]
+        found.append(_softmax(logits + offsets))
+    return found
+
+
+_ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrozenLearner:
+    """A learner as it was at one moment, in plain arrays.
+
+    Parameters
+    ----------
+    names
+        The d inputs, in the order of columns. Inputs with other names are ignored.
+    profile
+        Which of the predictors of this folder computes the predictions.
+    parts
+        Its arrays.
+    card
+        The model card: data, settings, versions, scores.
+
+    """
+
+    schema: ClassVar[StateSchema]
+
+    names: tuple[Any, ...]
+    profile: str
+    parts: Parts
+    card: Mapping[str, Any]
+
+    def save(self, path: str | Path) -> None:
+        """Write one npz file, which holds numbers and JSON but no pickle."""
+        save(self, self.schema, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return what `save` wrote.
+
+        Raises
+        ------
+        StateError
+            When the file was not written by `save`.
+
+        """
+        return load(cls, cls.schema, path, cls.__name__)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrozenRegressor(FrozenLearner):
+    """An `InfiniteLayerRegressor` as it was at one moment; it needs NumPy only.
+
+    It predicts as the learner did, to within rounding: the learner computes in single precision
+    where this computes in double. The last targets, inputs of some experts, stay those of that
+    moment. `load` reads what `iln-stream export` or `save` wrote.
+
+    Examples
+    --------
+    >>> from iln_stream import InfiniteLayerRegressor
+    >>> from iln_stream.learners.frozen import freeze_learner
+    >>> model = InfiniteLayerRegressor("fast", seed=1)
+    >>> for t in range(500):
+    ...     model.learn_one({"a": t % 7, "b": t % 5}, 3.0 * (t % 7))
+    >>> frozen = freeze_learner(model)
+    >>> x = {"a": 3, "b": 2}
+    >>> abs(frozen.predict_one(x) - model.predict_one(x)) < 1e-4
+    True
+    >>> frozen.names
+    ('a', 'b')
+    >>> frozen.predict_many([[3, 2], [3, float("nan")]]).shape  # nan: absent
+    (2,)
+
+    """
+
+    schema = StateSchema("iln_stream.FrozenRegressor", 1)
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction for a dict of inputs, as passed to the learner.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        return float(self.predict_many(row_of(x, self.names))[0])
+
+    def predict_many(self, X: ArrayLike) -> Matrix:
+        """Return predictions for many points, shape (n,).
+
+        Parameters
+        ----------
+        X
+            Shape (n, d), the columns in the order of `names`; nan where an input is absent.
+
+        Raises
+        ------
+        ValueError
+            When the shape is wrong, or an entry is infinite.
+
+        """
+        predict = {"fast": predict_fast, "accurate": predict_accurate}[self.profile]
+        X = matrix_of(X, self.names)
+        return in_blocks(partial(predict, self.parts), X, _ROWS_AT_ONCE, np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrozenClassifier(FrozenLearner):
+    """An `InfiniteLayerClassifier` as it was at one moment; it needs NumPy only.
+
+    As `FrozenRegressor`, with probabilities.
+
+    Parameters
+    ----------
+    classes
+        The C classes, in the order in which the learner met them.
+
+    """
+
+    schema = StateSchema("iln_stream.FrozenClassifier", 1)
+
+    classes: tuple[Any, ...]
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Return the most probable class."""
+        probabilities = self.predict_proba_one(x)
+        return max(probabilities, key=probabilities.__getitem__)
+
+    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the probability of each class, for a dict of inputs as passed to the learner.
+
+        Raises
+        ------
+        ValueError
+            When an input is not a finite number.
+
+        """
+        found = self.predict_proba_many(row_of(x, self.names))[0]
+        return dict(zip(self.classes, found.tolist(), strict=True))
+
+    def predict_proba_many(self, X: ArrayLike) -> Matrix:
+        """Return the probabilities of the classes at many points, shape (n, C).
+
+        Parameters
+        ----------
+        X
+            Shape (n, d), the columns in the order of `names`; nan where an input is absent.
+
+        Raises
+        ------
+        ValueError
+            When the shape is wrong, or an entry is infinite.
+
+        """
+        X, none = matrix_of(X, self.names), np.zeros((0, len(self.classes)))
+        return in_blocks(partial(predict_classes, self.parts), X, _ROWS_AT_ONCE, none)

@@ -1,1 +1,0 @@
-"""How the predictions of several experts become one."""

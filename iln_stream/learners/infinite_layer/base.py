@@ -1,0 +1,426 @@
+"""What the infinite-layer learners share: tables, states, explanations and hashed categories."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.errors import IlnWarning
+from iln_stream.kernels.columns import ABSENT
+from iln_stream.kernels.fast import KEPT
+from iln_stream.learners.explaining import Explanation, explain_one, input_of
+from iln_stream.learners.infinite_layer.engine import Engine
+from iln_stream.learners.infinite_layer.hashed_categories import (
+    Divided,
+    EffectsTable,
+    HashedCategories,
+    field_of,
+)
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.restoring import RestorableLearner
+from iln_stream.learners.tables import Frame, Rows
+from iln_stream.state import StateDict, decode_name, encode_name
+
+
+class EngineLearner(RestorableLearner):
+    """A learner that consists of its constructor's parameters and an engine built from them.
+
+    Attributes
+    ----------
+    state_version
+        Version of the engine's state. A class that changes its engine's parts sets its own,
+        `state_version = 3`, and reads older states by `migrations = {2: from_version_2}`, a
+        function from a whole state, whose field `learned` is the engine's, to the next version's.
+
+    """
+
+    always_finite = True
+    _engine: Part
+
+    def state(self) -> StateDict:
+        """Return the learner's state, as nested dicts of arrays and plain values."""
+        with self._turn:
+            return self._write_state(learned=self._engine.state())
+
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state; see `RestorableLearner.restore`."""
+        (learned,) = self._read_state(state, "learned")
+        with self._turn:
+            engine = self.clone()._engine  # parts are restored when they are new
+            engine.restore(learned)
+            self._engine = engine
+
+
+BACKGROUND = 32
+"""Number of events that a prediction is compared with."""
+
+
+def background_of(learner: EngineLearner, n: int = BACKGROUND) -> list[dict[Any, float]]:
+    """Return the inputs of n events that a learner remembers, at random; of all if these are fewer.
+
+    The memory holds the last 2,048 events, or 4,096 with profile "fast", of which only those since
+    the last change of the target's level or scale count. A `RandomFeatureRidge` whose units are
+    not redrawn remembers one. The sample is a function of the number of events, and successive
+    samples have most events in common.
+
+    Parameters
+    ----------
+    learner
+        An `InfiniteLayerRegressor`, `InfiniteLayerClassifier` or `RandomFeatureRidge`.
+    n
+        Number of events.
+
+    Raises
+    ------
+    ValueError
+        When n is less than 1.
+
+    Examples
+    --------
+    >>> from iln_stream import RandomFeatureRidge
+    >>> from iln_stream.explaining import explain_one
+    >>> from iln_stream.learners import background_of
+    >>> model = RandomFeatureRidge(seed=1)
+    >>> for a in range(3):
+    ...     model.learn_one({"a": a, "b": 1}, 2.0 * a)
+    >>> background_of(model)
+    [{'a': 0.0, 'b': 1.0}, {'a': 1.0, 'b': 1.0}, {'a': 2.0, 'b': 1.0}]
+    >>> explain_one(model, {"a": 2, "b": 1}, background_of(model)).contributions["b"]
+    0.0
+
+    """
+    # Imported here, so that `import iln_stream` does not wait for numba.
+
+    if n < 1:
+        raise ValueError(f"n = {n} must be at least 1 event")
+    with learner._turn:
+        return remembered(learner._engine, n)  # type: ignore[arg-type]
+
+
+class ExplainedLearner(EngineLearner):
+    """An `EngineLearner` whose memory is the background of its explanations."""
+
+    def background(self, n: int = BACKGROUND) -> list[dict[Any, float]]:
+        """Return the inputs of n remembered events: see `iln_stream.learners.background_of`."""
+        return background_of(self, n)
+
+    def _explanation(
+        self,
+        x: Mapping[Any, float],
+        background: Iterable[Mapping[Any, float]] | None,
+        label: Any = None,
+    ) -> Explanation:
+        with self._turn:  # all predictions are of one state
+            if background is None:
+                background = self.background() or [dict(x)]
+            return explain_one(self, x, background, label=label)
+
+
+BEGINNING = 128
+"""Events that are remembered at the beginning, so that the engine can begin anew."""
+
+
+E = TypeVar("E", bound=EffectsTable)
+
+
+class HashingLearner(EngineLearner, Generic[E]):
+    """A learner whose engine gets the inputs that have columns.
+
+    Categories without a column change the engine's prediction by effects in a bounded table; see
+    `categories.routing.Routing`.
+    """
+
+    _engine: "Engine"
+    _categories: HashedCategories[E]
+    _last_look: Any = None
+    _key: NDArray[np.uint64]
+    _beginning: list[tuple[Mapping[Any, float], Any, float]] | None
+    """The first events and their weights, up to `BEGINNING`, if the very first had a category; or
+    None."""
+
+    @abstractmethod
+    def _new_engine(self) -> Any:
+        """Return an engine of `_key` that has learned nothing."""
+
+    @property
+    @abstractmethod
+    def n_learned(self) -> int:
+        """Number of events learned."""
+
+    @abstractmethod
+    def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
+        """Learn that y is the label of x, with weight w."""
+
+    @abstractmethod
+    def _learn_hashed(
+        self, event: Divided, x: Mapping[Any, float], y: Any, w: float, seen: Any = None
+    ) -> None:
+        """Learn an event with hashed categories and weight w, x before it was divided.
+
+        `seen` is what the engine and the effects predicted, if other labels came since.
+        """
+
+    def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any, w: float) -> None:
+        """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
+        with self._turn:
+            engine: Any = self._engine
+            seen = engine.tokens.read(token)
+            # If nothing was learned since, what was seen can be computed again.
+            self._learn_event(x, y, w, None if seen.n == engine.n else seen)
+
+    def _learn_event(self, x: Mapping[Any, float], y: Any, w: float, seen: Any = None) -> None:
+        """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`.
+
+        The event's weight is w.
+        """
+        with self._turn:
+            event = self._with_hashed(x)
+            if event is None:
+                engine: Any = self._engine
+                if seen is None:
+                    engine.learn(x, y, w)
+                else:
+                    engine.learn_late(x, seen, y, w)
+            else:
+                self._learn_hashed(event, x, y, w, seen)
+            self._last_look = None
+            if self._beginning is not None:
+                self._remember(x, y, w)
+
+    def _with_hashed(self, x: Mapping[Any, float]) -> Divided | None:
+        """Return an event that has hashed categories; None for one that is the engine's alone."""
+        place = self._engine.inputs.columns.place
+        if self._categories.routing.is_plain(x, place):
+            return None
+        event = self._categories.divided(x, place)
+        return event if event.names else None
+
+    def _admit(self, event: Divided, x: Mapping[Any, float]) -> tuple[Divided, E]:
+        """Return the event to learn, which has hashed categories, and the effects.
+
+        If a field is hashed as a whole now and all events are remembered, the engine begins anew
+        without the columns of its categories, which would cost time for nothing.
+        """
+        if self._categories.routing.admit(event.names, self.n_learned):
+            if self._beginning:
+                self._begin_anew(self._beginning)
+            event = self._categories.divided(x, self._engine.inputs.columns.place)
+        return event, self._categories.admit(event)
+
+    def _begin_anew(self, events: list[tuple[Mapping[Any, float], Any, float]]) -> None:
+        new = self.clone()
+        new._key, new._beginning = self._key, None
+        new._engine = new._new_engine()
+        new._categories.routing.fields = list(self._categories.routing.fields)
+        new._categories.routing.whole = list(self._categories.routing.whole)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IlnWarning)  # they came when it learned these events
+            for x, y, w in events:
+                new.learn_one(x, y, w)
+        self._engine, self._categories = new._engine, new._categories
+
+    def _remember(self, x: Mapping[Any, float], y: Any, w: float) -> None:
+        """Keep an event of the beginning."""
+        events = self._beginning
+        assert events is not None
+        has_category = any(field_of(name, value) is not None for name, value in x.items())
+        if len(events) == BEGINNING or not (events or has_category):
+            self._beginning = None
+        else:
+            events.append((dict(x), y, w))
+
+    def _with_effects(self, resets: Mapping[str, int]) -> dict[str, int]:
+        """Return how often each part of the engine, and the effects, were reinitialised."""
+        n_reset = self._categories.n_reset
+        return {**resets, "hashed-categories": n_reset} if n_reset else dict(resets)
+
+    @property
+    def n_hashed(self) -> int:
+        """Number of inputs of learned events that were hashed, as they got no column."""
+        with self._turn:
+            return self._categories.n_hashed
+
+    @property
+    def n_hashed_names(self) -> float:
+        """Estimated number of distinct names that were hashed, within about 3 %."""
+        with self._turn:
+            return self._categories.distinct.estimate
+
+    @property
+    def occupied_cells(self) -> float:
+        """Share of the cells for hashed names that are occupied.
+
+        Of a field's names, about this share has a cell in common with another one.
+        """
+        with self._turn:
+            return self._categories.occupied
+
+    def state(self) -> StateDict:
+        """Return the learner's state, as nested dicts of arrays and plain values."""
+        with self._turn:
+            return self._write_state(
+                learned=self._engine.state(),
+                categories=self._categories.state(),
+                beginning=None if self._beginning is None else self._beginning_state(),
+            )
+
+    def _beginning_state(self) -> StateDict:
+        events = self._beginning or []
+        weights = [w for _, _, w in events]
+        state = {
+            "key": self._key.copy(),
+            "names": [[encode_name(name) for name in x] for x, _, _ in events],
+            "values": [np.array([*map(float, x.values())]) for x, _, _ in events],
+            "labels": [encode_name(y) for _, y, _ in events],
+        }
+        return state if all(w == 1.0 for w in weights) else state | {"weights": weights}
+
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state; see `RestorableLearner.restore`."""
+        learned, categories, beginning = self._read_state(
+            state, "learned", "categories", "beginning"
+        )
+        with self._turn:
+            new = self.clone()  # parts are restored when they are new
+            new._engine.restore(learned)
+            new._categories.restore(categories)
+            self._engine, self._categories = new._engine, new._categories
+            self._last_look = None
+            self._beginning = None
+            if beginning is not None:
+                self._key = beginning["key"].copy()
+                self._beginning = list(_events_of(beginning))
+
+
+def _events_of(state: StateDict) -> Iterator[tuple[Mapping[Any, float], Any, float]]:
+    """Yield the events of a beginning's state, with their weights."""
+    fields = state["names"], state["values"], state["labels"]
+    weights = state.get("weights") or [1.0] * len(state["labels"])
+    for names, values, label, w in zip(*fields, weights, strict=True):
+        x = dict(zip(map(decode_name, names), values.tolist(), strict=True))
+        yield x, decode_name(label), w
+
+
+def by_field(shares: Mapping[Any, float], effects: Mapping[str, float]) -> dict[Any, float]:
+    """Return shares of inputs, and of fields whose categories are hashed, that sum to one.
+
+    Parameters
+    ----------
+    shares
+        Of the engine's inputs; a `column_of` a field counts as the field.
+    effects
+        By field: the share of its effects in all that varies.
+
+    """
+    rest = 1.0 - sum(effects.values())
+    found: dict[Any, float] = {}
+    for name, share in shares.items():
+        name = name[0] if is_effect(name) else name
+        found[name] = found.get(name, 0.0) + rest * share
+    for field, share in effects.items():
+        found[field] = found.get(field, 0.0) + share
+    return found
+
+
+_COLUMN = ("effect",)
+
+
+def column_of(field: str) -> tuple[str, str]:
+    """Return the name of the column of a field's effect."""
+    return (field, *_COLUMN)
+
+
+def is_effect(name: object) -> bool:
+    """Return whether a column is that of a field's effect."""
+    return isinstance(name, tuple) and name[1:] == _COLUMN
+
+
+ROWS = 1024
+"""Rows of a table for which the learner's lock is held: a few milliseconds with profile fast."""
+
+
+class TableLearner(HashingLearner[E]):
+    """A learner of tables; in a compiled loop if its engine has one and no input is a category."""
+
+    def _predicted_rows(
+        self, frame: Frame, predict_one: Callable[[dict[Any, float]], Any]
+    ) -> Iterator[Rows]:
+        """Yield the predictions for the rows of a table, many at a time."""
+        compiled = self._is_compiled(frame)
+        for start in range(0, len(frame), ROWS):
+            stop = min(start + ROWS, len(frame))
+            with self._turn:
+                predictions = (
+                    self._engine.predict_rows(frame, start, stop)  # type: ignore[attr-defined]
+                    if compiled
+                    else [predict_one(x) for x in frame.rows(start, stop)]
+                )
+            yield predictions
+
+    def _learn_rows(self, frame: Frame, y: Rows, w: NDArray[np.float64]) -> None:
+        """Learn the rows of a table, whose labels are y and weights w, in their order."""
+        frame.warn()
+        compiled, start = self._is_compiled(frame), 0
+        while start < len(frame):
+            with self._turn:
+                in_loop = compiled and self._beginning is None
+                stop = min(start + (ROWS if in_loop or not compiled else 1), len(frame))
+                if in_loop:
+                    self._engine.learn_rows(frame, y, w, start, stop)  # type: ignore[attr-defined]
+                    self._last_look = None
+                else:
+                    part = y[start:stop]
+                    listed = part.tolist() if isinstance(part, np.ndarray) else part
+                    rows, weights = frame.rows(start, stop), w[start:stop].tolist()
+                    for x, label, weight in zip(rows, listed, weights, strict=True):
+                        self.learn_one(x, label, weight)
+            start = stop
+
+    def _is_compiled(self, frame: Frame) -> bool:
+        if not hasattr(self._engine, "learn_rows"):
+            return False
+        return all(field_of(name, 1.0) is None for name in frame.names)
+
+
+def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
+    """Return the inputs of n events of an engine's memory, or of all if it has fewer.
+
+    They are a random sample, in their order: the events whose numbers have the smallest hashes. So
+    the samples of successive events differ by few events, and no period of the stream is favoured.
+    Absent inputs are left out, as are categories that are 0, and hashed ones, which no engine
+    remembers.
+    """
+    numbers, rows = _kept(engine)
+    chosen = np.sort(np.argsort(_hashed(numbers), kind="stable")[:n])
+    names = list(engine.inputs.columns.place)
+    indicators = [input_of(name) != name for name in names]
+    return [
+        {
+            name: value
+            for name, value, indicator in zip(names, row, indicators, strict=True)
+            if value < ABSENT and not (indicator and value == 0.0) and not is_effect(name)
+        }
+        for row in rows[numbers[chosen] % len(rows)].tolist()
+    ]
+
+
+def _kept(engine: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Numbers of the remembered events; and a ring of raw rows, (N, d)."""
+    memory = engine.memory
+    if isinstance(memory, Memory):
+        kept, rows = memory.filled, memory.columns.T
+    else:
+        kept, rows = int(engine.record[KEPT]), engine.past.columns.T
+    return np.arange(engine.n - kept, engine.n), rows
+
+
+def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Hashes of integers: the last steps of SplitMix64."""
+    h = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))

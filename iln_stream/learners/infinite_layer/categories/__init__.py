@@ -1,1 +1,0 @@
-"""Names of many categories: which get columns, and effects for the others, in a bounded table."""

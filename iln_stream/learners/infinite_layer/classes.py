@@ -1,0 +1,338 @@
+"""`InfiniteLayerClassifier`: experts that predict the classes, and how they become one."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.kernels.mixing import fill, log_frequencies
+from iln_stream.kernels.network_events import Pace
+from iln_stream.kernels.networks import Shape
+from iln_stream.kernels.regression_event import LARGEST
+from iln_stream.learners.infinite_layer.engine import Engine
+from iln_stream.learners.infinite_layer.expert import Observation, Vector
+from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
+from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
+from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
+from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
+from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
+from iln_stream.learners.infinite_layer.inputs import Inputs
+from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.mixing import BayesMixture, LogLossRule, StackedCorrection
+from iln_stream.learners.infinite_layer.part import EVERY, Healer
+from iln_stream.learners.infinite_layer.target import Target
+from iln_stream.learners.infinite_layer.tokens import ClassesAsOf, ClassTokenFormat
+from iln_stream.state import decode_name, encode_name
+
+N_UNITS = 256
+MEMORY = 2048
+RANDOM = (
+    RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
+    RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True)),
+    RLSSpec("sharp", WeightDistribution("cos", 3.0, sparse=True)),
+)
+LINEAR = (RLSSpec("linear", None),)
+SHARPNESS = np.array([3.0, 6.0, 12.0, 24.0])
+RING = 65_536
+"""Events that the networks replay."""
+
+NETWORKS = {
+    "net-piecewise": (Shape(192, 32, 64, RING, 4e-3, 3e4), Pace(1.0, 1e3, 1e-4, 1e-5)),
+    "net-smooth": (Shape(128, 64, 0, RING, 3e-3, 3e4), Pace(0.5, 1e3, 1e-4, 1e-5)),
+    "net-decayed": (Shape(64, 32, 0, RING, 3e-3, 3e4), Pace(5.0, 1e3, 1e-4, 1e-5)),
+    "net-recent": (Shape(64, 32, 0, 1_000, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
+    "net-latest": (Shape(64, 32, 0, 300, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
+}
+"""The first also sees piecewise-linear functions of its inputs, the third is kept small by weight
+decay, for few events; the last two replay the last events only, at a constant rate, and so follow
+drift."""
+
+SCORES = len(RANDOM + LINEAR)
+STACKED = range(SCORES, 2 * SCORES)
+"""Of the ridges' experts, those of the second sharpness take part in the correction."""
+
+FREQUENCIES = SCORES * len(SHARPNESS)
+NAIVE_BAYES = FREQUENCIES + 1
+"""Places of these experts, after the ridges' and before the networks'."""
+
+MIXED, CORRECTED = range(2)
+"""What the last mixture weighs: the rule's mixture of all experts, and its correction."""
+
+
+class ClassificationEngine(Engine):
+    """Experts that predict each class, and the mixtures that make one prediction of them.
+
+    Each ridge's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
+    four experts each. Two more are the classes' frequencies and Gaussian naive Bayes, and each
+    network makes two. ML-Poly mixes all, a log-linear correction follows, and a Bayesian mixture
+    weighs what there was before and after it.
+
+    While a part is broken, that is until the next event is learned, the classes' frequencies are
+    the prediction.
+
+    Parameters
+    ----------
+    max_columns
+        The most input names that get a column.
+    key
+        Two words that seed all randomness.
+
+    """
+
+    parts = (
+        "inputs", "memory", "ridges", "linear", "naive_bayes", "networks", "rule", "correction",
+        "mixture", "healer",
+    )  # fmt: skip
+    own = ("classes", "counts")
+
+    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+        self.memory = Memory(MEMORY, 0)
+        super().__init__(Inputs(max_columns, self.memory))
+        # Classes have no scale: the unit of this target stays 1.
+        self.bank = ClassRidges(RANDOM, N_UNITS)
+        self.ridges = ResampledRidges(self.bank, self.inputs, Target(), self.memory, key)
+        self.linear = ClassRidges(LINEAR, 0)
+        self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
+        self.networks = ClassNetworks(NETWORKS, RING, self.inputs, self.memory, key)
+        K = NAIVE_BAYES + 1 + len(self.networks.names)
+        self.rule = LogLossRule(K)
+        self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
+        self.mixture = BayesMixture(2)
+        self.healer = Healer(
+            {
+                "memory": self.memory,
+                "inputs": self.inputs,
+                "ridges": self.ridges,
+                "linear": self.linear,
+                "naive-bayes": self.naive_bayes,
+                "networks": self.networks,
+                "rule": self.rule,
+                "correction": self.correction,
+                "mixture": self.mixture,
+            }
+        )
+        self.tokens = ClassTokenFormat((type(self).__name__, *self.expert_names), K)
+        self.classes: list[Any] = []
+        self.counts = np.zeros(0)  # of events, by class; an event counts as much as its weight
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
+        C, K = len(self.classes), len(self.rule.weights)
+        self._event = Observation(0, len(self.inputs))
+        self._scores = np.zeros((SCORES, C))
+        self._experts = np.zeros((K, C))
+        self._mixtures = np.zeros((2, C))
+        self._offsets = np.zeros(C)
+        log_frequencies(self.counts, self._offsets)
+
+    @property
+    def n(self) -> int:
+        """Events learned."""
+        return self.memory.n
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised because it had broken."""
+        return self.healer.resets
+
+    def predict(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the probability of each class seen so far."""
+        if not self.classes:
+            return {}
+        self._predict_for(x)
+        sound = self._event.sound
+        mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
+        return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))
+
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[dict[Any, float], Vector]:
+        """Return the prediction for x, and a token with which the class can be learned late."""
+        predicted = self.predict(x)
+        if not predicted or not self._event.sound:
+            return predicted, self.tokens.without(self.n)
+        p = np.fromiter(predicted.values(), np.float64, len(predicted))
+        return predicted, self.tokens.written(self.n, p, self._experts)
+
+    def learn(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
+        """Learn that y is the class of x, with weight w."""
+        row = self._admit(x)
+        known = len(self.classes)
+        if y not in self.classes:
+            self._add(y)
+        self._require_prediction(row)
+        if not self._event.sound:
+            self._heal(row)
+        self._event.weight = w
+        label = self.classes.index(y)
+        if label < known:  # a class never seen can't have been predicted
+            self._score_present(label)
+        self._learn_row(row, label)
+
+    def learn_late(self, x: Mapping[Any, float], seen: ClassesAsOf, y: Any, w: float = 1.0) -> None:
+        """Learn that y is the class of x, which was predicted when things were as `seen`.
+
+        Experts learn from their present predictions; the rules score those of that time, mixed by
+        the present weights, unless the present ones say more: see `AsOf.scored`.
+        """
+        row = self._admit(x)
+        known = len(self.classes)
+        if y not in self.classes:
+            self._add(y)
+        event, label = self._event, self.classes.index(y)
+        event.delay, event.weight = max(self.n - seen.n, 0), w
+        self._predicted = None
+        try:
+            self._predict_row(row)
+            if not event.sound:
+                self._heal(row)
+            column = seen.column(label) if seen.counts(self.n) else None
+            if column is not None:
+                self._score(seen.experts, column)
+            elif label < min(known, seen.n_classes):
+                self._score_present(label)
+            self._learn_row(row, label)
+        finally:
+            event.delay = 0
+
+    def _score(self, experts: Vector, column: int) -> None:
+        """Score the experts' earlier probabilities (K, m), of which one column is the class's."""
+        mixtures = np.empty((2, experts.shape[1]))
+        self.rule.mix(experts, len(experts), mixtures[MIXED])
+        self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
+        self._learn_mixtures(experts, mixtures, column)
+
+    def _score_present(self, label: int) -> None:
+        """Score the experts' last probabilities."""
+        self._learn_mixtures(self._experts, self._mixtures, label)
+
+    def _learn_mixtures(self, experts: Vector, mixtures: Vector, column: int) -> None:
+        w = self._event.weight
+        self.rule.learn(experts, mixtures[MIXED], column, w)
+        self.correction.learn(mixtures[CORRECTED], column, w)
+        self.mixture.learn(mixtures[:, column], w)
+
+    def _learn_row(self, row: Vector, label: int) -> None:
+        """Let the experts learn the class of the raw row last predicted."""
+        self.counts[label] += self._event.weight
+        log_frequencies(self.counts, self._offsets)
+        self.inputs.join(row, self.n)
+        self.memory.put(self._event.row, float(label), self._event.weight)
+        K = len(RANDOM)
+        self.ridges.learn(self._event, label, self._scores[:K])
+        self.linear.learn(self._event, label, self._scores[K:])
+        self.naive_bayes.learn(self._event, label)
+        self.networks.learn(self._event, label, self._offsets)
+        if self.n % EVERY == 0 and not self.healer.inspect(self.n):
+            self.healer.heal_all(self.n)
+
+    def _heal(self, row: Vector) -> None:
+        """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
+        if self.healer.heal_all(self.n):
+            self._predict_row(row)
+        if not self._event.sound:
+            self.healer.restart_all(self._event.faults, self.n)
+            self._predict_row(row)
+
+    def _add(self, y: Any) -> None:
+        """Make room for one more class."""
+        self.classes.append(y)
+        self.counts = np.pad(self.counts, (0, 1))
+        self.bank.add_class()
+        self.linear.add_class()
+        self.naive_bayes.add_class()
+        self.networks.add_class()
+        self.ridges.resampler.start_over()
+        self._make_scratch()
+        self._predicted = None
+
+    def _predict_row(self, x: Vector) -> None:
+        """Compute every expert's probabilities, (N, C), for the raw row x; and the mixtures."""
+        event, K = self._event, len(RANDOM)
+        self.inputs.standardise(x, event.row, event.v)
+        self.ridges.predict(event, self._scores[:K])
+        self.linear.predict(event, self._scores[K:])
+        experts, mixtures = self._experts, self._mixtures
+        self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
+        self.networks.predict(event, self._offsets, experts[NAIVE_BAYES + 1 :])
+        finite = fill(self._scores, SHARPNESS, self.counts, experts)
+        awake = NAIVE_BAYES + 1 if self.networks.asleep else len(experts)
+        if self.ridges.asleep is not False:
+            self._leave_out(self.ridges.asleep, awake)
+        self.rule.mix(experts, awake, mixtures[MIXED])
+        self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
+        # If one of the corrected probabilities is not finite, none of them is.
+        last = mixtures[CORRECTED, 0] + sum(self.mixture.log_weights.tolist())
+        event.sound, event.faults = finite and math.isfinite(last), []
+        if not event.sound:
+            self._without_faults()
+
+    def _leave_out(self, asleep: bool | NDArray[np.bool_], n_awake: int) -> None:
+        """Let ridges that sleep adopt the mixture of the others among the first `n_awake`."""
+        p, left_out = self._experts[:n_awake], np.zeros(n_awake, bool)
+        left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = asleep
+        weights = np.where(left_out, 0.0, self.rule.weights[:n_awake])
+        if not weights.any():
+            weights = 1.0 - left_out
+        p[left_out] = weights @ p / weights.sum()
+
+    def _without_faults(self) -> None:
+        """Note whose the faults are; frequencies take the place of what is not finite."""
+        experts, K = self._experts, len(RANDOM)
+        wild = ~np.all(np.abs(self._scores) <= LARGEST, axis=1)
+        broken = ~np.all(np.isfinite(experts), axis=1)
+        marked = [
+            (self.ridges, wild[:K]),
+            (self.linear, wild[K:]),
+            (self.naive_bayes, broken[NAIVE_BAYES : NAIVE_BAYES + 1]),
+            (self.networks, broken[NAIVE_BAYES + 1 :]),
+        ]
+        faults = [(part, which) for part, which in marked if which.any()]
+        if not faults:
+            faults = [(p, np.ones(1, bool)) for p in (self.rule, self.correction, self.mixture)]
+        self._event.faults = faults
+        experts[broken] = experts[FREQUENCIES]
+        self._mixtures[:] = experts[FREQUENCIES]
+
+    def _widen(self, n_columns: int) -> None:
+        for part in (self.memory, self.ridges, self.linear, self.naive_bayes, self.networks):
+            part.widen(n_columns)
+        self._make_scratch()
+
+    def relevance(self) -> dict[Any, float]:
+        """Return each input's share in how the scores vary."""
+        return self._shares(np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))]).sum(0))
+
+    @property
+    def expert_names(self) -> tuple[str, ...]:
+        """Names of the experts' predictions, in the rule's order; a ridge has several."""
+        ridges = self.ridges.names + self.linear.names
+        return (
+            *ridges * len(SHARPNESS),
+            "frequencies",
+            *self.naive_bayes.names,
+            *self.networks.names,
+        )
+
+    def expert_weights(self) -> dict[str, float]:
+        """Return the weight of each expert in the prediction."""
+        names = self.expert_names
+        by_rule, by_correction = self.mixture.weights.tolist()
+        found = dict.fromkeys(names, 0.0)
+        for name, weight in zip(names, (by_rule * self.rule.weights).tolist(), strict=True):
+            found[name] += weight
+        return found | {"correction": by_correction}
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of all parts; counts are integers if weights were."""
+        whole = bool((self.counts == np.floor(self.counts)).all())
+        counts = self.counts.astype(np.int64 if whole else np.float64)
+        classes = [encode_name(label) for label in self.classes]
+        return {"counts": counts, **super().state(), "classes": classes}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a state that `state` returned."""
+        super().restore(state)
+        self.counts = state["counts"].astype(np.float64)
+        self.classes = [decode_name(text) for text in state["classes"]]
+        self._make_scratch()

@@ -1,0 +1,123 @@
+"""What an expert is, and the event that it sees."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners.infinite_layer.part import Part
+
+Vector = NDArray[np.float64]
+
+
+class Observation:
+    """An event as the experts see it; the next event overwrites its arrays.
+
+    Parameters
+    ----------
+    n_lags
+        Number of last targets that are inputs, too.
+    d
+        Number of columns.
+
+    Attributes
+    ----------
+    row
+        Values (d,), with `ABSENT` where a value is missing.
+    v
+        Last targets and `z`, (n_lags + d,).
+    z
+        The values' deviations, (d,): a view of v.
+    center, unit
+        The target's scale at the time of the prediction.
+    delay
+        Number of events learned since this one was predicted, if its label is late.
+    weight
+        How much the event counts when experts and rules learn it.
+    sound
+        Whether all predictions and weights were finite, so far.
+    faults
+        Experts whose predictions were not, each with a mask of these (n,).
+
+    """
+
+    __slots__ = ("center", "delay", "faults", "row", "sound", "unit", "v", "weight", "z")
+
+    def __init__(self, n_lags: int, d: int) -> None:
+        self.row: Vector = np.zeros(d)
+        self.v: Vector = np.zeros(n_lags + d)
+        self.z = self.v[n_lags:]
+        self.center = 0.0
+        self.unit = 1.0
+        self.delay = 0
+        self.weight = 1.0
+        self.sound = True
+        self.faults: list[tuple[Any, NDArray[np.bool_]]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is empty, with a view of its own: an engine's copy predicts again."""
+        return Observation, (len(self.v) - len(self.z), len(self.row))
+
+
+class Expert(Part):
+    """Makes one or several predictions of the scaled target for each event, and learns from it.
+
+    To add one, write its class in a file of this package, and name it in a composition, such as
+    `profiles/accurate.py`: the rule learns what it is worth, and its weight and state are reported
+    and kept with those of the others. The composition's states change with it, or with what an
+    expert keeps: raise `state_version` of the learners that have it, and write a migration.
+
+    `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
+    `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.
+
+    A prediction that is not finite, or beyond `compiled.target.LARGEST` units, is nan: the mixture
+    then does without it, and the expert is reinitialised before it learns; see `Healer`.
+    """
+
+    names: tuple[str, ...]
+    """Of its predictions, as users see them."""
+
+    value = math.nan
+    """The prediction that a rule within the expert scores next, if there is one."""
+
+    asleep: bool | NDArray[np.bool_] = False
+    """Whether its predictions don't count now, or which of them (n,); it learns all the same."""
+
+    def widen(self, n_columns: int) -> None:
+        """Make room for new columns; by default there is nothing to do."""
+
+    def predict(self, event: Observation, p: Vector) -> None:
+        """Write the predictions for the event to p (n,), as scaled targets."""
+        raise NotImplementedError
+
+    def learn(self, event: Observation, t: float, p: Vector) -> None:
+        """Learn that the event's scaled target was t; p are the predictions for it."""
+
+    def outputs(self) -> list[float]:
+        """Return what a rule within the expert scores by the target: nothing, if there is none."""
+        return []
+
+    def score(self, outputs: Vector) -> Vector:
+        """Let such a rule score outputs at the next `learn`; return the rest, which is others'.
+
+        The experts' own predictions stay: each learns from its present one.
+        """
+        return outputs
+
+    def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple["Expert", NDArray[np.bool_]]]:
+        """Yield who made the marked predictions (n,), and which of theirs are marked."""
+        yield self, which
+
+    def named(self, name: str) -> Iterator[tuple[str, Part]]:
+        """Yield the parts that are reinitialised one by one, given the expert's name: itself."""
+        yield name, self
+
+
+def allocate_predictions(experts: list[Expert]) -> tuple[Vector, list[slice]]:
+    """Return an array for the predictions of all experts, and the place of each in it."""
+    sizes = [len(expert.names) for expert in experts]
+    ends = np.cumsum(sizes).tolist()
+    places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return np.zeros(sum(sizes)), places

@@ -1,1 +1,0 @@
-"""Which experts and rules a learner is composed of."""

@@ -1,0 +1,47 @@
+"""A model for each key: a small model for the key on top of a global one that all keys train."""
+
+from iln_stream.learners.keyed.key_file import (
+    KEYS_FILE,
+    KeyFile,
+    KeysElsewhere,
+    KeysToRead,
+    StoredKeys,
+)
+from iln_stream.learners.keyed.prior import (
+    FrozenPrior,
+    KeyPrior,
+    LearningPrior,
+    learn_event,
+    predict_event,
+)
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.learners.keyed.store import (
+    KeysInMemory,
+    KeyStore,
+    Row,
+    key_of,
+    key_state_from_bytes,
+    key_state_to_bytes,
+    new_row,
+)
+
+__all__ = [
+    "KEYS_FILE",
+    "FrozenPrior",
+    "KeyFile",
+    "KeyPrior",
+    "KeyStore",
+    "KeyedRegressor",
+    "KeysElsewhere",
+    "KeysInMemory",
+    "KeysToRead",
+    "LearningPrior",
+    "Row",
+    "StoredKeys",
+    "key_of",
+    "key_state_from_bytes",
+    "key_state_to_bytes",
+    "learn_event",
+    "new_row",
+    "predict_event",
+]

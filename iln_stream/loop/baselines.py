@@ -1,0 +1,330 @@
+"""Trivial predictors that look at no input, scored on the same labelled events as the learner."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from typing import Any
+
+from iln_stream.loop.scores import Window
+from iln_stream.loop.step import Step
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict, decode_name, encode_name
+
+
+class Baseline:
+    """Errors of one trivial predictor: their mean over all events, and over the last `window`.
+
+    One thread at a time may add errors; any thread may read the means.
+    """
+
+    def __init__(self, window: int) -> None:
+        self._total = (0, 0.0)
+        self._window = Window(window)
+
+    def add(self, errors: Sequence[float]) -> None:
+        """Add errors; one call with many has the same result as many calls."""
+        n, total = self._total
+        for error in errors:
+            total += error
+        self._total = (n + len(errors), total)
+        self._window.extend(errors)
+
+    @property
+    def running(self) -> float:
+        """Mean error since the model was created; nan before the first."""
+        n, total = self._total
+        return total / n if n else float("nan")
+
+    @property
+    def windowed(self) -> float:
+        """Mean error over the last window; nan before the first."""
+        return self._window.mean
+
+    def state(self) -> StateDict:
+        """Return the errors as plain values."""
+        n, total = self._total
+        return {"n": n, "total": total, "window": self._window.values()}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; its window may be longer or shorter."""
+        self._total = (state["n"], state["total"])
+        self._window.refill(state["window"], state["n"])
+
+
+class Trivial:
+    """The mean of all labels so far and the last label; both are 0 before the first."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._mean = 0.0
+        self._last = 0.0
+
+    @property
+    def now(self) -> tuple[float, float]:
+        """What they predict for the next event."""
+        return self._mean, self._last
+
+    def learn(self, y: float) -> None:
+        """Learn a label."""
+        self._n += 1
+        self._mean += y / self._n - self._mean / self._n  # y - mean might overflow
+        self._last = y
+
+    def state(self) -> StateDict:
+        """Return the number of labels, their mean and the last one."""
+        return {"n_labels": self._n, "mean": self._mean, "last": self._last}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
+
+
+class TrivialClasses:
+    """How often each class occurred so far, in the order in which they first did."""
+
+    most = 32
+    """With more classes, waiting events would carry too many numbers, and get none."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, float] = {}
+
+    @property
+    def now(self) -> tuple[float, ...]:
+        """The counts; none if there are more than `most` classes."""
+        return tuple(self._counts.values()) if len(self._counts) <= self.most else ()
+
+    def learn(self, y: Any) -> None:
+        """Learn a class."""
+        self._counts[y] = self._counts.get(y, 0.0) + 1.0
+
+    def state(self) -> StateDict:
+        """Return classes and counts."""
+        return {
+            "classes": [encode_name(c) for c in self._counts],
+            "counts": list(self._counts.values()),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        classes = map(decode_name, state["classes"])
+        self._counts = dict(zip(classes, state["counts"], strict=True))
+
+
+class Baselines:
+    """Scores trivial predictors prequentially: each predicts an event from the labels before it.
+
+    After an upgrade from a release without baselines they begin with the next event, and cover
+    fewer events than the learner's scores until the window is full.
+    """
+
+    def __init__(self, window: int, *names: str) -> None:
+        self.by_name = {name: Baseline(window) for name in names}
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        raise NotImplementedError
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return the running scores as text, to stand beside those of the learner."""
+        raise NotImplementedError
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts, as plain values."""
+        return {name: baseline.state() for name, baseline in self.by_name.items()}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        for name, baseline in self.by_name.items():
+            baseline.restore(state[name])
+
+
+class RegressionBaselines(Baselines):
+    """Absolute errors of the mean of all labels so far, and of the last label.
+
+    Like the learner, a baseline predicts an event when it comes, not when its label comes.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__(window, "running_mean", "last_value")
+        self._trivial = Trivial()
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        trivial = self._trivial
+        mean_errors: list[float] = []
+        last_errors: list[float] = []
+        for step in steps:
+            if step.loss is None:
+                continue
+            y = step.y
+            mean, last = step.baselines or trivial.now
+            mean_errors.append(abs(mean - y))
+            last_errors.append(abs(last - y))
+            trivial.learn(y)
+        self.by_name["running_mean"].add(mean_errors)
+        self.by_name["last_value"].add(last_errors)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            _metric(
+                "iln_baseline_mae",
+                "Like iln_windowed_mae, of always predicting the mean of the labels so far "
+                "(running_mean) or the last label (last_value).",
+                self.by_name,
+                lambda baseline: baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_mae",
+                "Like iln_running_mae, of always predicting the mean of the labels so far "
+                "(running_mean) or the last label (last_value).",
+                self.by_name,
+                lambda baseline: baseline.running,
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return the running MAE of the better baseline."""
+        best = min(self.by_name, key=lambda name: self.by_name[name].running)
+        return f"{best.replace('_', ' ')} {self.by_name[best].running:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts."""
+        return {**super().state(), **self._trivial.state()}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        super().restore(state)
+        self._trivial.restore(state)
+
+
+class ClassificationBaselines(Baselines):
+    """Log loss of the classes' frequencies so far, and misclassification by the majority class.
+
+    Before the first label no class is known: its log loss is 0, and it is misclassified, as for the
+    learner. A label that comes late is scored by the frequencies when its event came; with more
+    than 32 classes, by those when it comes, as a copy for each waiting event would be large.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+    least
+        Lower bound of a probability in the log loss.
+
+    """
+
+    def __init__(self, window: int, least: float) -> None:
+        super().__init__(window, "class_frequencies", "majority_class")
+        self._loss_of_unseen = -log(least)
+        self._counts: dict[Any, int] = {}
+        self._majority: list[Any] = []  # empty before the first label
+        self._n_labels = 0
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Score the labelled ones of these steps."""
+        counts, n, unseen = self._counts, self._n_labels, self._loss_of_unseen
+        majority = self._majority[0] if self._majority else None  # None is no class
+        most = counts.get(majority, 0)
+        losses: list[float] = []
+        misses: list[float] = []
+        for step in steps:
+            if step.loss is None:
+                continue
+            y = step.y
+            count = counts.get(y, 0)
+            if step.late and len(counts) <= TrivialClasses.most:
+                loss, miss = self._late(y, step.baselines)
+            else:
+                loss = log(n / count) if count else unseen if n else 0.0
+                miss = 0.0 if y == majority else 1.0
+            losses.append(loss)
+            misses.append(miss)
+            counts[y] = count = count + 1
+            n += 1
+            if count > most:
+                majority, most = y, count
+        self._n_labels = n
+        self._majority = [majority] if n else []
+        self.by_name["class_frequencies"].add(losses)
+        self.by_name["majority_class"].add(misses)
+
+    def _late(self, y: Any, known: tuple[float, ...]) -> tuple[float, float]:
+        """Return log loss and miss of a late class, given the counts when its event came."""
+        if not known:
+            return 0.0, 1.0
+        counts = dict(zip(self._counts, known, strict=False))  # classes keep their order
+        count = counts.get(y, 0.0)
+        loss = log(sum(known) / count) if count else self._loss_of_unseen
+        return loss, 0.0 if y == max(counts, key=counts.__getitem__) else 1.0
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        frequencies, majority = ({name: self.by_name[name]} for name in self.by_name)
+        return (
+            _metric(
+                "iln_baseline_loss",
+                "Like iln_windowed_loss, of predicting each class with its frequency so far.",
+                frequencies,
+                lambda baseline: baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_loss",
+                "Like iln_running_loss, of predicting each class with its frequency so far.",
+                frequencies,
+                lambda baseline: baseline.running,
+            ),
+            _metric(
+                "iln_baseline_accuracy",
+                "Like iln_windowed_accuracy, of always predicting the most frequent class so far.",
+                majority,
+                lambda baseline: 1.0 - baseline.windowed,
+            ),
+            _metric(
+                "iln_baseline_running_accuracy",
+                "Like iln_running_accuracy, of always predicting the most frequent class so far.",
+                majority,
+                lambda baseline: 1.0 - baseline.running,
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return the log loss of the frequencies, and the accuracy of the majority class."""
+        loss = self.by_name["class_frequencies"].running
+        accuracy = 1.0 - self.by_name["majority_class"].running
+        return f"class frequencies {loss:.4g}, majority class {accuracy:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores, and what predicts, as plain values."""
+        counts = dict(self._counts)
+        return {
+            **super().state(),
+            "classes": list(counts),
+            "counts": list(counts.values()),
+            "majority": list(self._majority),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        super().restore(state)
+        self._counts = dict(zip(state["classes"], state["counts"], strict=True))
+        self._n_labels = sum(state["counts"])
+        self._majority = list(state["majority"])
+
+
+def _metric(
+    name: str, text: str, baselines: Mapping[str, Baseline], read: Callable[[Baseline], float]
+) -> MetricSpec:
+    def read_all() -> Mapping[str, float]:
+        return {baseline: read(scored) for baseline, scored in baselines.items()}
+
+    return MetricSpec(name, "gauge", text, read_all, "baseline")

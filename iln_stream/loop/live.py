@@ -1,0 +1,584 @@
+"""What a learner is doing now, as JSON for the live page: `GET /live`."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from math import isfinite
+from time import time
+from typing import Any, NamedTuple, Protocol, TypeAlias
+from urllib.parse import parse_qs
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+import numpy as np
+
+from iln_stream._version import __version__
+from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.loop.step import Listener, Step
+from iln_stream.records import DeadLetter
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+LONGEST = 200
+"""Characters of a text."""
+
+MOST_ENTRIES = 100
+"""Values of a label that one metric shows."""
+
+
+def cut(text: object) -> str:
+    """Return a text of at most 200 characters."""
+    whole = str(text)
+    return whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 1]}…"
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number, else None."""
+    if value is None:
+        return None
+    value = float(value)
+    return value if isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """Return a JSON value: numbers that are not finite become None, other objects short texts.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.live import plain
+    >>> plain(float("inf")), plain(True), plain((1, 2.5)), plain({"a": None})
+    (None, True, [1, 2.5], {'a': None})
+
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping):
+        return {cut(key): plain(each) for key, each in list(value.items())[:MOST_ENTRIES]}
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value[:MOST_ENTRIES]]
+    return cut(value)
+
+
+def row_of_step(serial: int, step: Step) -> dict[str, Any]:
+    """Return a step as JSON values; of probabilities, those of the most probable class."""
+    y_pred, p = step.y_pred, None
+    if isinstance(y_pred, Mapping):
+        probabilities = y_pred
+        y_pred = max(probabilities, key=probabilities.__getitem__) if probabilities else None
+        p = number(probabilities[y_pred]) if probabilities else None
+    details = step.details
+    return {
+        "serial": serial,
+        "partition": step.partition,
+        "offset": step.offset,
+        "id": None if step.event_id is None else cut(step.event_id),
+        "time": number(step.time),
+        "y": plain(step.y),
+        "y_pred": plain(y_pred),
+        "p": p,
+        "interval": [number(bound) for bound in details.intervals[0]]
+        if details.intervals
+        else None,
+        "loss": number(step.loss),
+        "flags": list(step.flags),
+        "late": step.late,
+        "delay": number(step.delay),
+        "contender": plain(getattr(details, "contender", None)),
+    }
+
+
+def row_of_letter(serial: int, letter: DeadLetter) -> dict[str, Any]:
+    """Return a dead letter as JSON values; `serial` is that of the step before it."""
+    return {
+        "serial": serial,
+        "stream": cut(letter.stream),
+        "partition": letter.partition,
+        "offset": letter.offset,
+        "reason": cut(letter.reason),
+        "payload": cut(letter.payload),
+    }
+
+
+def rows_of_standings(
+    standings: Iterable[Any], versions: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the contenders of a contest as JSON values, each with the version of its model."""
+    return [
+        plain({**standing._asdict(), "version": versions.get(standing.name)})
+        for standing in standings
+    ]
+
+
+MOST_POINTS = 256
+FIRST_STRIDE = 8
+MOST_LABELS = 24
+"""Values of a label that one metric has curves for: those that came first."""
+
+CURVES = (
+    "iln_running_loss",
+    "iln_windowed_loss",
+    "iln_running_mae",
+    "iln_windowed_mae",
+    "iln_running_accuracy",
+    "iln_windowed_accuracy",
+    "iln_baseline_mae",
+    "iln_baseline_running_mae",
+    "iln_baseline_loss",
+    "iln_baseline_running_loss",
+    "iln_baseline_accuracy",
+    "iln_baseline_running_accuracy",
+    "iln_interval_coverage",
+    "iln_shrink_frequency",
+    "iln_alpha_l1",
+    "iln_expert_weight",
+    "iln_drift",
+    "iln_contender_windowed_error",
+    "iln_contender_running_error",
+    "iln_contender_evidence_lower",
+    "iln_contender_evidence_upper",
+    "iln_champion",
+)
+"""The metrics that have curves. Each is a function of the events alone, not of clocks."""
+
+_Column: TypeAlias = tuple[str, Any]
+_Point: TypeAlias = tuple[int, int, tuple[float, ...]]
+
+_NAN = float("nan")
+
+
+class Curves:
+    """Samples metrics at every `stride`-th step; the stride doubles when there are 256 points.
+
+    The points are a function of the steps alone: a run that resumes from `state()` goes on to
+    sample at the same steps as one that was never interrupted. One thread may sample while others
+    read.
+
+    Attributes
+    ----------
+    stride : int
+        Steps from one point to the next. After it has doubled, only points whose serial number is a
+        multiple of it remain.
+    due : int
+        Serial number of the next step to sample.
+
+    Examples
+    --------
+    >>> from iln_stream.live import Curves
+    >>> from iln_stream.reporting import MetricSpec
+    >>> curves = Curves()
+    >>> drift = MetricSpec("iln_drift", "gauge", "Of the example.", lambda: 1.5)
+    >>> curves.sample(serial=8, events=8, specs=[drift])
+    >>> curves.data(after=0)["series"], curves.due
+    ({'iln_drift': [1.5]}, 16)
+
+    """
+
+    def __init__(self) -> None:
+        self.stride = FIRST_STRIDE
+        self.due = FIRST_STRIDE
+        # Both are only appended to, or replaced, so that other threads may read them.
+        self._columns: dict[_Column, int] = {}
+        self._points: list[_Point] = []
+
+    def sample(self, serial: int, events: int, specs: Iterable[MetricSpec]) -> None:
+        """Add a point.
+
+        Parameters
+        ----------
+        serial
+            Number of steps so far.
+        events
+            Number of events that the model has predicted so far.
+        specs
+            The metrics to read; one that fails has no value at this point.
+
+        """
+        columns = self._columns
+        values = [_NAN] * len(columns)
+        for spec in specs:
+            found = read(spec)
+            if found is None:
+                continue
+            name = spec.name
+            labelled = {None: found} if isinstance(found, float | int) else found
+            for label, value in labelled.items():
+                column = columns.get((name, label))
+                if column is None:
+                    column = self._new_column(name, label)
+                    if column is None:
+                        continue
+                    values += [_NAN] * (column + 1 - len(values))
+                if value is not None:
+                    values[column] = value
+        points = self._points
+        points.append((serial, events, tuple(values)))
+        if len(points) >= MOST_POINTS:
+            self.stride *= 2
+            self._points = [point for point in points if point[0] % self.stride == 0]
+        self.due = serial - serial % self.stride + self.stride
+
+    def data(self, after: int, last: int | None = None) -> dict[str, Any]:
+        """Return the points after a serial number as JSON values; null: the metric had no value.
+
+        `last` is the greatest serial number to return; None: all.
+
+        Whoever has the points up to `after` keeps those whose serial number is a multiple of
+        `stride`, and appends these.
+        """
+        stride, columns = self.stride, list(self._columns)
+        points = [
+            point
+            for point in list(self._points)
+            if point[0] > after and (last is None or point[0] <= last)
+        ]
+        series: dict[str, Any] = {}
+        for index, (name, label) in enumerate(columns):
+            values = [number(v[index]) if index < len(v) else None for _, _, v in points]
+            if label is None:
+                series[name] = values
+            else:
+                series.setdefault(name, {})[cut(label)] = values
+        return {
+            "stride": stride,
+            "serials": [serial for serial, _, _ in points],
+            "events": [events for _, events, _ in points],
+            "series": series,
+        }
+
+    def state(self) -> StateDict:
+        """Return all points."""
+        n = len(self._columns)
+        table = np.full((len(self._points), n), _NAN)
+        for row, (_, _, values) in zip(table, self._points, strict=True):
+            row[: len(values)] = values
+        return {
+            "stride": self.stride,
+            "due": self.due,
+            "columns": [
+                [name, None if label is None else str(label)] for name, label in self._columns
+            ],
+            "serials": [serial for serial, _, _ in self._points],
+            "events": [events for _, events, _ in self._points],
+            "values": table,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        self.stride, self.due = state["stride"], state["due"]
+        self._columns = {(name, label): i for i, (name, label) in enumerate(state["columns"])}
+        rows: Sequence[Sequence[float]] = state["values"].tolist()
+        self._points = [
+            (serial, events, tuple(row))
+            for serial, events, row in zip(state["serials"], state["events"], rows, strict=True)
+        ]
+
+    def _new_column(self, name: str, label: Any) -> int | None:
+        """Return the number of a new column, None if the metric has too many."""
+        columns = self._columns
+        if sum(other == name for other, _ in columns) >= MOST_LABELS:
+            return None
+        columns[name, label] = column = len(columns)
+        return column
+
+
+def read(spec: MetricSpec) -> float | Mapping[Any, float] | None:
+    """Return the value of a metric, None if it can't be read; a scrape warns of that."""
+    try:
+        return spec.read()
+    except Exception:  # a learner's metrics may raise any error
+        return None
+
+
+MOST_STEPS = 256
+MOST_LETTERS = 50
+MOST_COMMANDS = 20
+MOST_PROMOTIONS = 20
+
+
+class _Command(Protocol):
+    """A command with its place: a named tuple."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class About(NamedTuple):
+    """What does not change while a learner learns.
+
+    Parameters
+    ----------
+    task
+        "regression" or "classification".
+    source
+        Address of the events.
+    learner
+        The setting `learner`.
+    version
+        The model's version, as predictions carry it.
+
+    """
+
+    task: str
+    source: str
+    learner: str
+    version: str
+
+
+class LiveModel(Listener):
+    """Remembers the latest steps, dead letters and commands of one learner, and samples curves.
+
+    Put it after the listener that counts. All else is read by the thread that asks for `data`.
+
+    Parameters
+    ----------
+    watched
+        Counts the learner's steps.
+    specs
+        Returns all metrics of the learner; None: those of `watched`.
+
+    Attributes
+    ----------
+    n : int
+        Number of steps so far, which is the serial number of the last one.
+    about : About or None
+        Set before `data` is called.
+    checkpoints : callable
+        Returns the latest checkpoints, oldest first.
+    standings : callable or None
+        Returns the standings of a contest.
+    versions : mapping
+        Version of each contender.
+    champion : str or None
+        Name of the contender that predicts now.
+
+    """
+
+    def __init__(
+        self,
+        watched: ModelMetrics,
+        specs: Callable[[], Sequence[MetricSpec]] | None = None,
+    ) -> None:
+        self._watched = watched
+        self._specs = specs or watched.metrics
+        self._curves = Curves()
+        self._curved: Sequence[MetricSpec] | None = None
+        self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
+        self._append = self._steps.append
+        self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
+        self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
+        self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
+        self.champion: str | None = None
+        self._due = self._curves.due
+        self._idle_at = -1
+        self._ended = False
+        self.n = 0
+        self.about: About | None = None
+        self.checkpoints: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        self.standings: Callable[[], Sequence[Any]] | None = None
+        self.versions: Mapping[str, str] = {}
+
+    def on_step(self, step: Step) -> None:
+        """Remember the step; sample the curves if that is due."""
+        # Called for each event: no other thread runs between these two lines, see `_rows`.
+        self.n = n = self.n + 1
+        self._append(step)
+        champion = step.details.contender
+        if champion is not self.champion and champion is not None:
+            self._predicted_by(champion)
+        if n == self._due:
+            self._sample(n)
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Remember the letter."""
+        self._letters.append(row_of_letter(self.n, letter))
+
+    def on_command(self, command: _Command) -> None:
+        """Remember a command that the learner has carried out."""
+        self._commands.append({"serial": self.n, **plain(command._asdict())})
+
+    def on_idle(self) -> None:
+        """Note that there is nothing to learn."""
+        self._idle_at = self.n
+
+    def end(self) -> None:
+        """Note that nothing more will be learned."""
+        self._ended = True
+
+    @property
+    def doing(self) -> str:
+        """`learning`, `idle` (nothing to learn) or `ended`."""
+        if self._ended:
+            return "ended"
+        return "idle" if self._idle_at == self.n else "learning"
+
+    def data(self, after: int) -> dict[str, Any]:
+        """Return all as JSON values; of steps and points of curves those after a serial number."""
+        assert self.about is not None
+        # A client asks next for what comes after the last of these steps: so the points of curves
+        # end there, too, although more of both may come meanwhile.
+        steps = self._rows(after)
+        last = steps[-1]["serial"] if steps else after
+        model, partition = self._watched.labels
+        standings = self.standings() if self.standings else ()
+        contenders = rows_of_standings(standings, self.versions)
+        champion = next((each["name"] for each in contenders if each["status"] == "champion"), "")
+        return {
+            "model": model,
+            "partition": partition,
+            **self.about._asdict(),
+            "version": self.versions.get(champion, self.about.version),
+            "state": self.doing,
+            "n": self.n,
+            "contenders": contenders,
+            "metrics": _values(self._specs()),
+            "histograms": {
+                each.name: {
+                    "bounds": list(each.bounds),
+                    "counts": list(each.counts),
+                    "sum": plain(each.total),
+                }
+                for each in self._watched.histograms
+            },
+            "curves": self._curves.data(after, last),
+            "steps": steps,
+            "dead_letters": list(self._letters),
+            "checkpoints": list(self.checkpoints()),
+            "commands": list(self._commands),
+            "promotions": list(self._promotions),
+        }
+
+    def state(self) -> StateDict:
+        """Return what a resumed run shows: curves, steps, dead letters, commands, promotions."""
+        return {
+            "n": self.n,
+            "curves": self._curves.state(),
+            "steps": self._rows(),
+            "dead_letters": list(self._letters),
+            "commands": list(self._commands),
+            "promotions": list(self._promotions),
+            "champion": self.champion,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        self.n = state["n"]
+        self._curves.restore(state["curves"])
+        self._due = self._curves.due
+        self._steps.extend(state["steps"])
+        self._letters.extend(state["dead_letters"])
+        self._commands.extend(state["commands"])
+        self._promotions.extend(state.get("promotions", ()))  # earlier states have none
+        self.champion = state.get("champion")
+
+    def _rows(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the steps with a serial number above `after`."""
+        while True:
+            n, steps = self.n, list(self._steps)
+            if n == self.n:  # else another thread has added one
+                break
+        first = n - len(steps) + 1
+        return [
+            step if isinstance(step, dict) else row_of_step(serial, step)
+            for serial, step in enumerate(steps, first)
+            if serial > after
+        ]
+
+    def _predicted_by(self, champion: str) -> None:
+        """Note a promotion if the champion is another one than before."""
+        if self.champion is not None and champion != self.champion:
+            events = self._watched.scores.n_events
+            self._promotions.append({"serial": self.n, "events": events, "contender": champion})
+        self.champion = champion
+
+    def _sample(self, n: int) -> None:
+        if self._curved is None:
+            self._curved = [spec for spec in self._specs() if spec.name in CURVES]
+        self._curves.sample(n, self._watched.scores.n_events, self._curved)
+        self._due = self._curves.due
+
+
+def _values(specs: Sequence[MetricSpec]) -> dict[str, Any]:
+    """Return the values that a scrape would get now; a metric without a value is left out."""
+    found: dict[str, Any] = {}
+    for spec in specs:
+        value = read(spec)
+        if isinstance(value, Mapping):
+            found[spec.name] = plain({k: float(v) for k, v in value.items() if v is not None})
+        elif value is not None:
+            found[spec.name] = plain(float(value))
+    return found
+
+
+_TYPE = ("Content-Type", "application/json")
+_HEADERS = (_TYPE, ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+
+def live_route(
+    models: Callable[[], Sequence[LiveModel]], not_ready: Callable[[], Sequence[str]]
+) -> WSGIApplication:
+    """Return the application of /live, which describes all models.
+
+    Parameters
+    ----------
+    models
+        Returns the models of this process.
+    not_ready
+        Returns why events can't be learned now, if there is a reason.
+
+    """
+    started_at = time()
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        present = models()
+        try:
+            after = after_of(environ.get("QUERY_STRING", ""), len(present))
+        except ValueError:
+            return refuse_after(start)
+        found = {
+            "release": __version__,
+            "started_at": started_at,
+            "at": time(),
+            "state": state_of({model.doing for model in present}, not_ready()),
+            "models": [model.data(n) for model, n in zip(present, after, strict=True)],
+        }
+        return answer_json(start, found)
+
+    return answer
+
+
+def answer_json(start: StartResponse, found: Mapping[str, Any]) -> Iterable[bytes]:
+    """Answer with an object."""
+    start("200 OK", [*_HEADERS])
+    return [json.dumps(found, allow_nan=False, separators=(",", ":")).encode()]
+
+
+def refuse_after(start: StartResponse) -> Iterable[bytes]:
+    """Answer that `after` can't be read."""
+    message = "after: give the serial number of the last step that you have, or 0; of "
+    error = {"error": f"{message}several models one number each, separated by commas"}
+    start("400 Bad Request", [*_HEADERS])
+    return [json.dumps(error).encode()]
+
+
+def after_of(query: str, n_models: int) -> list[int]:
+    """Return the serial number after which to answer, of each model.
+
+    Raises
+    ------
+    ValueError
+        When the query has something else.
+
+    """
+    (text,) = parse_qs(query, keep_blank_values=True).get("after", ["0"])
+    numbers = [int(number) for number in text.split(",")]
+    if len(numbers) == 1:
+        return numbers * n_models
+    return (numbers + [0] * n_models)[:n_models]
+
+
+def state_of(states: AbstractSet[str], reasons: Sequence[str]) -> str:
+    """Return what all models together do, if those are their states."""
+    if reasons:
+        return f"waiting: {'; '.join(reasons)}"
+    return next(each for each in ("learning", "idle", "ended") if each in (states or {"idle"}))

@@ -1,0 +1,168 @@
+"""What the loop logs: the champion, lost brokers, and times that go back."""
+
+import logging
+from time import monotonic, perf_counter
+
+from iln_stream.errors import RefusedError
+from iln_stream.loop.step import Listener, Step
+from iln_stream.records import Command, DeadLetter
+from iln_stream.streams import LogPartitions, Source
+
+log = logging.getLogger(__name__)
+
+
+class ChampionLog(Listener):
+    """Logs one line when another contender has become champion, by command or by evidence.
+
+    Parameters
+    ----------
+    model
+        Name of the model.
+
+    """
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._champion: str | None = None
+
+    def on_step(self, step: Step) -> None:
+        """Compare the contender that predicted with the one before."""
+        champion = step.details.contender
+        if champion == self._champion or step.late:
+            return
+        if self._champion is not None:
+            log.info(
+                "%s: %s is the champion from offset %d of partition %d on; before it was %s",
+                self._model, champion, step.offset, step.partition, self._champion,
+            )  # fmt: skip
+        self._champion = champion
+
+
+_SECONDS = 1.0
+"""From one check of a connected source to the next while the loop is busy."""
+
+
+class ConnectionLog(Listener):
+    """Logs one line when the source disconnects, and one when it reconnects.
+
+    It checks when the loop is idle and, as other partitions may keep the loop busy, once a second.
+    While the source is disconnected, it checks at each record.
+
+    Parameters
+    ----------
+    source
+        The source to watch, or some of its partitions.
+    description
+        What the source connects to, such as "the broker at HOST".
+
+    """
+
+    def __init__(self, source: Source | LogPartitions, description: str) -> None:
+        self._source = source
+        self._description = description
+        self._disconnected_since: float | None = None
+        self._due = perf_counter() + _SECONDS
+
+    def on_step(self, step: Step) -> None:
+        """Check whether the source has reconnected or, once a second, whether it is connected."""
+        if step.ended >= self._due or self._disconnected_since is not None:
+            self._due = step.ended + _SECONDS
+            self._check()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
+
+    def on_command(self, command: Command) -> None:
+        """Check whether the source has reconnected."""
+        if self._disconnected_since is not None:
+            self._check()
+
+    def on_idle(self) -> None:
+        """Check whether the source has disconnected or reconnected."""
+        self._check()
+
+    def _check(self) -> None:
+        connected = self._source.connected
+        if self._disconnected_since is None and not connected:
+            self._disconnected_since = monotonic()
+            log.warning(
+                "%s is unreachable; waiting (the broker does not answer, or the topic was deleted)",
+                self._description,
+            )
+        elif self._disconnected_since is not None and connected:
+            log.warning(
+                "%s is reachable again after %.1f s",
+                self._description,
+                monotonic() - self._disconnected_since,
+            )
+            self._disconnected_since = None
+
+
+_FEWEST, _SHARE = 20, 0.9
+
+
+class EventOrder(Listener):
+    """Counts events that are older than the event before, and warns of the first one.
+
+    Parameters
+    ----------
+    name
+        Name of the stream in messages.
+
+    Attributes
+    ----------
+    n_older : int
+        Number of events that are older than the event before.
+    first, last : float or None
+        Smallest and greatest time of an event, in POSIX seconds; None: no event has a time.
+
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_older = 0
+        self.first: float | None = None
+        self.last: float | None = None
+        self._n = 0
+        self._before: float | None = None
+
+    def on_step(self, step: Step) -> None:
+        """Compare the event's time with that of the event before.
+
+        Raises
+        ------
+        RefusedError
+            When the stream runs backwards: at least 20 events, and more than 90 % of all, are older
+            than the event before.
+
+        """
+        time = step.time
+        if time is None or step.late:
+            return
+        self._n += 1
+        if self.first is None or self.last is None:
+            self.first = self.last = time
+        self.first, self.last = min(self.first, time), max(self.last, time)
+        if self._before is not None and time < self._before:
+            self._older(step.offset)
+        self._before = time
+
+    def _older(self, offset: int) -> None:
+        self.n_older += 1
+        if self.n_older == 1:
+            log.warning(
+                f"{self.name}: record {offset} is older than the record before; events are learned "
+                "in the order in which they stand"
+            )
+        if self.n_older >= _FEWEST and self.n_older > _SHARE * self._n:
+            raise RefusedError(
+                f"{self.name}: {self.n_older} of the first {self._n} events are older than the "
+                "event before: sort the file by time, oldest first"
+            )

@@ -1,0 +1,511 @@
+"""The prequential loop: predict, score, learn, one event at a time."""
+
+import logging
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from iln_stream.errors import ContenderError, IlnError, SourceError, StateError, UnrecoverableError
+from iln_stream.loop.forecasts import Forecasts
+from iln_stream.loop.late_labels import LateLabels
+from iln_stream.loop.pending import Pending
+from iln_stream.loop.recent_ids import RecentIds
+from iln_stream.loop.step import (
+    NO_DETAILS,
+    Checkpointing,
+    Details,
+    LabelLog,
+    LearnsLate,
+    Listener,
+    Prediction,
+    Promotable,
+    Step,
+    Token,
+    Weights,
+)
+from iln_stream.loop.task import Regression, Task
+from iln_stream.records import (
+    LEARNER_FAILED,
+    Command,
+    DeadLetter,
+    Decoder,
+    EnvelopeDecoder,
+    Example,
+    MalformedError,
+    is_command,
+    payload_bytes,
+    promoted,
+    proposal,
+)
+from iln_stream.reporting import Report, find_reporter
+from iln_stream.streams import Record, Source, label_partition
+
+log = logging.getLogger(__name__)
+
+
+class Stepper:
+    """Makes the steps of one learner.
+
+    Parameters
+    ----------
+    learner
+        Any River estimator that the task supports.
+    task
+        Regression or classification.
+    details
+        Computes what a prediction has beside its value; None: nothing.
+    weigh
+        Weighs events for a learner whose `learn_one` takes `w`; None: it takes none.
+
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        task: Task,
+        details: Callable[[dict[str, float]], Details] | None = None,
+        weigh: Weights | None = None,
+    ) -> None:
+        self.learner = learner
+        self.task = task
+        self._predict = task.predictor(learner)
+        self._details = details or _no_details
+        self._weigh = weigh
+        self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
+        reporter = find_reporter(learner)
+        self._report = _nothing_to_report if reporter is None else reporter.report
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the learner takes weights."""
+        return self._weigh is not None
+
+    def step(self, record: Record, example: Example, x: dict[str, float]) -> Step:
+        """Predict an event and, if it has a label, learn it and score the prediction."""
+        y = None if example.y is None else self.task.label(example.y)
+        started = perf_counter()
+        y_pred = self._predict(x)
+        details = self._details(x)
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        if y is not None:
+            if self._weigh is None:
+                self.learner.learn_one(x, y)
+            else:
+                self.learner.learn_one(x, y, **self._weigh.keywords(y, example.weight))
+            loss, flags = self._score(y_pred, y)
+        ended = perf_counter()
+        return Step(
+            record.partition, record.offset, example.id, example.time, x, y, y_pred,
+            loss, flags, False, ended - started, ended, record.key, details,
+        )  # fmt: skip
+
+    def predict(
+        self, record: Record, example: Example, x: dict[str, float]
+    ) -> tuple[Step, Token | None]:
+        """Predict an event whose label will come; also return a token if the learner makes them."""
+        started = perf_counter()
+        token: Token | None = None
+        if self._late_learner is None:
+            y_pred = self._predict(x)
+        else:
+            y_pred, token = self._late_learner.predict_token(x)
+            y_pred = self.task.checked(y_pred)
+        details = self._details(x)
+        ended = perf_counter()
+        step = Step(
+            record.partition, record.offset, example.id, example.time, x, None, y_pred,
+            None, (), False, ended - started, ended, record.key, details,
+        )  # fmt: skip
+        return step, token
+
+    def learn_late(
+        self, record: Record, event_id: str | None, event: Pending, label: Example
+    ) -> Step:
+        """Learn the label of an event that was predicted before, and score that prediction."""
+        y = self.task.label(label.y)
+        started = perf_counter()
+        weight = {}
+        if self._weigh is not None:
+            own = event.weight if label.weight is None else label.weight
+            weight = self._weigh.keywords(y, own)
+        if event.token is None or self._late_learner is None:
+            self.learner.learn_one(event.x, y, **weight)
+        else:
+            self._late_learner.learn_token(event.x, event.token, y, **weight)
+        loss, flags = self._score(event.y_pred, y)
+        ended = perf_counter()
+        unknown = event.time is None or label.time is None
+        return Step(
+            record.partition, record.offset, event_id, event.time, event.x, y, event.y_pred,
+            loss, flags, True, ended - started, ended, record.key, Details(event.intervals),
+            None if unknown else label.time - event.time,  # type: ignore[operator]
+            event.baselines,
+        )  # fmt: skip
+
+    def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
+        """Return loss and flags of the label just learned; the loss is the task's by default."""
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        try:
+            loss, flags = self._report(y_pred, y)
+        except Exception as error:
+            # The event was learned, so it must not become a dead letter.
+            log.warning("the learner's report failed: %r", error)
+        return self.task.loss(y_pred, y) if loss is None else loss, flags
+
+
+def _no_details(x: dict[str, float]) -> Details:
+    return NO_DETAILS
+
+
+def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
+    return None, ()
+
+
+_MOST_FAILURES_AT_FIRST = 100
+"""The loop ends after so many failed records of which none was learned: their format is wrong."""
+
+_MOST_TRACES = 20
+"""Most places in a learner whose failures are logged with a traceback."""
+
+
+class LearnerError(IlnError):
+    """The learner fails on event after event: the fault is in the learner, not in the events."""
+
+
+class NothingLearnedError(UnrecoverableError):
+    """No record could be learned, from the first on: the stream does not have the right format."""
+
+
+class PrequentialLoop:
+    """Feeds one source to one learner and reports every step to listeners.
+
+    For each record, in strict offset order, it decodes and predicts; if there is a label, it scores
+    the prediction and only then learns. A record that can't be decoded, predicted or learned is a
+    dead letter, and the loop continues. Outputs and listeners get the result of a record exactly
+    once: a step, a dead letter, a repeat or a command; with late labels also steps and dead letters
+    of earlier events, or nothing yet. Then the loop reports the record to the checkpoint as done.
+
+    Parameters
+    ----------
+    source
+        Where records come from.
+    learner
+        Any River estimator that the task supports.
+    listeners
+        Called in this order; put outputs first, so that a prediction is sent before others see it.
+    max_failures_in_a_row
+        The loop stops after this many consecutive failures of the learner: the learner is wrong, or
+        has diverged, and a topic full of dead letters would help nobody.
+    recent_ids
+        Recognises repeats by their ids; the loop skips a record that brings nothing new. None:
+        every record is a separate event.
+    task
+        Regression or classification; by default regression.
+    late
+        Where events wait for late labels, which come in separate records, or for the later values
+        that they forecast. None: late labels are dead letters.
+    checkpoint
+        Makes progress durable. None: nothing is saved.
+    decoder
+        Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
+        If it has a method `accept`, the loop calls it with the time of each event that it learned
+        or predicted; not for repeats, late labels and dead letters.
+    details
+        Computes additions to a prediction, such as intervals: called with the inputs of each event
+        after it was predicted and before it is learned. None: nothing.
+    weights
+        Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
+        and an event with a weight becomes a dead letter. Scores are never weighted.
+    labels
+        A second log of labels; the source gives its partitions negative numbers (see
+        `streams.label_partition`). None: labels are in the log of the events.
+    never_learned
+        Whether the learner has not learned anything yet. Once 100 records (or all, if there are
+        fewer) are dead letters before one is learned, and no more are events without a label, the
+        loop ends with `NothingLearnedError`.
+    key_name
+        Name of the input that a record's key becomes, as a category. None: it is not an input.
+
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        learner: Any,
+        listeners: Sequence[Listener] = (),
+        max_failures_in_a_row: int = 100,
+        recent_ids: RecentIds | None = None,
+        *,
+        task: Task | None = None,
+        late: LateLabels | Forecasts | None = None,
+        checkpoint: Checkpointing | None = None,
+        decoder: Decoder | None = None,
+        details: Callable[[dict[str, float]], Details] | None = None,
+        weights: Weights | None = None,
+        labels: LabelLog[Any] | None = None,
+        never_learned: bool = False,
+        key_name: str | None = None,
+    ) -> None:
+        self.source = source
+        self.learner = learner
+        self.listeners = tuple(listeners)
+        self.task: Task = task or Regression()
+        self.recent_ids = recent_ids
+        self.late = late
+        self.checkpoint = checkpoint
+        self.max_failures_in_a_row = max_failures_in_a_row
+        self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
+        self._labels = labels
+        self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
+        self._stepper = Stepper(learner, self.task, details, weights)
+        self._last_offsets: dict[int, int] = {}
+        self._polled: Sequence[Record] = ()  # of which some may be left to handle
+        self._key_name = key_name
+        self._failures_in_a_row = 0
+        # Number of failed records before the first one was learned; None after it.
+        self._n_failed_at_first: int | None = 0 if never_learned else None
+        self._n_unlabelled_at_first = 0
+        self._traced: set[tuple[type, str, int]] = set()
+        self._first_failed: DeadLetter | None = None
+        self._stopping = False
+
+    def stop(self) -> None:
+        """End the loop after the current event. Safe from a signal handler or another thread."""
+        self._stopping = True
+
+    def n_in_hand(self, *, labels: bool = False) -> int:
+        """Return how many records were polled and are not handled yet. Safe from any thread.
+
+        Parameters
+        ----------
+        labels
+            Whether to count those of the log of labels, or else those of the first log.
+
+        """
+        n, last_offsets = 0, self._last_offsets
+        for record in reversed(self._polled):
+            n += (record.partition < 0) == labels
+            if record.offset <= last_offsets.get(record.partition, -1):
+                break  # the one that was begun last, which may not be finished
+        return n
+
+    def run(self, poll_timeout: float = 0.5) -> None:
+        """Run until the source is exhausted or `stop` is called.
+
+        Parameters
+        ----------
+        poll_timeout
+            Longest wait for new records, in seconds; the loop notices `stop` within this time.
+
+        """
+        while not self._stopping:
+            records = self._polled = self.source.poll(poll_timeout)
+            self._process(records)
+            if not self._stopping:
+                self._polled = ()
+            if not records:
+                if self.source.exhausted:
+                    if self._fails_at_first(1):
+                        raise self._nothing_learned()
+                    return
+                for listener in self.listeners:
+                    listener.on_idle()
+                if self.checkpoint is not None:
+                    self.checkpoint.idle()
+
+    def _process(self, records: Sequence[Record]) -> None:
+        """Process each record and report the result to listeners and checkpoint, until `stop`."""
+        last_offsets, checkpoint = self._last_offsets, self.checkpoint
+        on_steps = [listener.on_step for listener in self.listeners]
+        noted = self.recent_ids is not None or self._accept is not None
+        ended = perf_counter()
+        for record in records:
+            if self._stopping:
+                return
+            offset, partition = record.offset, record.partition
+            if offset <= last_offsets.get(partition, -1):
+                raise self._disorder(record)
+            last_offsets[partition] = offset
+            if is_command(record.payload):
+                self._obey(record, record.payload)
+                if checkpoint is not None:
+                    checkpoint.passed(partition, offset, perf_counter())
+                continue
+            outcomes: list[Step | DeadLetter] = []
+            error: Exception | None = None
+            is_repeat = False
+            try:
+                is_repeat = not self._process_record(record, outcomes)
+            except (SourceError, ContenderError, StateError):
+                raise  # the record may be good, but can't be read or learned now
+            except Exception as raised:
+                # A learner may raise any error; the event must not be lost.
+                error = raised
+            for outcome in outcomes:
+                if isinstance(outcome, DeadLetter):
+                    self._send(outcome)
+                    continue
+                ended = outcome.ended
+                if noted:
+                    self._note(outcome)
+                for on_step in on_steps:
+                    on_step(outcome)
+            if error is not None:
+                self._failed(record, error)
+            else:
+                self._failures_in_a_row = 0
+                if self._n_failed_at_first is not None:
+                    self._note_success(is_repeat, outcomes)
+                if is_repeat:
+                    for listener in self.listeners:
+                        listener.on_repeat(partition, offset)
+            if checkpoint is not None:
+                checkpoint.passed(partition, offset, ended)
+            if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
+                raise self._nothing_learned()
+
+    def _process_record(self, record: Record, outcomes: list[Step | DeadLetter]) -> bool:
+        """Decode a record, then predict or learn or both; return False for a repeat.
+
+        What comes of it is appended to `outcomes`, also if an error follows.
+        """
+        decode = self._decode
+        if record.partition < 0 and self._labels is not None:
+            decode = self._labels.decode
+        example = decode(record.payload, record.timestamp)
+        if self._key_name is not None and record.key is not None and example.x is not None:
+            example.x[f"{self._key_name}={record.key}"] = 1.0
+        if example.weight is not None and not self._stepper.takes_weights:
+            raise MalformedError(
+                f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
+                "leave the weight out, or choose a learner that takes them"
+            )
+        if self.recent_ids is not None and self.recent_ids.is_repeat(example):
+            return False
+        if self.late is not None:
+            # One by one: those before an error stay in the list.
+            outcomes.extend(self.late.outcomes(record, example, self._stepper, self._letter))
+        elif example.x is None:
+            raise MalformedError(
+                "x: missing; set pending_events to learn labels that come in records of their own"
+            )
+        else:
+            outcomes.append(self._stepper.step(record, example, example.x))
+        return True
+
+    def _obey(self, record: Record, payload: bytes) -> None:
+        """Carry out a command; one that can't be carried out becomes a dead letter."""
+        partition, offset = record.partition, record.offset
+        try:
+            contender = promoted(payload)
+            if not isinstance(self.learner, Promotable):
+                raise MalformedError(
+                    f"promote: {contender!r} is no contender, as there is only one learner, "
+                    f"{type(self.learner).__name__}: set challengers"
+                )
+            self.learner.promote(contender)
+        except Exception as error:  # as of an event: it must not be lost
+            known = isinstance(error, ValueError)
+            kind = "" if known else f"the command failed: {type(error).__name__}: "
+            self._send(self._letter_of(record, f"{kind}{error}"))
+            return
+        command = Command(partition, offset, record.timestamp, "promote", contender)
+        for listener in self.listeners:
+            listener.on_command(command)
+
+    def _note(self, step: Step) -> None:
+        """Note the ids and the time of a step; only now, as a failed event may be sent again."""
+        if self.recent_ids is not None and step.event_id is not None:
+            if not step.late:
+                self.recent_ids.add_event(step.event_id)
+            if step.y is not None:
+                self.recent_ids.add_label(step.event_id, step.y)
+        if self._accept is not None and not step.late:
+            self._accept(step.time)
+
+    def _place(self, partition: int) -> tuple[str, int]:
+        """Return the name of a partition's log, and the partition's number there."""
+        if partition < 0 and self._labels is not None:
+            return self._labels.stream, label_partition(partition)
+        return self.source.stream, partition
+
+    def _disorder(self, record: Record) -> SourceError:
+        return SourceError(
+            f"{self._place(record.partition)[0]}: offset {record.offset} came after "
+            f"{self._last_offsets.get(record.partition, -1)}; events must come in strictly "
+            "increasing order"
+        )
+
+    def _failed(self, record: Record, error: Exception) -> None:
+        """Send a record to the dead letters; raise LearnerError after too many of the learner's."""
+        malformed = isinstance(error, MalformedError)
+        kind = "" if malformed else f"{LEARNER_FAILED}: {type(error).__name__}: "
+        letter = self._letter_of(record, f"{kind}{error}")
+        self._send(letter)
+        if self._n_failed_at_first is not None:
+            self._n_failed_at_first += 1
+            self._first_failed = self._first_failed or letter
+        if malformed:
+            return
+        self._trace(error)
+        self._failures_in_a_row += 1
+        # After the first 100 records `NothingLearnedError` ends the loop.
+        at_first = self._n_failed_at_first is not None
+        if not at_first and self._failures_in_a_row >= self.max_failures_in_a_row:
+            raise LearnerError(
+                f"the learner failed on {self._failures_in_a_row} events in a row, the last "
+                f"at offset {record.offset}: {error}"
+            ) from error
+
+    def _letter_of(self, record: Record, reason: str) -> DeadLetter:
+        """Return the letter of a record of the source."""
+        place, payload = self._place(record.partition), payload_bytes(record.payload)
+        return DeadLetter.of(*place, record.offset, payload, reason, record.key, record.timestamp)
+
+    def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
+        """Return the letter of an event or a label that has waited: only its payload was kept."""
+        return DeadLetter.of(*self._place(partition), offset, payload, reason)
+
+    def _send(self, letter: DeadLetter) -> None:
+        for listener in self.listeners:
+            listener.on_dead_letter(letter)
+
+    def _note_success(self, is_repeat: bool, outcomes: Sequence[Step | DeadLetter]) -> None:
+        """Note one of the first records that did not fail."""
+        if is_repeat or any(isinstance(each, Step) and each.y is not None for each in outcomes):
+            self._n_failed_at_first = None
+        else:
+            self._n_unlabelled_at_first += 1
+
+    def _fails_at_first(self, most: int) -> bool:
+        """Return whether so many records have failed, and none was learned.
+
+        Many events without a label may precede the first one that has it.
+        """
+        n = self._n_failed_at_first or 0
+        return n >= most and n > self._n_unlabelled_at_first
+
+    def _trace(self, error: Exception) -> None:
+        """Log where a learner failed, once for each place."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None or len(self._traced) >= _MOST_TRACES:
+            return
+        place = (type(error), trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        if place not in self._traced:
+            self._traced.add(place)
+            log.warning("the learner failed here:", exc_info=error)
+
+    def _nothing_learned(self) -> NothingLearnedError:
+        assert self._first_failed is not None
+        letter, n = self._first_failed, self._n_failed_at_first
+        is_mapped = not isinstance(self._decode, EnvelopeDecoder)
+        is_event = letter.reason.startswith(LEARNER_FAILED)
+        advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
+        return NothingLearnedError(
+            f"{letter.stream}: none of the first {n} records could be learned. The first: "
+            f"{letter.reason}{advice}"
+        )

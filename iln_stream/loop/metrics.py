@@ -1,0 +1,484 @@
+"""Exports the metrics of the loop and of its learner to Prometheus."""
+
+import logging
+import math
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from time import perf_counter, time
+from typing import Any
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from iln_stream.errors import IlnError
+from iln_stream.loop.baselines import Baselines
+from iln_stream.loop.scores import Coverage, Scores
+from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.task import Regression, Task
+from iln_stream.records import Command, DeadLetter
+from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
+from iln_stream.state import StateDict
+from iln_stream.streams import Sequencer, Source
+
+
+def label_metrics(
+    source: Sequencer, n_in_hand: Callable[[], int] = lambda: 0
+) -> Sequence[MetricSpec]:
+    """Return the metrics of a source's log of labels; none if it has no such log.
+
+    Parameters
+    ----------
+    source
+        Source of the events and the labels.
+    n_in_hand
+        Returns how many labels were polled and are not handled yet; they belong to the lag.
+
+    """
+    labels = source.labels
+    if labels is None:
+        return ()
+    return (
+        MetricSpec(
+            "iln_labels_connected",
+            "gauge",
+            "1 while the log of labels is connected, 0 while its broker is unreachable.",
+            lambda: float(labels.connected),
+        ),
+        MetricSpec(
+            "iln_labels_lag",
+            "gauge",
+            "Offsets from the last handled label to the end of the log of labels; the end is "
+            "looked up when labels are fetched.",
+            lambda: None if (lag := source.labels_lag) is None else lag + n_in_hand(),
+        ),
+    )
+
+
+SECONDS = tuple(base * 10.0**power for power in range(-6, 1) for base in (1.0, 2.5, 5.0))
+"""Upper bounds of the latency histogram's buckets: 1 microsecond to 5 seconds."""
+
+
+DELAYS = (
+    *(1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 3 * 3600.0, 12 * 3600.0),
+    *(days * 86_400.0 for days in (1, 3, 7, 30)),
+)
+"""Upper bounds of the buckets of labels' delays: 1 second to 30 days."""
+
+
+class Histogram:
+    """Counts values by bucket.
+
+    Parameters
+    ----------
+    name, description
+        Name in Prometheus, and one sentence.
+    bounds
+        Upper bounds of the buckets, ascending; one more bucket has the values beyond.
+
+    """
+
+    def __init__(self, name: str, description: str, bounds: Sequence[float]) -> None:
+        self.name = name
+        self.description = description
+        self.bounds = tuple(bounds)
+        self.counts = [0] * (len(self.bounds) + 1)
+        self.total = 0.0
+
+    def add_all(self, values: Sequence[float]) -> None:
+        """Count values."""
+        counts, bounds = self.counts, self.bounds
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
+
+
+_BATCH = 100
+"""Steps counted together: enough to be cheap, few enough for the CPU's cache."""
+
+
+class ModelMetrics(Listener):
+    """Counts and scores the steps of one learner, and exports its metrics.
+
+    For each event it only stores the step. It counts stored steps in batches, and whenever a value
+    is read, which any thread may do. All other metrics are computed at each scrape.
+
+    Parameters
+    ----------
+    learner
+        Metrics that it reports (see `iln_stream.reporting`) are exported, too.
+    source
+        Source of the learner; its lag and connection are exported.
+    model
+        Value of the label `model`.
+    task
+        Scores the steps.
+    window
+        Number of labelled events in the windowed metrics.
+    levels
+        Levels of the intervals that predictions have, if any.
+
+    Attributes
+    ----------
+    n_in_hand : callable
+        Returns how many records the loop has polled and not handled yet; they belong to the lag.
+
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        source: Source,
+        model: str,
+        task: Task,
+        window: int,
+        levels: Sequence[float] = (),
+    ) -> None:
+        self.n_in_hand: Callable[[], int] = lambda: 0
+        self.n_dead_letters = 0
+        self.n_repeats = 0
+        self.n_commands = 0
+        reporter = find_reporter(learner)
+        self._scores = task.scores(window, () if reporter is None else reporter.flags)
+        self._baselines = task.baselines(window)
+        self._coverage = Coverage(levels, window)
+        self._latency = Histogram(
+            "iln_step_duration_seconds", "Time to predict and learn one event.", SECONDS
+        )
+        self._delay = Histogram(
+            "iln_label_delay_seconds",
+            "Time from an event to its label, by the times of both, for labels that came after "
+            "their event in records of their own; 0 if the label's time is the earlier one.",
+            DELAYS,
+        )
+        self._last_progress = perf_counter()
+        self._uncounted: list[Step] = []
+        self._counting = threading.Lock()
+        self._source = source
+        self._n_partitions_before = self._n_partitions()
+        self.labels = (model, partition_label(source.partitions))
+        self._reported = tuple(find_metrics(learner))
+
+    def on_step(self, step: Step) -> None:
+        """Count the step."""
+        self._uncounted.append(step)
+        if len(self._uncounted) >= _BATCH:
+            self._count()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Count the dead letter."""
+        self.n_dead_letters += 1
+        self._last_progress = perf_counter()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Count the repeat."""
+        self.n_repeats += 1
+        self._last_progress = perf_counter()
+
+    def on_command(self, command: Command) -> None:
+        """Count the command."""
+        self.n_commands += 1
+        self._last_progress = perf_counter()
+
+    def on_idle(self) -> None:
+        """Note progress: an idle loop does not hang."""
+        self._last_progress = perf_counter()
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of all steps so far."""
+        self._count()
+        return self._scores
+
+    @property
+    def baselines(self) -> Baselines:
+        """Scores of trivial predictors on all steps so far."""
+        self._count()
+        return self._baselines
+
+    @property
+    def histograms(self) -> Sequence[Histogram]:
+        """The histograms of all steps so far of this process."""
+        self._count()
+        return self._latency, self._delay
+
+    @property
+    def last_progress(self) -> float:
+        """POSIX time at which the loop last took a record or was idle."""
+        self._count()
+        return time() - (perf_counter() - self._last_progress)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return all metrics of this learner."""
+        return (
+            *self._own_metrics(),
+            *self._scores.metrics(),
+            *self._baselines.metrics(),
+            *self._coverage.metrics(),
+            *self._reported,
+        )
+
+    def _own_metrics(self) -> Sequence[MetricSpec]:
+        return (
+            MetricSpec(
+                "iln_events_total",
+                "counter",
+                "Events predicted, with or without a label.",
+                lambda: self.scores.n_events,
+            ),
+            MetricSpec(
+                "iln_labelled_events_total",
+                "counter",
+                "Events with a label, which were scored and learned.",
+                lambda: self.scores.n_labelled,
+            ),
+            MetricSpec(
+                "iln_dead_letters_total",
+                "counter",
+                "Malformed records, and events on which the learner failed.",
+                lambda: self.n_dead_letters,
+            ),
+            MetricSpec(
+                "iln_repeated_events_total",
+                "counter",
+                "Records skipped because they repeat a recent event or label.",
+                lambda: self.n_repeats,
+            ),
+            MetricSpec(
+                "iln_commands_total",
+                "counter",
+                "Commands of the log that were carried out, such as promotions.",
+                lambda: self.n_commands,
+            ),
+            MetricSpec(
+                "iln_source_connected",
+                "gauge",
+                "1 while the source is connected, 0 while its broker is unreachable.",
+                lambda: float(self._source.connected),
+            ),
+            MetricSpec(
+                "iln_new_partitions",
+                "gauge",
+                "Partitions that the topic got since the run began, which it does not read.",
+                lambda: self._n_partitions() - self._n_partitions_before,
+            ),
+            MetricSpec(
+                "iln_consumer_lag",
+                "gauge",
+                "Offsets from the last learned record to the end of the source; the end is looked "
+                "up when records are fetched.",
+                lambda: self._lag,
+            ),
+            MetricSpec(
+                "iln_last_progress_timestamp_seconds",
+                "gauge",
+                "When the learner last took a record or was idle; not updated if it hangs.",
+                lambda: self.last_progress,
+            ),
+        )
+
+    def _n_partitions(self) -> int:
+        return getattr(self._source, "n_partitions", 0)
+
+    @property
+    def _lag(self) -> int | None:
+        lag = self._source.lag  # first: a poll in between then counts records twice, not never
+        return None if lag is None else lag + self.n_in_hand()
+
+    def state(self) -> StateDict:
+        """Return all counts and scores since the learner was new."""
+        return {
+            "scores": self.scores.state(),
+            "baselines": self._baselines.state(),
+            "coverage": self._coverage.state(),
+            "n_dead_letters": self.n_dead_letters,
+            "n_repeats": self.n_repeats,
+            "n_commands": self.n_commands,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        self.scores.restore(state["scores"])
+        for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
+            if (saved := state.get(name)) is not None:  # older snapshots don't have them
+                part.restore(saved)
+        self.n_dead_letters = state["n_dead_letters"]
+        self.n_repeats = state["n_repeats"]
+        self.n_commands = state.get("n_commands", 0)  # snapshots of 0.1.0 have no such entry
+
+    def _count(self) -> None:
+        """Count the stored steps."""
+        with self._counting:
+            steps = self._uncounted[:]
+            if not steps:
+                return
+            self._scores.update(steps)
+            self._baselines.update(steps)
+            self._coverage.update(steps)
+            self._latency.add_all([step.seconds for step in steps])
+            self._delay.add_all(
+                [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]
+            )
+            self._last_progress = max(self._last_progress, steps[-1].ended)
+            del self._uncounted[: len(steps)]  # the loop may have appended more
+
+
+def partition_label(partitions: Sequence[int]) -> str:
+    """Return the value of the label `partition`.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.metrics import partition_label
+    >>> partition_label([3]), partition_label([0, 1, 2]), partition_label([0, 2])
+    ('3', '0-2', '0,2')
+
+    """
+    first, last = min(partitions), max(partitions)
+    if first == last:
+        return str(first)
+    whole = len(partitions) == last - first + 1
+    return f"{first}-{last}" if whole else ",".join(map(str, sorted(partitions)))
+
+
+log = logging.getLogger(__name__)
+
+LABELS = ("model", "partition")
+
+Labels = tuple[str, str]
+
+
+class Metrics(Collector):
+    """Prometheus metrics of every watched learner.
+
+    Parameters
+    ----------
+    registry
+        Registry that exports the metrics.
+    window
+        Number of labelled events in the windowed metrics.
+
+    """
+
+    def __init__(self, registry: CollectorRegistry, window: int = 1000) -> None:
+        self._window = window
+        self._models: list[ModelMetrics] = []
+        self._specs: dict[str, list[tuple[Labels, MetricSpec]]] = {}
+        registry.register(self)
+
+    def watch(
+        self,
+        learner: Any,
+        source: Source,
+        model: str,
+        task: Task | None = None,
+        levels: Sequence[float] = (),
+    ) -> ModelMetrics:
+        """Export a learner's metrics, and return the listener that counts them.
+
+        Parameters
+        ----------
+        learner
+            Any learner; metrics that it reports are exported, too.
+        source
+            Source of the learner.
+        model
+            Value of the label `model`, which identifies the learner.
+        task
+            Scores the steps; default: regression.
+        levels
+            Levels of the intervals that predictions have, if any.
+
+        """
+        watched = ModelMetrics(learner, source, model, task or Regression(), self._window, levels)
+        self._models.append(watched)
+        self.export(watched.labels, watched.metrics())
+        return watched
+
+    def export(self, labels: Labels, specs: Iterable[MetricSpec]) -> None:
+        """Export more metrics under a learner's labels.
+
+        Raises
+        ------
+        IlnError
+            When a metric of this name exists with another kind or label, or for the same model.
+
+        """
+        for spec in specs:
+            exported = self._specs.setdefault(spec.name, [])
+            if any(_differ(other, spec) or same == labels for same, other in exported):
+                raise IlnError(
+                    f"metric {spec.name} of {'/'.join(labels)}: another metric has this name, with "
+                    "another kind or label or for the same model; rename it"
+                )
+            exported.append((labels, spec))
+
+    def of(self, labels: Labels) -> list[MetricSpec]:
+        """Return all metrics that are exported under a learner's labels."""
+        return [
+            spec
+            for labelled in list(self._specs.values())
+            for same, spec in labelled
+            if same == labels
+        ]
+
+    @property
+    def counters_of_process(self) -> list[str]:
+        """Names of the counters that began at 0 with this process."""
+        specs = [spec for labelled in list(self._specs.values()) for _, spec in labelled]
+        return sorted({spec.name for spec in specs if spec.of_process})
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric with its current values; a metric without a value has no sample."""
+        for labelled in list(self._specs.values()):
+            yield _family(labelled)
+        yield from self._histograms()
+
+    def _histograms(self) -> Iterator[Metric]:
+        families: dict[str, HistogramMetricFamily] = {}
+        for watched in self._models:
+            for each in watched.histograms:
+                family = families.setdefault(
+                    each.name, HistogramMetricFamily(each.name, each.description, labels=LABELS)
+                )
+                bounds = [*(f"{bound:g}" for bound in each.bounds), "+Inf"]
+                buckets = list(zip(bounds, accumulate(each.counts), strict=True))
+                family.add_metric(watched.labels, buckets, each.total)
+        yield from families.values()
+
+
+def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
+    """Return one metric with the samples of all learners that export it."""
+    _, first = labelled[0]
+    kind = CounterMetricFamily if first.kind == "counter" else GaugeMetricFamily
+    names = LABELS if first.label is None else (*LABELS, first.label)
+    family = kind(first.name, first.help, labels=names)
+    for labels, spec in labelled:
+        try:
+            samples = list(_samples(spec))
+        except Exception as error:  # one learner's error must not hide the metrics of others
+            model, partition = labels
+            log.warning(
+                "can't read metric %s of %s, partition %s: %r", spec.name, model, partition, error
+            )
+            continue
+        for more, value in samples:
+            family.add_metric((*labels, *more), value)
+    return family
+
+
+def _samples(spec: MetricSpec) -> Iterator[tuple[tuple[str, ...], float]]:
+    found = spec.read()
+    values = found.items() if isinstance(found, Mapping) else [(None, found)]
+    for label, value in values:
+        if value is not None and not math.isnan(number := float(value)):
+            yield () if spec.label is None else (str(label),), number
+
+
+def _differ(one: MetricSpec, other: MetricSpec) -> bool:
+    return (one.kind, one.label) != (other.kind, other.label)

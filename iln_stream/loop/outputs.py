@@ -1,0 +1,180 @@
+"""Write predictions and dead letters to sinks."""
+
+import logging
+from collections.abc import Mapping
+
+from iln_stream.errors import LostPlaceError
+from iln_stream.loop.step import Listener, Step
+from iln_stream.records import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
+from iln_stream.streams import Sink, TransactionalSink
+
+log = logging.getLogger(__name__)
+
+_MOST_KINDS = 20
+"""Reasons of dead letters that the log tells apart: names of fields may be any text."""
+
+
+class PredictionWriter(Listener):
+    """Writes each prediction to a sink, with the event's key or, if it has none, its id as key.
+
+    A `PartitionedSink` also gets the event's partition.
+    """
+
+    def __init__(self, sink: Sink, encode: PredictionEncoder) -> None:
+        self._sink = sink
+        self._encode = encode
+        self._write_to = getattr(sink, "write_to", self._write)
+
+    def on_step(self, step: Step) -> None:
+        """Write the step's prediction, unless its label is late: then it was written before."""
+        if not step.late:
+            self._write_to(step.partition, _key(step), self._encoded(step))
+
+    def on_idle(self) -> None:
+        """Send queued predictions; waiting until they are stored would hide an outage."""
+        self._sink.send_queued()
+
+    def flush(self) -> None:
+        """Wait until all messages are stored; raise SinkError if they can't be."""
+        self._sink.flush()
+
+    def _write(self, partition: int, key: str | None, value: bytes) -> None:
+        self._sink.write(key, value)
+
+    def _encoded(self, step: Step) -> bytes:
+        return self._encode(
+            step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
+            *step.details,
+        )  # fmt: skip
+
+
+class TransactionalPredictionWriter(PredictionWriter):
+    """Publishes each prediction once: skips those that the sink has committed.
+
+    Parameters
+    ----------
+    sink
+        Sink of the predictions.
+    encode
+        Writes predictions as bytes.
+    stream
+        Name of the stream that they are of.
+    ends
+        Where the stream's partitions end now.
+
+    Raises
+    ------
+    LostPlaceError
+        When predictions are committed of records beyond an end: the stream was restored from an
+        older copy, and its next records would be taken for published ones.
+
+    """
+
+    def __init__(
+        self,
+        sink: TransactionalSink,
+        encode: PredictionEncoder,
+        stream: str,
+        ends: Mapping[int, int],
+    ) -> None:
+        super().__init__(sink, encode)
+        self._transactions = sink
+        self._committed = sink.committed()
+        for partition, offset in self._committed.items():
+            if offset > ends.get(partition, offset):
+                raise LostPlaceError(
+                    f"predictions: those of {stream}, partition {partition}, are committed up to "
+                    f"offset {offset}, but it now ends at {ends[partition]}: it was restored from "
+                    "an older copy. Write predictions to another topic"
+                )
+        if self._committed:
+            where = ", ".join(f"{p}: {offset}" for p, offset in self._committed.items())
+            log.info(f"predictions are committed up to these offsets by partition: {where}")
+
+    def on_step(self, step: Step) -> None:
+        """Publish the step's prediction, unless it is committed or its label is late."""
+        if not step.late and step.offset >= self._committed.get(step.partition, 0):
+            self._transactions.publish(step.partition, step.offset, _key(step), self._encoded(step))
+        else:
+            self._transactions.flush_if_due()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Commit the transaction if it is due."""
+        self._transactions.flush_if_due()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Commit the transaction if it is due."""
+        self._transactions.flush_if_due()
+
+    def on_command(self, command: Command) -> None:
+        """Commit the transaction if it is due."""
+        self._transactions.flush_if_due()
+
+
+class DeadLetterWriter(Listener):
+    """Writes each dead letter to a sink, keyed by its position.
+
+    A sink with a method `flush_if_due` is asked at each event to store letters that wait.
+
+    Parameters
+    ----------
+    sink
+        Sink of the letters.
+    only_of_learner
+        Whether to leave out records that could not be read: another reader of the same records
+        writes these.
+
+    """
+
+    def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:
+        self._sink = sink
+        self._only_of_learner = only_of_learner
+        self._flush_if_due = getattr(sink, "flush_if_due", _nothing_due)
+        self._kinds: set[str] = set()
+
+    def on_step(self, step: Step) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_command(self, command: Command) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Write the letter, and log it; the log's filter drops repeats."""
+        if self._only_of_learner and not letter.reason.startswith(LEARNER_FAILED):
+            return
+        key = f"{letter.stream}/{letter.partition}/{letter.offset}"
+        self._sink.write(key, letter.model_dump_json().encode())
+        log.warning(
+            "dead letter at offset %d of %s, partition %d: %s",
+            letter.offset, letter.stream, letter.partition, letter.reason,
+            extra={"kind": self._kind(letter)},
+        )  # fmt: skip
+
+    def on_idle(self) -> None:
+        """Send queued letters."""
+        self._sink.send_queued()
+
+    def flush(self) -> None:
+        """Wait until all messages are stored; raise SinkError if they can't be."""
+        self._sink.flush()
+
+    def _kind(self, letter: DeadLetter) -> str:
+        """Return the letter's kind, as far as the log tells it apart: it drops repeats of one."""
+        kind = f"dead letter: {letter.kind}"
+        if len(self._kinds) < _MOST_KINDS:
+            self._kinds.add(kind)
+        return kind if kind in self._kinds else "dead letter"
+
+
+def _key(step: Step) -> str | None:
+    return step.event_id if step.key is None else step.key
+
+
+def _nothing_due() -> None:
+    """Do nothing: the sink stores its messages by itself."""

@@ -1,0 +1,568 @@
+"""Scores of a task: errors, coverage, and measures of probabilities."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate, groupby
+from math import nan
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from iln_stream.loop.step import Step
+from iln_stream.reporting import FlagSpec, MetricSpec
+from iln_stream.state import StateDict
+
+Answers = Sequence[Mapping[Hashable, float]]
+Ranking = Callable[[Sequence[float], Sequence[bool]], float]
+
+N_BINS = 10
+
+
+def roc_auc(scores: Sequence[float], positives: Sequence[bool]) -> float:
+    """Return the probability that a positive event has a higher score than a negative one.
+
+    A tie counts half. nan if there are no positives or no negatives.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.scores import roc_auc
+    >>> roc_auc([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
+    0.875
+
+    """
+    n_positive = sum(positives)
+    n_negative = len(positives) - n_positive
+    if not n_positive or not n_negative:
+        return nan
+    below = wins = 0.0
+    for n_true, n_false in _by_score(scores, positives, reverse=False):
+        wins += n_true * (below + n_false / 2)
+        below += n_false
+    return wins / (n_positive * n_negative)
+
+
+def average_precision(scores: Sequence[float], positives: Sequence[bool]) -> float:
+    """Return the area under the curve of precision over recall, as steps; nan without positives.
+
+    Events of one score are taken together. A constant score has the share of positives.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.scores import average_precision
+    >>> average_precision([0.9, 0.4, 0.3], [True, False, True])
+    0.8333333333333333
+
+    """
+    n_positive = sum(positives)
+    if not n_positive:
+        return nan
+    area = found = seen = 0.0
+    for n_true, n_false in _by_score(scores, positives, reverse=True):
+        found += n_true
+        seen += n_true + n_false
+        area += n_true * found / seen
+    return area / n_positive
+
+
+def by_class(measure: Ranking, answers: Answers, labels: Sequence[Hashable]) -> float:
+    """Return a ranking measure of the rarer of two classes; of more, its mean over classes.
+
+    A class without a probability has 0; nan if there is only one class.
+    """
+    classes = sorted(set(labels), key=labels.count)
+    if len(classes) < 2:
+        return nan
+    found = [
+        measure([answer.get(c, 0.0) for answer in answers], [label == c for label in labels])
+        for c in (classes[:1] if len(classes) == 2 else classes)
+    ]
+    return sum(found) / len(found)
+
+
+def brier_score(answers: Answers, labels: Sequence[Hashable]) -> float:
+    """Return the mean of half the squared distance between probabilities and what came, 0 to 1.
+
+    For two classes it is the squared error of either's probability. nan without events.
+    """
+    if not labels:
+        return nan
+    total = 0.0
+    for answer, label in zip(answers, labels, strict=True):
+        right = answer.get(label, 0.0)
+        total += (sum(p * p for p in answer.values()) - right * right + (1.0 - right) ** 2) / 2
+    return total / len(labels)
+
+
+def calibration_error(answers: Answers, labels: Sequence[Hashable]) -> float:
+    """Return the expected calibration error of the most probable class, 0 to 1.
+
+    The mean over ten bins of confidence, weighted by their events, of the distance between mean
+    confidence and share of hits. nan without events.
+    """
+    if not labels:
+        return nan
+    distances = [0.0] * N_BINS
+    for answer, label in zip(answers, labels, strict=True):
+        guess = max(answer, key=answer.__getitem__, default=None)
+        sure = answer.get(guess, 0.0)
+        distances[min(int(sure * N_BINS), N_BINS - 1)] += sure - (bool(answer) and guess == label)
+    return sum(map(abs, distances)) / len(labels)
+
+
+def _by_score(
+    scores: Sequence[float], positives: Sequence[bool], *, reverse: bool
+) -> list[tuple[int, int]]:
+    """Return the numbers of positives and negatives of each distinct score, in order of scores."""
+    ordered = sorted(zip(scores, positives, strict=True), key=itemgetter(0), reverse=reverse)
+    counts = []
+    for _, group in groupby(ordered, key=itemgetter(0)):
+        found = [positive for _, positive in group]
+        counts.append((sum(found), len(found) - sum(found)))
+    return counts
+
+
+class _Sums(NamedTuple):
+    """Sums of a window; replaced as one object, so that other threads see all or none."""
+
+    n: int
+    """Values of the present block."""
+    present: float
+    """Their sum."""
+    ends: tuple[float, ...]
+    """Sums of the last values of the block before, from each of them on; empty: there is none."""
+
+
+class Window:
+    """The last `size` values of a series.
+
+    The series is divided into blocks of `size` values. The window is an end of one block and a
+    beginning of the next; sums of both are kept, so that a mean takes the same time whatever the
+    size. Nothing is subtracted: a running sum would accumulate rounding errors.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: deque[float] = deque(maxlen=size)
+        self._sums = _Sums(0, 0.0, ())
+
+    def extend(self, values: Iterable[float]) -> None:
+        """Add values; a full window drops its oldest."""
+        new = list(values)
+        while new:
+            n, present, ends = self._sums
+            part = new[: self._size - n]
+            new = new[len(part) :]
+            self._values.extend(part)
+            n, present = n + len(part), _plus(present, part)
+            if n == self._size:
+                n, present, ends = 0, 0.0, _sums_of_ends(self._values)
+            self._sums = _Sums(n, present, ends)
+
+    def refill(self, values: Sequence[float], n_ever: int) -> None:
+        """Restore the `values()` of a window that had got `n_ever`, in an empty one.
+
+        If they fill it, its means go on to be the same to the last bit.
+        """
+        n = n_ever % self._size
+        before = values[len(values) - self._size : len(values) - n]
+        if len(values) < self._size:
+            self.extend(values)
+            return
+        self._values.extend(before)
+        self._sums = _Sums(0, 0.0, (0.0,) * n + _sums_of_ends(before))
+        self.extend(values[len(values) - n :])
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values in the window, nan if it is empty."""
+        n, present, ends = self._sums
+        if ends:
+            return (ends[n] + present) / self._size
+        return present / n if n else float("nan")
+
+    def values(self) -> list[float]:
+        """Return the values, oldest first. Safe while another thread calls `extend`."""
+        return list(self._values)
+
+
+class _Totals(NamedTuple):
+    """Sums and counts; replaced as one object, so that other threads see all or none."""
+
+    n_events: int = 0
+    n_labelled: int = 0
+    total_loss: float = 0.0
+    total_error: float = 0.0
+
+
+class Scores:
+    """Means over all labelled events since the model was created, and over the last `window`.
+
+    One thread at a time may update the scores; any thread may read them. A mean always covers whole
+    steps, but between two reads there may be an update.
+
+    Parameters
+    ----------
+    window
+        Labelled events in the windowed means.
+    flags
+        Flags of the learner; the scores have the share of each in the window.
+
+    """
+
+    error_name = "error"
+    """Name of the error in the state."""
+
+    def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
+        if window < 1:
+            raise ValueError(f"window = {window} must be at least 1 event")
+        self._totals = _Totals()
+        self._flags = tuple(flags)
+        self.window_loss = Window(window)
+        self.window_error = Window(window)
+        self.window_flags = {flag.name: Window(window) for flag in self._flags}
+
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return the error of each labelled step; people compare learners by its mean."""
+        raise NotImplementedError
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Add steps to the scores. One call with many steps is faster and has the same result."""
+        labelled = [step for step in steps if step.loss is not None]
+        losses = [step.loss for step in labelled if step.loss is not None]
+        errors = self.errors(labelled)
+        n_late = sum(step.late for step in labelled)
+        before = self._totals
+        self._totals = _Totals(
+            before.n_events + len(steps) - n_late,  # the event of a late label was counted already
+            before.n_labelled + len(losses),
+            _plus(before.total_loss, losses),
+            _plus(before.total_error, errors),
+        )
+        self.window_loss.extend(losses)
+        self.window_error.extend(errors)
+        for name, window in self.window_flags.items():
+            window.extend([name in step.flags for step in labelled])
+
+    @property
+    def n_events(self) -> int:
+        """Number of events, labelled or not."""
+        return self._totals.n_events
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of labelled events."""
+        return self._totals.n_labelled
+
+    @property
+    def running_loss(self) -> float:
+        """Mean loss of all labelled events; nan before the first."""
+        totals = self._totals
+        return totals.total_loss / totals.n_labelled if totals.n_labelled else float("nan")
+
+    @property
+    def running_error(self) -> float:
+        """Mean error of all labelled events; nan before the first."""
+        totals = self._totals
+        return totals.total_error / totals.n_labelled if totals.n_labelled else float("nan")
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        flags = (
+            MetricSpec(flag.metric, "gauge", flag.help, _mean_of(self.window_flags[flag.name]))
+            for flag in self._flags
+        )
+        return (
+            MetricSpec(
+                "iln_running_loss",
+                "gauge",
+                "Mean loss since the model was created: for a regressor (E_t - y_t)^2 / 2 on its "
+                "own target scale (in squared units of y if it reports no loss), for a classifier "
+                "the log loss.",
+                lambda: self.running_loss,
+            ),
+            MetricSpec(
+                "iln_windowed_loss",
+                "gauge",
+                "Like iln_running_loss, over the last window of labelled events.",
+                _mean_of(self.window_loss),
+            ),
+            *self._error_metrics(),
+            *flags,
+        )
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return the running scores as text."""
+        raise NotImplementedError
+
+    def recent(self) -> str:
+        """Return the windowed error as text."""
+        raise NotImplementedError
+
+    def state(self) -> StateDict:
+        """Return the scores as plain values."""
+        totals = self._totals._asdict()
+        totals[f"total_{self.error_name}"] = totals.pop("total_error")
+        return {
+            **totals,
+            "window_loss": self.window_loss.values(),
+            f"window_{self.error_name}": self.window_error.values(),
+            **{f"window_{name}": window.values() for name, window in self.window_flags.items()},
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; its windows may be longer or shorter."""
+        totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
+        self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])
+        n = self.n_labelled
+        self.window_loss.refill(state["window_loss"], n)
+        self.window_error.refill(state[f"window_{self.error_name}"], n)
+        for name, window in self.window_flags.items():
+            window.extend(state.get(f"window_{name}", ()))
+
+
+class RegressionScores(Scores):
+    """Loss and absolute error, in y's units."""
+
+    error_name = "absolute_error"
+
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return |y_pred - y| of each step."""
+        return [abs(step.y_pred - step.y) for step in steps]
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        return (
+            MetricSpec(
+                "iln_running_mae",
+                "gauge",
+                "Mean of |prediction - y| since the model was created, in the units of y.",
+                lambda: self.running_error,
+            ),
+            MetricSpec(
+                "iln_windowed_mae",
+                "gauge",
+                "Like iln_running_mae, over the last window of labelled events.",
+                _mean_of(self.window_error),
+            ),
+        )
+
+    def summary(self) -> str:
+        """Return loss and MAE."""
+        return f"running loss {self.running_loss:.4g}, MAE {self.running_error:.4g}"
+
+    def recent(self) -> str:
+        """Return the windowed MAE."""
+        return f"MAE {self.window_error.mean:.4g}"
+
+
+class ClassificationScores(Scores):
+    """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
+
+    The predicted class is the most probable one. Measures over the window are computed when they
+    are read.
+    """
+
+    error_name = "misclassification"
+
+    def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
+        super().__init__(window, flags)
+        self.window_answers: deque[tuple[Mapping[Any, float], Any]] = deque(maxlen=window)
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Add steps to the scores."""
+        super().update(steps)
+        self.window_answers.extend((step.y_pred, step.y) for step in steps if step.loss is not None)
+
+    def errors(self, steps: Sequence[Step]) -> list[float]:
+        """Return 0 for each step whose most probable class is y, else 1."""
+        return [float(_most_probable(step.y_pred) != step.y) for step in steps]
+
+    def _error_metrics(self) -> Sequence[MetricSpec]:
+        return (
+            MetricSpec(
+                "iln_running_accuracy",
+                "gauge",
+                "Share of events whose class was predicted as most probable, since the model was "
+                "created.",
+                lambda: 1.0 - self.running_error,
+            ),
+            MetricSpec(
+                "iln_windowed_accuracy",
+                "gauge",
+                "Like iln_running_accuracy, over the last window of labelled events.",
+                lambda: 1.0 - self.window_error.mean,
+            ),
+            *(
+                MetricSpec(each.name, "gauge", each.help, partial(self._over_window, each.measure))
+                for each in _WINDOWED
+            ),
+        )
+
+    def _over_window(self, measure: Callable[[Any, Any], float]) -> float:
+        answers = list(self.window_answers)
+        return measure([y_pred for y_pred, _ in answers], [y for _, y in answers])
+
+    def summary(self) -> str:
+        """Return log loss and accuracy."""
+        return f"log loss {self.running_loss:.4g}, accuracy {1.0 - self.running_error:.4g}"
+
+    def recent(self) -> str:
+        """Return the windowed accuracy."""
+        return f"accuracy {1.0 - self.window_error.mean:.4g}"
+
+    def state(self) -> StateDict:
+        """Return the scores as plain values."""
+        answers = [
+            [y, list(y_pred), list(y_pred.values())] for y_pred, y in list(self.window_answers)
+        ]
+        return {**super().state(), "window_answers": answers}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; its windows may be longer or shorter."""
+        super().restore(state)
+        self.window_answers.extend(
+            (dict(zip(classes, probabilities, strict=True)), y)
+            for y, classes, probabilities in state.get("window_answers", ())
+        )
+
+
+class _OverWindow(NamedTuple):
+    """A measure of the window's probabilities, and the metric that shows it."""
+
+    name: str
+    help: str
+    measure: Callable[[Any, Any], float]
+
+
+_WINDOWED = (
+    _OverWindow(
+        "iln_windowed_roc_auc",
+        "Probability that an event of the rarer class got a higher probability of it than one of "
+        "the other, over the last window; of more than two classes the mean.",
+        partial(by_class, roc_auc),
+    ),
+    _OverWindow(
+        "iln_windowed_pr_auc",
+        "Average precision of the rarer class over the last window; a constant prediction has the "
+        "class's share.",
+        partial(by_class, average_precision),
+    ),
+    _OverWindow(
+        "iln_windowed_brier",
+        "Brier score over the last window: the mean squared error of a class's probability.",
+        brier_score,
+    ),
+    _OverWindow(
+        "iln_windowed_calibration_error",
+        "Mean distance between confidence and share of hits over the last window, in ten bins.",
+        calibration_error,
+    ),
+)
+
+
+_NO_CLASS = object()
+
+
+def _most_probable(y_pred: Mapping[Any, float]) -> Any:
+    return max(y_pred, key=y_pred.__getitem__) if y_pred else _NO_CLASS
+
+
+def _mean_of(window: Window) -> Callable[[], float]:
+    return lambda: window.mean
+
+
+def _sums_of_ends(values: Iterable[float]) -> tuple[float, ...]:
+    """Return the sum of the values from each of them on."""
+    return tuple(accumulate(reversed(list(values))))[::-1]
+
+
+def _plus(total: float, values: Sequence[float]) -> float:
+    """Add values one by one: since Python 3.12 the rounding of `sum` depends on their number."""
+    for value in values:
+        total += value
+    return total
+
+
+class Coverage:
+    """Share of labels that their intervals contain, over the last `window` of each level.
+
+    A label that comes late is compared with the interval that was published.
+
+    Parameters
+    ----------
+    levels
+        Levels of the intervals that steps have, in this order.
+    window
+        Labelled events in the share.
+
+    """
+
+    def __init__(self, levels: Sequence[float], window: int) -> None:
+        self._levels = tuple(levels)
+        self._size = window
+        self._windows = tuple(Window(window) for _ in self._levels)
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Add the labelled ones of these steps."""
+        if not self._levels:
+            return
+        hits: tuple[list[float], ...] = tuple([] for _ in self._levels)
+        for step in steps:
+            if step.loss is None:
+                continue
+            y = step.y
+            # A step without intervals counts for no level.
+            for of_level, (low, high) in zip(hits, step.details.intervals, strict=False):
+                of_level.append(1.0 if low <= y <= high else 0.0)
+        for window, of_level in zip(self._windows, hits, strict=True):
+            window.extend(of_level)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics; none without levels."""
+        if not self._levels:
+            return ()
+        return (
+            MetricSpec(
+                "iln_interval_coverage",
+                "gauge",
+                "Share of labels that the interval of this level contained, over the last window "
+                "of labelled events.",
+                self._shares,
+                "level",
+            ),
+            MetricSpec(
+                "iln_interval_coverage_error",
+                "gauge",
+                "iln_interval_coverage minus the level; no sample before the window is full.",
+                self._errors,
+                "level",
+            ),
+        )
+
+    def _shares(self) -> Mapping[str, float]:
+        return {repr(level): window.mean for level, window in self._by_level()}
+
+    def _errors(self) -> Mapping[str, float]:
+        return {
+            repr(level): window.mean - level
+            for level, window in self._by_level()
+            if len(window.values()) == self._size
+        }
+
+    def _by_level(self) -> Iterable[tuple[float, Window]]:
+        return zip(self._levels, self._windows, strict=True)
+
+    def state(self) -> StateDict:
+        """Return hits and misses."""
+        return {
+            "levels": list(self._levels),
+            "windows": [window.values() for window in self._windows],
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`; levels that it does not have begin empty."""
+        saved = dict(zip(state["levels"], state["windows"], strict=True))
+        for level, window in self._by_level():
+            window.extend(saved.get(level, ()))

@@ -1,0 +1,229 @@
+"""One step of the loop, and the protocols of those who take part in it."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.records import Command, DeadLetter, Decoder
+
+
+class Weights:
+    """The weight of an event: its own times that of its class.
+
+    A learner gets it as `w` of `learn_one`, as River's learners name it.
+
+    Parameters
+    ----------
+    of_class
+        Weights by class, written as text (`true`, `3`, `cat`); 1 for other classes.
+
+    Examples
+    --------
+    >>> from iln_stream.loop import Weights
+    >>> weigh = Weights({"true": 20.0})
+    >>> weigh(True, None), weigh(True, 0.5), weigh(False, None)
+    (20.0, 10.0, 1.0)
+
+    """
+
+    def __init__(self, of_class: Mapping[str, float] | None = None) -> None:
+        self._of_class = dict(of_class or {})
+
+    def __call__(self, y: Any, weight: float | None) -> float:
+        """Return the weight of an event with this label; None: it has none of its own."""
+        own = 1.0 if weight is None else weight
+        return own * self._of_class.get(_text(y), 1.0) if self._of_class else own
+
+    def keywords(self, y: Any, weight: float | None) -> dict[str, float]:
+        """Return the arguments that pass the weight to `learn_one`; none where nothing sets it."""
+        if weight is None and not self._of_class:
+            return {}
+        return {"w": self(y, weight)}
+
+
+def _text(y: Any) -> str:
+    return str(y).lower() if isinstance(y, bool) else str(y)
+
+
+Token: TypeAlias = NDArray[np.float64]
+"""Numbers (k,), which the loop keeps with the event until its label comes."""
+
+
+@runtime_checkable
+class LearnsLate(Protocol):
+    """A learner that can learn a label with what it computed at the time of the prediction.
+
+    Others learn the event's inputs and label when the label comes, as if the event came then.
+    """
+
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, Token]:
+        """Return the prediction for x, and a token from which its label can be learned."""
+        ...
+
+    def learn_token(self, x: Mapping[Any, float], token: Token, y: Any) -> None:
+        """Learn that y is the label of x, which was predicted with this token."""
+        ...
+
+
+Prediction: TypeAlias = float | Mapping[Any, float]
+"""A number, or the probability of each class."""
+
+
+class Details(NamedTuple):
+    """What a prediction has beside its value, if the loop is to compute it.
+
+    Parameters
+    ----------
+    intervals
+        Lower and upper bound for each level, in y's units.
+    explanation
+        The baseline, and what inputs contribute to the prediction's difference from it, by name.
+    contender
+        Name of the contender that predicted; None: there is one learner, or the label came late.
+
+    """
+
+    intervals: tuple[tuple[float, float], ...] = ()
+    explanation: tuple[float, Mapping[Any, float]] | None = None
+    contender: str | None = None
+
+
+NO_DETAILS = Details()
+
+
+class Step(NamedTuple):
+    """One prequential step: an event was predicted, or its label was learned, or both.
+
+    A tuple, because the loop makes one for each event: a frozen dataclass takes 4 times as long.
+
+    Parameters
+    ----------
+    partition, offset
+        Position of the record in its stream. In a second log, of labels, the partition is negative
+        (see `streams.label_partition`).
+    event_id
+        The sender's id of the event, if any.
+    time
+        When the event happened, according to its sender, or else when the record was written: POSIX
+        seconds. None if unknown.
+    x
+        The inputs that the learner got.
+    y
+        The label in its own units. None: the event was only predicted.
+    y_pred
+        The prediction that was published, in y's units; it was made without knowing y.
+    loss
+        Of a labelled event: the learner's own loss, on its own scale, or else the task's.
+    flags
+        Flags that the learner reported for this event; see `iln_stream.reporting`.
+    late
+        Whether the label came in a record of its own, after the prediction had been published.
+    seconds
+        Time spent predicting and learning.
+    ended
+        `time.perf_counter` at the end of that.
+    key
+        The record's key, if any.
+    details
+        What the prediction has beside its value.
+    delay
+        Of a late label: seconds from the event's time to the label's; None: unknown.
+    baselines
+        Of a late label: what trivial predictors predicted when the event came.
+
+    """
+
+    partition: int
+    offset: int
+    event_id: str | None
+    time: float | None
+    x: Mapping[Any, float]
+    y: Any
+    y_pred: Any
+    loss: float | None
+    flags: tuple[str, ...] = ()
+    late: bool = False
+    seconds: float = 0.0
+    ended: float = 0.0
+    key: str | None = None
+    details: Details = NO_DETAILS
+    delay: float | None = None
+    baselines: tuple[float, ...] = ()
+
+
+class Listener:
+    """Observes the loop: override the methods that you need.
+
+    A listener must not change the learner or the order of events. If it can't do its work (a full
+    disk, a lost broker), it raises an error, which stops the loop before the next record.
+    """
+
+    def on_step(self, step: Step) -> None:
+        """Handle an event that was predicted, learned, or both."""
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Handle a record that could not be decoded, predicted or learned."""
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Handle a record that was skipped because it repeats an earlier one."""
+
+    def on_command(self, command: Command) -> None:
+        """Handle a command that the learner has carried out, such as a promotion."""
+
+    def on_idle(self) -> None:
+        """Handle a poll that returned nothing; all records so far have been processed."""
+
+    def close(self) -> None:
+        """Release resources: the loop has ended, normally or with an error."""
+
+
+AnyDecoder = TypeVar("AnyDecoder", bound=Decoder)
+
+
+class LabelLog(NamedTuple, Generic[AnyDecoder]):
+    """How the loop reads labels from a log of their own.
+
+    Parameters
+    ----------
+    stream
+        Name of the log, for dead letters.
+    decode
+        Makes labels of its records: examples without x.
+
+    """
+
+    stream: str
+    decode: AnyDecoder
+
+
+@runtime_checkable
+class Promotable(Protocol):
+    """Several contenders, one of which is the champion, whose predictions are published."""
+
+    def promote(self, name: str) -> None:
+        """Make a contender the champion, from the next event on.
+
+        Raises
+        ------
+        ValueError
+            When there is no contender of this name; the message names them.
+
+        """
+        ...
+
+
+class Checkpointing(Protocol):
+    """Makes the loop's progress durable."""
+
+    def passed(self, partition: int, offset: int, ended: float) -> None:
+        """Note that a record was processed and that the outputs have its results.
+
+        `ended` is a recent value of `time.perf_counter`.
+        """
+        ...
+
+    def idle(self) -> None:
+        """Save what is due; the loop has nothing else to do."""
+        ...

@@ -1,0 +1,368 @@
+"""Which fields of a record are label, inputs, id and time."""
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+from iln_stream.errors import IlnWarning
+from iln_stream.records.time_inputs import TIME_FEATURES
+from iln_stream.records.values import FIELD_TYPES, NULLS, USUAL, FieldType, Notation, as_text
+
+
+@dataclass(frozen=True)
+class FieldMapping:
+    """Roles and types of a record's fields. Nested fields are named by dotted path, `user.age`.
+
+    A pattern has `*`, `?` and `[abc]`, as file names do; it also matches the field of exactly this
+    name, `temp [C]`. A name also stands for everything below it: `user` for `user.age`.
+
+    Parameters
+    ----------
+    target
+        The field of the label. None: records have no label.
+    features
+        Names or patterns of the inputs; those with another role are left out.
+    ignore
+        Names or patterns of fields that are no inputs.
+    id_field
+        The field of the event's id.
+    time_field
+        The field of the event's time. None: the time at which the record was written.
+    types
+        Types by name or pattern. The exact name counts, or else the first match; `auto` for other
+        fields.
+    null_values
+        Texts that mean a missing value, as null does.
+    time_features
+        Inputs made of the event's time, among `TIME_FEATURES`.
+    notation
+        How texts write numbers and dates.
+    weight_field
+        The field of how much the event counts when it is learned. None: all count the same.
+    lags
+        Inputs made of the values that columns had some records before: these numbers of records, by
+        column.
+    rolling_means
+        Inputs made of the means of columns over the last records: these numbers of records.
+    target_is_input
+        Whether the target's value is an input, too, as in forecasts: their label is a later value.
+
+    Raises
+    ------
+    ValueError
+        When a field has two roles, a type or a time feature is unknown, or a column with lags or
+        means is not a numeric input.
+
+    """
+
+    target: str | None = None
+    features: Sequence[str] = ("*",)
+    ignore: Sequence[str] = ()
+    id_field: str | None = None
+    time_field: str | None = None
+    types: Mapping[str, FieldType] = field(default_factory=dict)
+    null_values: Sequence[str] = NULLS
+    time_features: Sequence[str] = ()
+    notation: Notation = USUAL
+    weight_field: str | None = None
+    lags: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    rolling_means: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    target_is_input: bool = False
+
+    def __post_init__(self) -> None:
+        roles = [name for name in self._roles if name]
+        for name in roles:
+            if roles.count(name) > 1:
+                raise ValueError(
+                    f"{name!r} can't be two of target, id_field, time_field and weight_field"
+                )
+        for name, kind in self.types.items():
+            if kind not in FIELD_TYPES:
+                raise ValueError(f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}")
+        for name in self.time_features:
+            if name not in TIME_FEATURES:
+                raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
+        for setting, columns in (("lags", self.lags), ("rolling_means", self.rolling_means)):
+            for name in columns:
+                self._check_series(setting, name)
+
+    def _check_series(self, setting: str, name: str) -> None:
+        if not self.is_feature(name):
+            remedy = (
+                "set horizon, so that the label is a later value of it"
+                if name == self.target
+                else "name it in features, and not in ignore"
+            )
+            raise ValueError(f"{setting}: {name!r} is not an input: {remedy}")
+        if self.type_of(name) == "category":
+            raise ValueError(f"{setting}: {name!r} has the type category (types); take it out")
+
+    @property
+    def _roles(self) -> tuple[str | None, ...]:
+        return self.target, self.id_field, self.time_field, self.weight_field
+
+    def is_feature(self, name: str) -> bool:
+        """Return whether a field is an input."""
+        if name in self._roles:
+            return name == self.target and self.target_is_input
+        return matches(name, self.features) and not matches(name, self.ignore)
+
+    def type_of(self, name: str) -> FieldType:
+        """Return the type of a field."""
+        if name in self.types:
+            return self.types[name]
+        return next(
+            (kind for pattern, kind in self.types.items() if matches(name, (pattern,))), "auto"
+        )
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a field has one of these names or patterns."""
+    return any(
+        name == pattern
+        or fnmatchcase(name, pattern)
+        or name.startswith((f"{pattern}.", f"{pattern}="))
+        for pattern in patterns
+    )
+
+
+N_RECORDS = 1_000
+"""Records in which each named field should have occurred."""
+
+_MOST_NAMES = 1_000
+_MOST_LISTED = 10
+_CONSEQUENCES = {
+    "target": ", so no record has a label and nothing is learned",
+    "id_field": ", so events have no id",
+    "time_field": ", so events have no time but that of their record",
+    "weight_field": ", so all events count the same",
+}
+_FOR_LABELS = {
+    "target": ", so there are no labels and nothing is learned",
+    "id_field": ", so labels have no id and nothing is learned",
+    "time_field": ", so the time of a label is that of its record, and labels of replayed history "
+    "may be learned after all its events",
+    "weight_field": ", so labels have no weight",
+}
+_SHORT = 2
+
+
+class UnseenFields:
+    """Warns of settings whose field did not occur in the first records, as misspelt ones do.
+
+    Parameters
+    ----------
+    mapping
+        The settings.
+    labelled
+        Whether records should have a label. If not, `target`, its type and `weight_field` are not
+        checked.
+    of_labels
+        Whether the records are labels of events in another log.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from iln_stream.mapping import FieldMapping
+    >>> from iln_stream.records.fields import UnseenFields
+    >>> unseen = UnseenFields(FieldMapping(target="Price"))
+    >>> unseen.see(["rooms", "price"])
+    >>> unseen.passed(has_time=True)
+    False
+    >>> with warnings.catch_warnings(record=True) as given:
+    ...     unseen.finish()
+    >>> print(given[0].message)
+    target = 'Price': no record of 1 has such a field, so no record has a label and nothing is \
+learned; did you mean 'price'?
+
+    """
+
+    def __init__(
+        self, mapping: FieldMapping, *, labelled: bool = True, of_labels: bool = False
+    ) -> None:
+        self._of_labels = of_labels
+        self._where = "labels: " if of_labels else ""
+        self._consequences = _FOR_LABELS if of_labels else _CONSEQUENCES
+        target = mapping.target
+        types: Iterable[str] = mapping.types
+        roles = {"id_field": mapping.id_field, "time_field": mapping.time_field}
+        if labelled:
+            roles = {"target": target, **roles, "weight_field": mapping.weight_field}
+        elif target is not None:
+            types = [name for name in types if not matches(target, (name,))]
+        named = [(setting, name) for setting, name in roles.items() if name is not None]
+        named += [("features", name) for name in mapping.features]
+        named += [("ignore", name) for name in mapping.ignore]
+        named += [("types", name) for name in types]
+        named += [("lags", name) for name in mapping.lags]
+        named += [("rolling_means", name) for name in mapping.rolling_means]
+        self._pending = list(dict.fromkeys(named))
+        self._time_features = mapping.time_features  # until a record has a time
+        self._names: dict[str, None] = {}
+        self._n = 0
+
+    def see(self, names: Sequence[str]) -> None:
+        """Take names of a record's fields; names that came before may be left out."""
+        roles = {name for setting, name in self._pending if setting in _CONSEQUENCES}
+        present = roles.intersection(names)
+        self._pending = [
+            (setting, name)
+            for setting, name in self._pending
+            if not (name in present if setting in _CONSEQUENCES else _any_matches(names, name))
+        ]
+        room = _MOST_NAMES - len(self._names)
+        self._names.update(dict.fromkeys(names[: max(0, room)]))
+
+    def passed(self, has_time: bool) -> bool:
+        """Count a record, warn after the last of `N_RECORDS`, and return whether that was all."""
+        self._n += 1
+        if has_time:
+            self._time_features = ()
+        if self._n >= N_RECORDS:
+            self.finish()
+        return not (self._pending or self._time_features)
+
+    def finish(self) -> None:
+        """Warn now, as there are no further records to check."""
+        if self._n == 0:
+            return
+        n = f"of the first {self._n:,}" if self._n >= N_RECORDS else f"of {self._n:,}"
+        for setting, name in self._pending:
+            _warn(
+                f"{self._where}{setting} = {name!r}: no record {n} has such a field"
+                f"{self._consequences.get(setting, '')}; {self._remedy(setting, name)}"
+            )
+        if self._time_features:
+            _warn(
+                f"time_features = {','.join(self._time_features)!r}: no record {n} has a time, so "
+                "there are no such inputs; name the field of the time in time_field"
+            )
+        self._pending, self._time_features = [], ()
+
+    def _remedy(self, setting: str, name: str) -> str:
+        """Return the field that may be meant, or those that records have."""
+        return self._meant(setting, name) + (
+            '; if labels have no time, set time_field = "" in labels_settings'
+            if self._of_labels and setting == "time_field"
+            else ""
+        )
+
+    def _meant(self, setting: str, name: str) -> str:
+        meant = {each.lower(): each for each in reversed(self._names)}
+        for each in reversed(self._names):
+            meant.setdefault(each.lower().rpartition(".")[2], each)
+        cutoff = 1.0 if len(name) <= _SHORT else 0.6  # "by" is not meant by "y"
+        for close in get_close_matches(name.lower(), meant, n=1, cutoff=cutoff):
+            return f"did you mean {meant[close]!r}?"
+        listed = ", ".join(list(self._names)[:_MOST_LISTED]) or "no field"
+        more = ", ..." if len(self._names) > _MOST_LISTED else ""
+        return f"correct {setting}: the records have {listed}{more}"
+
+
+def _any_matches(names: Iterable[str], pattern: str) -> bool:
+    return any(matches(name, (pattern,)) for name in names)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, IlnWarning, stacklevel=2)
+
+
+_LEAST = 0.5
+"""Share of different values, so that a number of bags is not taken for an id."""
+
+
+def common_field(
+    events: Sequence[Mapping[str, Any]],
+    labels: Sequence[Mapping[str, Any]],
+    of_events: str | None = None,
+    of_labels: str | None = None,
+) -> tuple[str, str] | None:
+    """Return the field of events and the field of labels that have the most values in common.
+
+    Parameters
+    ----------
+    events, labels
+        Fields of records, flat.
+    of_events, of_labels
+        The field, if it is known.
+
+    Examples
+    --------
+    >>> from iln_stream.records.fields import common_field
+    >>> orders = [{"order": 7, "bags": 1}, {"order": 8, "bags": 2}]
+    >>> common_field(orders, [{"for": "8", "minutes": 31}, {"for": "9", "minutes": 30}])
+    ('order', 'for')
+
+    """
+    in_events, in_labels = _texts(events, of_events), _texts(labels, of_labels)
+    common = {
+        (a, b): len(values & others)
+        for a, values in in_events.items()
+        for b, others in in_labels.items()
+    }
+    best = max(common, key=lambda pair: common[pair], default=None)
+    return best if best is not None and common[best] else None
+
+
+def _texts(records: Sequence[Mapping[str, Any]], only: str | None) -> dict[str, set[str]]:
+    """Return the different values of each field, as ids have them, if most are different."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            if only in (None, name) and type(value) in (int, str, float) and value == value:
+                found.setdefault(name, []).append(as_text(value))
+    values = {name: set(texts) for name, texts in found.items()}
+    return {name: v for name, v in values.items() if only or len(v) >= _LEAST * len(found[name])}
+
+
+def schema_fields(text: str) -> set[str]:
+    """Return the dotted paths of a schema's fields; empty if the text is no JSON.
+
+    Fields of types that are defined elsewhere, or inside arrays and maps, are not listed.
+
+    Parameters
+    ----------
+    text
+        An Avro schema, or a JSON Schema.
+
+    Examples
+    --------
+    >>> from iln_stream.records.fields import schema_fields
+    >>> shop = '{"type": "record", "name": "Shop", "fields": [{"name": "zip", "type": "string"}]}'
+    >>> avro = f'{{"type": "record", "fields": [{{"name": "shop", "type": ["null", {shop}]}}]}}'
+    >>> schema_fields(avro)
+    {'shop.zip'}
+    >>> schema_fields('{"properties": {"shop": {"properties": {"zip": {}}}}}')
+    {'shop.zip'}
+
+    """
+    try:
+        return set(_paths(json.loads(text)))
+    except ValueError:
+        return set()
+
+
+def _paths(schema: Any, name: str = "") -> Iterator[str]:
+    """Yield the paths below a schema, or its own if nothing is below it."""
+    inner = list(_inner(schema))
+    for below, kind in inner:
+        yield from _paths(kind, f"{name}.{below}" if name else below)
+    if not inner and name:
+        yield name
+
+
+def _inner(schema: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(schema, list):  # a union
+        for each in schema:
+            yield from _inner(each)
+    elif isinstance(schema, dict):
+        if isinstance(fields := schema.get("fields"), list):
+            yield from ((each["name"], each["type"]) for each in fields)
+        elif isinstance(properties := schema.get("properties"), dict):
+            yield from properties.items()
+        elif isinstance(kind := schema.get("type"), dict | list):
+            yield from _inner(kind)

@@ -1,0 +1,539 @@
+"""The decoders of records in the user's own form."""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+from iln_stream.errors import IlnWarning
+from iln_stream.records.decoding import CLASS_REMEDY, Example, MalformedError, one_hot
+from iln_stream.records.fields import FieldMapping, UnseenFields
+from iln_stream.records.parsing import INDICATOR, flatten, parse_json
+from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
+from iln_stream.records.values import (
+    NULLS,
+    USUAL,
+    FieldType,
+    Notation,
+    as_input,
+    as_text,
+    is_boolean,
+)
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+Fields = Mapping[str, Any]
+Payload = bytes | Mapping[str, Any] | None
+Parse = Callable[[Payload], Fields]
+"""Makes the fields of a payload; raises MalformedError."""
+
+_MOST_PLANS = 1_000
+_MOST_KEPT, _PER_NAME = 10_000_000, 100
+"""Characters of the names in plans; a name counts as 100 more: at most 100,000 names."""
+_MOST_WARNINGS = 20
+_MOST_EXACT = 2**53
+"""Integers below it are different doubles."""
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+"""As Python writes one, with at most 16 digits."""
+_NESTED = frozenset((dict, list))
+_FLOATS = frozenset((float,))
+
+_ENVELOPE = frozenset(("y", "id", "timestamp", "weight"))
+"""Names beside `x` in events that `EnvelopeDecoder` reads."""
+
+
+class _Plan(NamedTuple):
+    """The roles of the fields of records with the same names in the same order."""
+
+    inputs: tuple[str, ...]
+    others: tuple[str, ...]
+    types: tuple[FieldType, ...]
+    is_plain: bool
+    target: str | None
+    id: str | None
+    time: str | None
+    weight: str | None
+
+
+class MappedDecoder:
+    """Makes examples of records whose fields are mapped to label, inputs, id and time.
+
+    A record with id and label in which every input is absent or missing is the label of an earlier
+    event.
+
+    Parameters
+    ----------
+    mapping
+        Roles and types of the fields.
+    parse
+        Makes a record's fields of its payload.
+    labels
+        Whether labels are numbers or classes (booleans, texts, whole numbers).
+    typed
+        Whether the format has numbers, booleans and texts. If it has, as JSON does, a class that
+        comes as text stays a text, and an input that comes as text and is a number is counted and
+        warned of; in CSV everything is text.
+    labelled
+        Whether records should have a label, so that a target that does not occur is warned of.
+    unseen
+        Warns of fields that do not occur. None: of all that the mapping names.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+    >>> decode = MappedDecoder(FieldMapping(target="price", id_field="key"), parse_json)
+    >>> decode(b'{"key": 7, "rooms": 3, "town": "Ulm", "sold": null, "price": 1.5}', 60.0)
+    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0, weight=None)
+
+    """
+
+    def __init__(
+        self,
+        mapping: FieldMapping,
+        parse: Parse,
+        labels: Literal["number", "class"] = "number",
+        *,
+        typed: bool = True,
+        labelled: bool = True,
+        unseen: UnseenFields | None = None,
+    ) -> None:
+        self.mapping = mapping
+        self._parse = parse
+        self._label = self._number_label if labels == "number" else self._class_label
+        self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
+        self._floats_are_labels = labels == "number" or self._class_type != "category"
+        self._typed = typed
+        self._notation = mapping.notation
+        self._nulls = frozenset(mapping.null_values)
+        self._time_features = TimeFeatures(mapping.time_features)
+        has_lags = mapping.lags or mapping.rolling_means
+        self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
+        self._made = {
+            name: (f"the time feature {feature}", f"{feature} out of time_features")
+            for feature in mapping.time_features
+            for name in names_of(feature)
+        }
+        if self._lags is not None:
+            self._made |= {
+                name: (f"the setting {setting}", f"it out of {setting}")
+                for name, setting in self._lags.names
+            }
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._kept = 0
+        self._warned: set[str] = set()
+        self._unseen: UnseenFields | None = unseen or UnseenFields(mapping, labelled=labelled)
+        self.n_coerced: Counter[str] = Counter()
+        self.n_missing = 0
+
+    def __call__(self, payload: Payload, written: float | None) -> Example:
+        """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
+        fields, plan, found_types = self._read(payload, written is not None)
+        time, event_id, y = self._roles(fields, plan, written)
+        weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
+        x = dict(fields)
+        for name in plan.others:
+            del x[name]
+        # The usual record first: all inputs are finite numbers, and none is to be another type.
+        if not (plan.is_plain and (found_types == _FLOATS or _all_floats(x)) and _is_finite(x)):
+            found = self._inputs(x, plan.types)
+            if found or y is None or event_id is None:  # a late label is not an event without x
+                self.n_missing += len(x) - len(found)
+            x = one_hot(found)
+        if not x and y is not None and event_id is not None:
+            return Example(None, y, event_id, time, weight)
+        made = {} if self._lags is None else self._lags(x)
+        if self.mapping.time_features and time is not None:
+            made.update(self._of_time(time))
+        x.update(made)
+        return Example(x, y, event_id, time, weight)
+
+    def accept(self, time: float | None) -> None:
+        """Take the last example as the last event: its time, and its values for lags and means.
+
+        The loop calls this for events that it learned or predicted: repeats, late labels and
+        records that failed do not change the inputs of later events.
+        """
+        if time is not None:
+            self._time_features.accept(time)
+        if self._lags is not None:
+            self._lags.accept()
+
+    def _of_time(self, time: float) -> dict[str, float]:
+        try:
+            return self._time_features(time)
+        except (ValueError, OverflowError):  # the writer may set any time
+            raise MalformedError(
+                f"time: {time} is outside of the years 1 to 9999; correct it at the writer, or set "
+                "time_field"
+            ) from None
+
+    def envelope(self, payload: Payload) -> dict[str, Any]:
+        """Return a record as an event in an envelope; the label of an earlier one has no x."""
+        fields, plan, _ = self._read(payload, has_time=True)
+        time, event_id, y = self._roles(fields, plan, None)
+        x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
+        weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
+        own = {"id": event_id, "timestamp": time, "weight": weight}
+        event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
+        is_label = not x and y is not None and event_id is not None
+        return event if is_label else {"x": x, **event}
+
+    def warn_of_unseen(self) -> None:
+        """Warn of settings whose field no record had; for a stream with fewer than 1,000."""
+        if self._unseen is not None:
+            self._unseen.finish()
+
+    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan, set[type]]:
+        """Return the fields, what to do with them, and the types of their values."""
+        fields = self._parse(payload)
+        types = set(map(type, fields.values()))
+        if not _NESTED.isdisjoint(types):
+            fields = flatten(fields)
+            types = set(map(type, fields.values()))
+        names = tuple(fields)
+        plan = self._plans.get(names) or self._planned(names)
+        if self._unseen is not None and self._unseen.passed(has_time or plan.time is not None):
+            self._unseen = None
+        return fields, plan, types
+
+    def _roles(
+        self, fields: Fields, plan: _Plan, written: float | None
+    ) -> tuple[float | None, str | None, float | bool | str | None]:
+        """Return time, id and label."""
+        time = written if plan.time is None else self._time(fields, plan.time, written)
+        event_id = None if plan.id is None else self._id(fields[plan.id])
+        y = None if plan.target is None else self._y(plan.target, fields[plan.target])
+        return time, event_id, y
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the counts of values that were missing, and of texts taken as something else.
+
+        Metrics of the parser are among them, if it has some.
+        """
+        of_parser = getattr(self._parse, "metrics", tuple)
+        return (
+            MetricSpec(
+                "iln_values_coerced_total",
+                "counter",
+                "Texts of inputs that were taken as numbers or booleans.",
+                lambda: dict(self.n_coerced),
+                "type",
+            ),
+            MetricSpec(
+                "iln_values_missing_total",
+                "counter",
+                "Inputs that were null or a text in null_values.",
+                lambda: self.n_missing,
+            ),
+            *of_parser(),
+        )
+
+    def state(self) -> StateDict:
+        """Return the counts, and what inputs of later records are made of."""
+        return {
+            "coerced": dict(self.n_coerced),
+            "missing": self.n_missing,
+            **self.last_values(),
+        }
+
+    def last_values(self) -> StateDict:
+        """Return what inputs of later records are made of."""
+        lags = {} if self._lags is None else {"lags": self._lags.state()}
+        return {"time_features": self._time_features.state(), **lags}
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        self.n_coerced = Counter(state["coerced"])
+        self.n_missing = state["missing"]
+        self.continue_after(state)
+
+    def continue_after(self, values: StateDict) -> None:
+        """Make inputs of later records of these `last_values()`."""
+        self._time_features.restore(values["time_features"])
+        if self._lags is not None and "lags" in values:
+            self._lags.restore(values["lags"])
+
+    def _planned(self, names: tuple[str, ...]) -> _Plan:
+        mapping = self.mapping
+        if self._unseen is not None:
+            self._unseen.see(names)
+        if self._is_envelope(names):
+            raise MalformedError(
+                "the record is an event or a label of the form {x, y, id}, as the HTTP API and the "
+                f"client append it, and the settings read other records (target = "
+                f"{mapping.target!r}): append records of their form to the log, set target to y, "
+                "or let a learner without field settings read events of this form"
+            )
+        inputs = tuple(name for name in names if mapping.is_feature(name))
+        others = tuple(name for name in names if not mapping.is_feature(name))
+        types = tuple(map(mapping.type_of, inputs))
+        for name in self._made.keys() & set(inputs):
+            maker, remedy = self._made[name]
+            raise MalformedError(
+                f"{name}: the record has this field, and {maker} makes an input of this name; "
+                f"ignore the field, or take {remedy}"
+            )
+        plan = _Plan(
+            inputs,
+            others,
+            types,
+            is_plain=set(types) <= {"auto", "number"},
+            target=mapping.target if mapping.target in names else None,
+            id=mapping.id_field if mapping.id_field in names else None,
+            time=mapping.time_field if mapping.time_field in names else None,
+            weight=mapping.weight_field if mapping.weight_field in names else None,
+        )
+        self._keep(names, plan)
+        return plan
+
+    def _is_envelope(self, names: tuple[str, ...]) -> bool:
+        """Return whether it is an event of our own form, whose label or id nobody would see."""
+        mapping = self.mapping
+        if mapping.target is None or mapping.target in names:
+            return False
+        if not all(name in _ENVELOPE or name.startswith("x.") for name in names):
+            return False
+        roles = mapping.id_field, mapping.time_field, mapping.weight_field
+        has_label = "y" in names and "y" not in roles
+        has_id = "id" in names and mapping.id_field not in (None, *names)
+        return has_label or has_id
+
+    def _keep(self, names: tuple[str, ...], plan: _Plan) -> None:
+        """Keep a plan in bounded memory: a source may send other names in each record."""
+        size = sum(map(len, names)) + _PER_NAME * len(names)
+        if size > _MOST_KEPT:
+            return
+        if len(self._plans) >= _MOST_PLANS or self._kept + size > _MOST_KEPT:
+            self._plans.clear()
+            self._kept = 0
+        self._plans[names] = plan
+        self._kept += size
+
+    def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
+        """Return the inputs that are not missing, as numbers and categories."""
+        return {
+            name: self._input(name, value, kind)
+            for (name, value), kind in zip(x.items(), types, strict=True)
+            if not self._is_missing(value)
+        }
+
+    def _is_missing(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value.strip() in self._nulls
+        return value is None or value != value
+
+    def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
+        if value is INDICATOR:  # types are about the texts
+            return 1.0
+        found = as_input(name, value, kind, self._notation)
+        if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
+            self._coerced(name, value)
+        return found
+
+    def _coerced(self, name: str, value: str) -> None:
+        kind = "boolean" if is_boolean(value) else "number"
+        self.n_coerced[kind] += 1
+        if name not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(name)
+            warnings.warn(
+                f"{name}: the text {value[:40]!r} is taken as a {kind}; set its type to {kind} if "
+                "that is right, or to category if not (types)",
+                IlnWarning,
+                stacklevel=2,
+            )
+
+    def _time(self, fields: Fields, name: str, written: float | None) -> float | None:
+        value = fields[name]
+        if self._is_missing(value):
+            return written
+        found = as_input(name, value, "time", self._notation)
+        assert isinstance(found, float)
+        return found
+
+    def _weight(self, name: str, value: Any) -> float | None:
+        if self._is_missing(value):
+            return None
+        found = as_input(name, value, "number", self._notation)
+        if isinstance(found, float) and found >= 0.0:
+            return found
+        raise MalformedError(f"{name}: a weight is a number and at least 0, got {value!r:.60}")
+
+    def _id(self, value: Any) -> str | None:
+        return None if self._is_missing(value) else as_text(value)
+
+    def _y(self, name: str, value: Any) -> float | bool | str | None:
+        if type(value) is float and isfinite(value) and self._floats_are_labels:
+            return value
+        return None if self._is_missing(value) else self._label(name, value)
+
+    def _number_label(self, name: str, value: Any) -> float:
+        found = as_input(name, value, "auto", self._notation)
+        if isinstance(found, str) or isinstance(value, bool) or is_boolean(str(value)):
+            raise MalformedError(
+                f"{name}: expected a number, got {value!r:.60}; correct it at the sender, or list "
+                f"the text among null_values; {CLASS_REMEDY}"
+            )
+        return found
+
+    def _class_label(self, name: str, value: Any) -> float | bool | str:
+        """Return a class. Different texts are different classes, unless a type says otherwise."""
+        kind = self._class_type
+        if kind == "auto" and isinstance(value, str):
+            return value if self._typed else _class_of_cell(value)
+        if kind == "auto" and isinstance(value, bool):
+            return value
+        if kind == "auto" and isinstance(value, int) and abs(value) >= _MOST_EXACT:
+            return str(value)
+        found = as_input(name, value, kind, self._notation)
+        return bool(found) if kind == "boolean" else found
+
+
+def _all_floats(x: Fields) -> bool:
+    return set(map(type, x.values())) == _FLOATS
+
+
+def _is_finite(x: Fields) -> bool:
+    """Return whether all numbers are finite; False, too, if their sum overflows."""
+    return isfinite(sum(x.values()))
+
+
+def _class_of_cell(text: str) -> float | bool | str:
+    """Return a cell's class: a boolean, or an integer in its usual form; text otherwise."""
+    if is_boolean(text):
+        return bool(as_input("", text, "boolean"))
+    if _INTEGER.fullmatch(text.strip()) and abs(int(text)) < _MOST_EXACT:
+        return float(text)
+    return text
+
+
+class RecordTime:
+    """Reads the time of a record: its own, but at most when it was written.
+
+    An event can't be later than its record, so a time in the future is wrong. A record without a
+    valid time has that of its writing.
+
+    Parameters
+    ----------
+    field
+        The field of the time, by dotted path if it is nested.
+    parse
+        Makes fields of payloads.
+    null_values, notation
+        As in `FieldMapping`.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import RecordTime, parse_json
+    >>> time_of = RecordTime("at", parse_json)
+    >>> time_of(b'{"at": 60}', 90.0), time_of(b'{"at": 60e6}', 90.0), time_of(b"{}", 90.0)
+    (60.0, 90.0, 90.0)
+
+    """
+
+    def __init__(
+        self,
+        field: str,
+        parse: Parse,
+        null_values: tuple[str, ...] = NULLS,
+        notation: Notation = USUAL,
+    ) -> None:
+        self._field = field
+        self._parse = parse
+        self._nulls = frozenset(null_values)
+        self._notation = notation
+        # Most records without the field need not be parsed.
+        key = field.rpartition(".")[2].encode()
+        self._key = b'%s"' % key if parse is parse_json else None
+
+    def __call__(
+        self, payload: bytes | Mapping[str, Any] | None, written: float | None
+    ) -> float | None:
+        """Return the time in POSIX seconds; None if it is unknown."""
+        if self._key is not None and isinstance(payload, bytes) and self._key not in payload:
+            return written
+        try:
+            time = self._own(payload)
+        except MalformedError:  # the loop makes it a dead letter
+            return written
+        if time is None or written is None:
+            return written if time is None else time
+        return min(time, written)
+
+    def _own(self, payload: bytes | Mapping[str, Any] | None) -> float | None:
+        fields = self._parse(payload)
+        value = fields.get(self._field)
+        if value is None:
+            value = flatten(fields).get(self._field)
+        if value is None or (isinstance(value, str) and value.strip() in self._nulls):
+            return None
+        time = as_input(self._field, value, "time", self._notation)
+        return time if isinstance(time, float) else None
+
+
+class LabelDecoder:
+    """Makes labels of records: id, label, time and weight; other fields are ignored.
+
+    Parameters
+    ----------
+    mapping
+        Which fields these are; `target` and `id_field` are necessary.
+    parse
+        Makes a record's fields of its payload.
+    labels
+        Whether labels are numbers or classes.
+    optional
+        Fields of the mapping that need not occur; the others are warned of if no record has them.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import FieldMapping, LabelDecoder, parse_json
+    >>> decode = LabelDecoder(FieldMapping(target="minutes", id_field="order"), parse_json)
+    >>> decode(b'{"order": 7, "minutes": 31, "courier": "Kim"}', 60.0)
+    Example(x=None, y=31.0, id='7', time=60.0, weight=None)
+
+    """
+
+    def __init__(
+        self,
+        mapping: FieldMapping,
+        parse: Parse,
+        labels: Literal["number", "class"] = "number",
+        *,
+        optional: Sequence[str] = (),
+    ) -> None:
+        assert mapping.target is not None
+        assert mapping.id_field is not None
+        mapping = replace(mapping, features=(), ignore=(), time_features=())
+        self._id, self._target = mapping.id_field, mapping.target
+        roles = ("target", "id_field", "time_field", "weight_field")
+        absent: dict[str, Any] = {
+            name: None for name in roles if getattr(mapping, name) in optional
+        }
+        # Types are those of all settings, and of events, too.
+        expected = UnseenFields(replace(mapping, **absent, types={}), of_labels=True)
+        self._decode = MappedDecoder(mapping, parse, labels, unseen=expected)
+
+    def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
+        """Decode a record that was written at a time, in POSIX seconds; None: unknown.
+
+        Raises
+        ------
+        MalformedError
+            When the record has no id or no label.
+
+        """
+        label = self._decode(payload, written)
+        if label.x is None:
+            return label
+        name, what = (self._id, "id") if label.id is None else (self._target, "label")
+        raise MalformedError(
+            f"{name}: missing or null; a record of labels has the {what} in this field (see "
+            "labels_settings)"
+        )
+
+    def warn_of_unseen(self) -> None:
+        """Warn of settings whose field no record had; for a stream with fewer than 1,000."""
+        self._decode.warn_of_unseen()

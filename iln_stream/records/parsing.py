@@ -1,0 +1,165 @@
+"""How a record is taken apart: JSON, rows, and formats of the user's own."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from iln_stream.errors import SourceError
+from iln_stream.records.decoding import MalformedError, check_size, require_distinct_keys
+from iln_stream.records.values import plain
+
+LONGEST_LIST = 1_000
+"""Most items of a list that become fields; a longer list stays one field."""
+
+
+class Indicator(float):
+    """The value of a text in a list: 1, which no field of a record has as its own."""
+
+    __slots__ = ()
+
+
+INDICATOR = Indicator(1.0)
+
+
+def flatten(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record's fields by dotted path: `{"user": {"age": 3}}` has the field `user.age`.
+
+    A list of numbers has a field for each position, a list of texts one for each text,
+    `INDICATOR`.
+
+    Raises
+    ------
+    MalformedError
+        When two fields get the same path; a text may be in a list twice.
+
+    Examples
+    --------
+    >>> from iln_stream.records.parsing import flatten
+    >>> flatten({"user": {"age": 3}, "spot": [1.5, 2.5], "tags": ["new"]})
+    {'user.age': 3, 'spot.0': 1.5, 'spot.1': 2.5, 'tags=new': 1.0}
+
+    """
+    flat: dict[str, Any] = {}
+    for path, value in _leaves("", fields):
+        if path in flat and not (value is INDICATOR and flat[path] is INDICATOR):
+            raise MalformedError(f"{path}: two fields of the record have this path; rename one")
+        flat[path] = value
+    return flat
+
+
+def _leaves(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(f"{prefix}.{name}" if prefix else str(name), inner)
+    elif isinstance(value, list) and len(value) <= LONGEST_LIST:
+        for place, item in enumerate(value):
+            if isinstance(item, str):
+                yield f"{prefix}={item}", INDICATOR
+            else:
+                yield from _leaves(f"{prefix}.{place}", item)
+    else:
+        yield prefix, value
+
+
+def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the fields of a JSON object; a mapping is returned as it is.
+
+    Raises
+    ------
+    MalformedError
+        When the payload is no JSON object, is too large, or has a key twice.
+
+    """
+    if isinstance(payload, Mapping):
+        return payload
+    if payload is None:
+        raise MalformedError("the record has no value; it should be a JSON object")
+    check_size(payload)
+    try:
+        fields = from_json(payload)
+    except ValueError as error:
+        raise MalformedError(f"record: Invalid JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise MalformedError(f"record: expected a JSON object, got {str(fields)[:60]}")
+    if payload.count(b":") > len(
+        fields
+    ):  # there are nested keys, repeated keys or texts with colons
+        require_distinct_keys(payload, _n_keys(fields))
+    return fields
+
+
+def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the cells of a row by column.
+
+    Raises
+    ------
+    MalformedError
+        When the row has more cells than the header.
+
+    """
+    assert isinstance(payload, Mapping)
+    if any(isinstance(value, list) for value in payload.values()):
+        raise MalformedError("row: it has more cells than the header has columns")
+    return payload
+
+
+def parse_table_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the values of a table's row by column: numbers, texts, lists and dictionaries."""
+    assert isinstance(payload, Mapping)
+    return plain(payload)  # type: ignore[no-any-return]
+
+
+def _n_keys(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_n_keys, value.values()))
+    return sum(map(_n_keys, value)) if isinstance(value, list) else 0
+
+
+class OwnFormat:
+    """Makes fields of records with a user's function.
+
+    Parameters
+    ----------
+    name
+        Where the function comes from, for errors.
+    read
+        Gets a record's bytes and returns its fields, possibly nested. If it raises `SourceError`,
+        the run ends; after any other error the record is a dead letter.
+
+    Examples
+    --------
+    >>> from iln_stream.records.parsing import OwnFormat
+    >>> OwnFormat("pairs", lambda payload: dict([payload.decode().split("=")]))(b"a=1.5")
+    {'a': '1.5'}
+
+    """
+
+    def __init__(self, name: str, read: Callable[[bytes], Mapping[str, Any]]) -> None:
+        self._name = name
+        self._read = read
+
+    def __call__(self, payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """Return the fields of a record.
+
+        Raises
+        ------
+        MalformedError
+            When the function fails or returns no mapping, or when the record has no value.
+
+        """
+        if not isinstance(payload, bytes):
+            raise MalformedError(f"the record has no value for decoder = {self._name}")
+        try:
+            fields = self._read(payload)
+        except (MalformedError, SourceError):
+            raise
+        except Exception as error:  # the user's function may raise any
+            problem = f"{type(error).__name__}: {error}"[:200]
+            raise MalformedError(f"record: decoder = {self._name} failed: {problem}") from error
+        if not isinstance(fields, Mapping):
+            raise MalformedError(
+                f"record: decoder = {self._name} returned {type(fields).__name__}; it has to "
+                "return a mapping of fields"
+            )
+        return plain(fields)  # type: ignore[no-any-return]

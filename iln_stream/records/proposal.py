@@ -1,0 +1,154 @@
+"""Settings that learn records, proposed from their fields."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iln_stream.records.inspection import (
+    AS_GIVEN,
+    BY_NAME,
+    DATES,
+    LABEL_BY_NAME,
+    NEW_BY_NAME,
+    Field,
+    has_other_decimal_sign,
+    look_like_dates,
+)
+
+_ROLES = (
+    ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
+)  # fmt: skip
+_MOST_NAMES = 10
+_MOST_CHARACTERS = 40
+
+
+def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings that learn records with these fields.
+
+    Parameters
+    ----------
+    fields
+        What `inspect_fields` found.
+    given
+        Settings of fields that are given. All are returned; guesses complete them.
+
+    """
+    given = {name: value for name, value in (given or {}).items() if value is not None}
+    by_role = {each.role: each.name for each in fields}
+    settings: dict[str, Any] = {name: by_role[role] for name, role in _ROLES if role in by_role}
+    guessed = [each for each in fields if each.why != AS_GIVEN]
+    if "time" in by_role:
+        settings["time_features"] = ["hour", "weekday"]
+    settings.update(given)
+    ignored = [each.name for each in guessed if each.role == "ignored"]
+    if ignore := [*given.get("ignore", ()), *ignored]:
+        settings["ignore"] = ignore
+    types = {each.name: each.type for each in guessed if each.type != "auto"}
+    if types := {**given.get("types", {}), **types}:
+        settings["types"] = types
+    return settings
+
+
+def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> list[str]:
+    """Return a line for each guess of a proposal that somebody has to check."""
+    names = {each.name for each in fields}
+    found = [
+        f"No record that was read has the field {as_toml(value)} ({name})."
+        for name, _ in _ROLES
+        if (value := (given or {}).get(name)) is not None and value not in names
+    ]
+    found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
+    found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
+    found += [
+        _of_odd_values(each)
+        for each in fields
+        if each.n_odd and each.role in ("input", "label", "time")
+    ]
+    found += [
+        f"{as_toml(each.name)} has dates with the year last, such as {as_toml(each.low)}: set "
+        f"date_order to dmy (day first) or mdy (month first), and time_field or types."
+        for each in fields
+        if each.why == DATES
+    ]
+    found += _of_codes(fields)
+    if codes := [each.name for each in fields if each.maybe_code]:
+        types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
+        found.append(
+            "Few different whole numbers: counts, or codes? If they are codes, add to types: "
+            + types
+        )
+    return found
+
+
+def as_toml(value: Any) -> str:
+    """Return a value as TOML, on one line; texts and lists are written as in JSON."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{as_toml(k)} = {as_toml(v)}' for k, v in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _of_label(label: Field, fields: Sequence[Field]) -> str:
+    text = f"target = {as_toml(label.name)} is the label {LABEL_BY_NAME}."
+    if label.why != LABEL_BY_NAME:
+        text = f"target = {as_toml(label.name)} is {label.why}, as no name says which is the label."
+    others = [each.name for each in fields if each.role == "input" and each.is_number]
+    if not others:
+        return text
+    more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+    return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+
+
+def _of_id(field: Field) -> str:
+    n = sum(field.kinds.values())
+    return (
+        f"{as_toml(field.name)} is the id, and {n - field.n_distinct:,} of {n:,} values came "
+        "before: with recent_ids, a record whose id came lately is not learned again. If they are "
+        "no repeats, take out id_field and recent_ids."
+    )
+
+
+def _of_codes(fields: Sequence[Field]) -> list[str]:
+    """Return a line for whole numbers that are taken as codes, and one for those ignored so."""
+    found = []
+    if named := _counted(fields, BY_NAME):
+        found.append(
+            f"Whole numbers taken as categories, a guess from their names: {named}. If they are "
+            'quantities, give them the type "number".'
+        )
+    if named := _counted(fields, NEW_BY_NAME):
+        found.append(
+            f"Whole numbers ignored as ids, a guess from their names: {named}, of which hardly one "
+            "comes again. If they are quantities, take them out of ignore, and give them the type "
+            '"number".'
+        )
+    return found
+
+
+def _counted(fields: Sequence[Field], why: str) -> str:
+    """Return the names of the fields, with the numbers of their values."""
+    found = [each for each in fields if each.why == why]
+    listed = [f"{as_toml(each.name)} ({each.n_distinct:,} values)" for each in found[:_MOST_NAMES]]
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return ", ".join(listed) + more
+
+
+def _of_odd_values(field: Field) -> str:
+    n, of = field.n_odd, sum(field.kinds.values())
+    odd = str(field.odd)
+    shown = as_toml(odd if len(odd) <= _MOST_CHARACTERS else f"{odd[: _MOST_CHARACTERS - 3]}...")
+    kind = "times" if field.role == "time" else "numbers"
+    if field.role == "time" and look_like_dates([odd]):
+        advice = "set date_order to dmy (day first) or mdy (month first); other times stay the same"
+    elif field.role != "time" and has_other_decimal_sign(odd):
+        advice = (
+            "some numbers have a decimal comma and some a dot; write all of them in one way at the "
+            "sender or in a decoder"
+        )
+    else:
+        advice = "correct them at the sender, or list such a text among null_values"
+    if field.role == "input":
+        advice += ", or give the field the type category"
+    return (
+        f"{as_toml(field.name)}: {n} of {of} values are no {kind}, the first is {shown}. Their "
+        f"records become dead letters: {advice}."
+    )

@@ -1,0 +1,215 @@
+"""Inputs made of an event's time, and of earlier values."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import cos, fsum, nan, pi, sin
+from typing import Any, NamedTuple
+
+from iln_stream.state import StateDict
+
+Phase = Callable[[dt.datetime], float]
+
+
+def _hour(t: dt.datetime) -> float:
+    return (t.hour + t.minute / 60 + t.second / 3600) / 24
+
+
+def _weekday(t: dt.datetime) -> float:
+    return (t.weekday() + (t.hour + t.minute / 60) / 24) / 7
+
+
+def _day_of_year(t: dt.datetime) -> float:
+    return (t.timetuple().tm_yday - 1) / 365.25
+
+
+_PHASES: dict[str, Phase] = {"hour": _hour, "weekday": _weekday, "day_of_year": _day_of_year}
+"""Position within a period, from 0 to 1."""
+
+SINCE_LAST = "since_last"
+
+TIME_FEATURES = (*_PHASES, SINCE_LAST)
+"""Names of the features."""
+
+
+def names_of(feature: str) -> tuple[str, ...]:
+    """Return the names of the inputs that a time feature makes."""
+    return (f"time.{feature}",) if feature == SINCE_LAST else _circle(feature)
+
+
+class TimeFeatures:
+    """Makes inputs of times: sines and cosines of periods, and the time since the last event.
+
+    Parameters
+    ----------
+    names
+        Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
+        cosine), and `since_last`, the seconds since the last accepted event, at least 0.
+
+    Examples
+    --------
+    >>> from iln_stream.mapping import TimeFeatures
+    >>> made = TimeFeatures(["hour", "since_last"])
+    >>> made(6 * 3600.0)
+    {'time.hour.sin': 1.0, 'time.hour.cos': 0.0}
+    >>> made.accept(6 * 3600.0)
+    >>> made(6 * 3600.0 + 5)["time.since_last"]
+    5.0
+
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        names = tuple(names)
+        for name in names:
+            if name not in TIME_FEATURES:
+                raise ValueError(f"{name!r} is not among {', '.join(TIME_FEATURES)}")
+        self._phases = [(_circle(name), _PHASES[name]) for name in names if name in _PHASES]
+        self._since_last = SINCE_LAST in names
+        self._last: float | None = None
+
+    def __call__(self, time: float) -> dict[str, float]:
+        """Return the inputs of an event at a time (POSIX seconds), by name."""
+        made: dict[str, float] = {}
+        if self._phases:
+            moment = dt.datetime.fromtimestamp(time, dt.UTC)
+            for (sine, cosine), phase in self._phases:
+                angle = 2 * pi * phase(moment)
+                made[sine] = round(sin(angle), 12)
+                made[cosine] = round(cos(angle), 12)
+        if self._since_last and self._last is not None:
+            made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
+        return made
+
+    def accept(self, time: float) -> None:
+        """Take a time as that of the last event."""
+        self._last = time
+
+    def state(self) -> StateDict:
+        """Return the time of the last event."""
+        return {"last": self._last}
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        self._last = state["last"]
+
+
+def _circle(feature: str) -> tuple[str, str]:
+    return f"time.{feature}.sin", f"time.{feature}.cos"
+
+
+class _Column(NamedTuple):
+    """What is made of one column: names and numbers of records; and how many records back."""
+
+    name: str
+    lags: tuple[tuple[str, int], ...]
+    means: tuple[tuple[str, int], ...]
+    depth: int
+
+
+class Lags:
+    """Makes inputs of the values of earlier records.
+
+    `temp.lag_3` is the value of `temp` three records before; `temp.mean_24` is the mean of the last
+    24 values, the present one included. A missing value has no lag and does not count in means; at
+    the beginning a mean is that of the values so far.
+
+    Parameters
+    ----------
+    lags, means
+        Numbers of records by column.
+
+    Examples
+    --------
+    >>> from iln_stream.records.time_inputs import Lags
+    >>> made = Lags({"temp": [1, 2]}, {"temp": [2]})
+    >>> for temp in (20.0, 22.0):
+    ...     first = made({"temp": temp})
+    ...     made.accept()
+    >>> made({"temp": 23.0})
+    {'temp.lag_1': 22.0, 'temp.lag_2': 20.0, 'temp.mean_2': 22.5}
+
+    """
+
+    def __init__(self, lags: Mapping[str, Sequence[int]], means: Mapping[str, Sequence[int]]):
+        self._columns = []
+        for name in dict.fromkeys((*lags, *means)):
+            of_lags = tuple((f"{name}.lag_{k}", k) for k in lags.get(name, ()))
+            of_means = tuple((f"{name}.mean_{k}", k) for k in means.get(name, ()))
+            depth = max([*(k for _, k in of_lags), *(k - 1 for _, k in of_means)])
+            self._columns.append(_Column(name, of_lags, of_means, depth))
+        self._before: dict[str, list[float]] = {each.name: [] for each in self._columns}
+        self._now: dict[str, float] = {}
+
+    @property
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The name of each input that is made, with the setting that makes it."""
+        for column in self._columns:
+            yield from ((name, "lags") for name, _ in column.lags)
+            yield from ((name, "rolling_means") for name, _ in column.means)
+
+    def __call__(self, x: Mapping[str, Any]) -> dict[str, float]:
+        """Return the inputs of an event with these present values, by name."""
+        made: dict[str, float] = {}
+        for name, lags, means, _ in self._columns:
+            before = self._before[name]
+            n = len(before)
+            self._now[name] = now = x.get(name, nan)
+            for lag, k in lags:
+                if k <= n and (value := before[n - k]) == value:
+                    made[lag] = value
+            for mean, k in means:
+                found = _mean([*before[max(0, n - k + 1) :], now])
+                if found is not None:
+                    made[mean] = found
+        return made
+
+    def accept(self) -> None:
+        """Take the values of the last call as those of the last event."""
+        for name, _, _, depth in self._columns:
+            before = self._before[name]
+            before.append(self._now.get(name, nan))
+            if len(before) > 2 * depth + 16:
+                del before[: len(before) - depth]
+
+    def state(self) -> StateDict:
+        """Return the earlier values; None: missing."""
+        found = {}
+        for name, _, _, depth in self._columns:
+            before = self._before[name]
+            latest = before[max(0, len(before) - depth) :]
+            found[name] = [each if each == each else None for each in latest]
+        return found
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`, also one of other columns."""
+        for name in self._before.keys() & state.keys():
+            self._before[name] = [nan if each is None else each for each in state[name]]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Return the mean of the values that are not missing; None: all are."""
+    try:
+        total = fsum(values)  # nan if one is missing
+    except OverflowError:
+        total = nan
+    if total == total:
+        return total / len(values)
+    known = [each for each in values if each == each]
+    return fsum(each / len(known) for each in known) if known else None
+
+
+def numbers_of_records(given: Any) -> tuple[int, ...]:
+    """Return the numbers in a list; of a single n, 1 to n.
+
+    Raises
+    ------
+    ValueError
+        When these are no positive integers.
+
+    """
+    numbers = range(1, given + 1) if type(given) is int else given
+    if not isinstance(numbers, list | tuple | range) or not numbers:
+        raise ValueError(f"expected a number of records, or a list, not {given!r}")
+    for each in numbers:
+        if type(each) is not int or each < 1:
+            raise ValueError(f"a number of records is an integer from 1 on, not {each!r}")
+    return tuple(dict.fromkeys(numbers))

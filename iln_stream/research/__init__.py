@@ -1,0 +1,1 @@
+"""The paper, its theory, its neighbours, and the experiments that check it."""

@@ -1,0 +1,235 @@
+"""Loss of the estimators of f_t at equal psi evaluations, draws of w and seconds."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from iln_stream.errors import IlnWarning
+from iln_stream.features import Features, GaussianFourier
+from iln_stream.learners import ShrinkingGradient
+from iln_stream.learners.estimators import Block, Estimator, Full, Pool, Sampled
+from iln_stream.research.experiments.data import Array, stream
+from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.related import DoublyStochasticRegressor
+
+Progress = Callable[[str], None]
+
+FAMILY = GaussianFourier(0.1)
+STEPS = (0.01, 0.03, 0.1, 0.3, 0.6)
+EVENTS = {False: 300, True: 3000}
+POINTS = 16
+"""S of `Block`."""
+
+
+Event = Callable[[Array, float], float]
+"""Predicts an event, then learns it, and returns the prediction."""
+
+
+class Kind(NamedTuple):
+    """An estimator in several sizes.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of units: m or R; the first two are those of a quick run.
+    event
+        (family, size, step, seed) -> the learner's event.
+    psi, draws
+        (size, T) -> evaluations of psi and draws of w in a pass over T events.
+
+    """
+
+    sizes: tuple[int, ...]
+    event: Callable[[Features[Any], int, float, int], Event]
+    psi: Callable[[int, int], int]
+    draws: Callable[[int, int], int]
+
+
+def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> Any:
+    """Return `Kind.event` of Shrinking-Gradient; `drawn`: m is an argument of the learner."""
+
+    def make(family: Features[Any], size: int, step: float, seed: int) -> Event:
+        draws: dict[str, Any] = {"draws": size} if drawn else {}
+        model = ShrinkingGradient(family, estimator(size), step=step, seed=seed, **draws)
+
+        def event(x: Array, y: float) -> float:
+            E = model.estimate_row(x).value
+            model.learn_row(x, y)
+            return E
+
+        return event
+
+    return make
+
+
+def _algorithm_2(size: int) -> Estimator:
+    """Return Algorithm 2, whose m is an argument of the learner."""
+    return Sampled()
+
+
+def _doubly(family: Features[Any], size: int, step: float, seed: int) -> Event:
+    model = DoublyStochasticRegressor(family, size, step=step, seed=seed)
+
+    def event(x: Array, y: float) -> float:
+        named = dict(enumerate(x.tolist()))
+        f = model.predict_one(named)
+        model.learn_one(named, y)
+        return f
+
+    return event
+
+
+def _once(size: int, T: int) -> int:
+    """Return the draws of units that are kept."""
+    return size
+
+
+def _every_event(size: int, T: int) -> int:
+    """Return the draws of `size` fresh units at every event but the first, where f = 0."""
+    return size * (T - 1)
+
+
+def _all_so_far(size: int, T: int) -> int:
+    """Return the units of f_t summed over the events, and the fresh ones: each is drawn anew."""
+    return size * (T * (T - 1) // 2 + T)
+
+
+KINDS = {
+    "Algorithm 2": Kind(
+        (64, 256, 1024, 4096, 16_384),
+        _shrinking(_algorithm_2, drawn=True),
+        lambda m, T: 2 * m * (T - 1),
+        _every_event,
+    ),
+    "blocks": Kind(
+        (16, 64, 256, 1024),
+        _shrinking(lambda R: Block(R, POINTS)),
+        lambda R, T: R * (POINTS + 1) * (T - 1),
+        _every_event,
+    ),
+    "full sums": Kind(
+        (4, 16, 64, 256),
+        _shrinking(Full),
+        lambda R, T: R * ((T - 1) * T // 2 + T - 1),
+        _every_event,
+    ),
+    "pool (Fixed-Random)": Kind((16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, _once),
+    "doubly stochastic": Kind((1, 4), _doubly, _all_so_far, _all_so_far),
+}
+"""All but the last are estimators of `ShrinkingGradient`; the compiled ones evaluate psi as counted
+here. The last evaluates f once to predict and once to learn, in blocks of 256 units; counted is
+what its source needs."""
+
+ACCOUNTS = ("psi", "draws", "seconds")
+
+
+def run(full: bool, seeds: int, progress: Progress) -> Result:
+    """Measure the loss of E on Friedman's function for each estimator and size.
+
+    Parameters
+    ----------
+    full
+        Whether to learn 3,000 events and all sizes, or 300 and two.
+    seeds
+        Number of streams.
+    progress
+        Gets a line for each estimator and size.
+
+    """
+    T, points = EVENTS[full], []
+    data = [_events(T, seed) for seed in range(seeds)]
+    for name, kind in KINDS.items():
+        for size in kind.sizes if full else kind.sizes[:2]:
+            progress(f"{name}, {size} units")
+            points.append(_point(name, kind, size, data))
+    figures = {
+        "points": points,
+        "zero": mean_and_error([float(np.mean(y[T // 2 :] ** 2) / 2) for _, y in data]),
+        "best": _best(points),
+        "events": T,
+    }
+    settings = {"full": full, "seeds": seeds, "T": T, "steps": list(STEPS), "gamma": 0.1}
+    return Result("feature_budget", settings, figures, _notes(figures), _draw)
+
+
+def _events(T: int, seed: int) -> tuple[Array, Array]:
+    X, y = stream("friedman", T, seed)
+    return X, np.clip(y / 3.0, -1.0, 1.0)
+
+
+def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) -> dict[str, Any]:
+    """Return the loss at the best of `STEPS`, and what a pass spends."""
+    T, budget = len(data[0][1]), Budget()
+    _pass(kind.event(FAMILY, size, STEPS[0], 0), *(part[:1] for part in data[0]))  # compiles
+    losses = np.zeros((len(STEPS), len(data)))
+    for i, step in enumerate(STEPS):
+        for seed, (X, y) in enumerate(data):
+            event = kind.event(FAMILY, size, step, seed)
+            with budget.timed():
+                E = _pass(event, X, y)
+            losses[i, seed] = np.mean((E - y)[T // 2 :] ** 2) / 2
+    best = int(np.argmin(losses.mean(axis=1)))
+    return {
+        "estimator": name,
+        "units": size,
+        "step": STEPS[best],
+        "loss": mean_and_error(losses[best].tolist()),
+        "psi": kind.psi(size, T),
+        "draws": kind.draws(size, T),
+        "seconds": budget.seconds / losses.size,
+    }
+
+
+def _pass(event: Event, X: Array, y: Array) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
+        return np.array([event(x, target) for x, target in zip(X, y.tolist(), strict=True)])
+
+
+def _best(points: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return, for each account, the estimators that none beats with the same or less."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for account in ACCOUNTS:
+        least, found[account] = float("inf"), []
+        for point in sorted(points, key=lambda p: (p[account], p["loss"]["mean"])):
+            if point["loss"]["mean"] < least:
+                least = point["loss"]["mean"]
+                found[account].append(
+                    {key: point[key] for key in ("estimator", "units", account)} | {"loss": least}
+                )
+    return found
+
+
+def _notes(figures: Mapping[str, Any]) -> list[str]:
+    notes = [f"The zero predictor's loss is {figures['zero']['mean']:.4f}."]
+    for account, best in figures["best"].items():
+        ladder = "; ".join(
+            f"{p[account]:.2g} {p['estimator']}, {p['units']} units: {p['loss']:.4f}" for p in best
+        )
+        notes.append(f"The lowest loss for each amount of {account}: {ladder}.")
+    return notes
+
+
+def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
+    for k, name in enumerate(KINDS):
+        points = [p for p in figures["points"] if p["estimator"] == name]
+        for account, style in (("psi", "o-"), ("draws", "s:")):
+            axes.errorbar(
+                [p[account] for p in points],
+                [p["loss"]["mean"] for p in points],
+                [p["loss"]["standard_error"] or 0.0 for p in points],
+                fmt=style,
+                color=f"C{k}",
+                markersize=3,
+                label=f"{name}, {'ψ evaluations' if account == 'psi' else 'draws of w'}",
+            )
+    axes.axhline(figures["zero"]["mean"], color="0.5", linewidth=1)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel=f"in a pass over {figures['events']:,} events",
+        ylabel="loss of E, second half",
+    )
+    axes.legend(fontsize="x-small", ncols=2)

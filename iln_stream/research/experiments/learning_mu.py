@@ -1,0 +1,170 @@
+"""The same number of units with mu fixed, redrawn from gradients, and moved by gradients."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.learners import RandomFeatureRidge
+from iln_stream.research.experiments.data import NOISE, TARGETS, D, stream
+from iln_stream.research.experiments.methods.moved_units import MovedUnits
+from iln_stream.research.experiments.result import Result, mean_and_error
+
+Progress = Callable[[str], None]
+Array = NDArray[np.float64]
+
+
+class Plan(NamedTuple):
+    """Numbers of units, and numbers of events up to which the error is measured."""
+
+    units: tuple[int, ...]
+    events: tuple[int, ...]
+
+
+QUICK = Plan((8, 32), (250, 500, 1000))
+FULL = Plan((8, 16, 32, 64, 128), (500, 1000, 2000, 4000))
+
+
+def _ridge(sampling: Any) -> Callable[[int, int], Callable[[Array, float], float]]:
+    def make(units: int, seed: int) -> Callable[[Array, float], float]:
+        model = RandomFeatureRidge(units, sampling=sampling, seed=seed)
+
+        def event(x: Array, y: float) -> float:
+            named = dict(enumerate(x.tolist()))
+            predicted = model.predict_one(named)
+            model.learn_one(named, y)
+            return predicted
+
+        return event
+
+    return make
+
+
+def _refitted(moves: bool) -> Callable[[int, int], Callable[[Array, float], float]]:
+    def make(units: int, seed: int) -> Callable[[Array, float], float]:
+        model = MovedUnits(D, units, moves, seed=seed)
+
+        def event(x: Array, y: float) -> float:
+            predicted = model.predict(x)
+            model.learn(x, y)
+            return predicted
+
+        return event
+
+    return make
+
+
+FIXED, CONTROL, REDRAWN, MOVED = "fixed", "fixed, refitted", "redrawn", "moved"
+WAYS = {
+    FIXED: _ridge("prior"),
+    CONTROL: _refitted(moves=False),
+    REDRAWN: _ridge("gradient"),
+    MOVED: _refitted(moves=True),
+}
+"""Each makes a function that predicts an event and then learns it.
+
+Fixed and redrawn units have the weights of `RandomFeatureRidge`, moved ones those of `MovedUnits`;
+the control has the latter on fixed units, so that a gain of moves is not one of the weights.
+"""
+
+
+def run(full: bool, seeds: int, progress: Progress) -> Result:
+    """Measure the prequential squared error over the second half of growing numbers of events.
+
+    Parameters
+    ----------
+    full
+        Whether to go to 128 units and 4,000 events, or to 32 and 1,000.
+    seeds
+        Number of streams of each kind.
+    progress
+        Gets a line for each part.
+
+    """
+    plan = FULL if full else QUICK
+    table: list[dict[str, Any]] = []
+    for name in TARGETS:
+        data = [stream(name, plan.events[-1], seed) for seed in range(seeds)]
+        for way, make in WAYS.items():
+            for units in plan.units:
+                progress(f"{name}: {units} units, {way}")
+                squares = [_squares(make(units, s), *data[s]) for s in range(seeds)]
+                points = [
+                    mean_and_error([float(np.mean(each[n // 2 : n])) for each in squares])
+                    for n in plan.events
+                ]
+                table.append({"stream": name, "way": way, "units": units, "error": points})
+    figures = {"errors": table, "events": list(plan.events), "units": list(plan.units)}
+    settings = {"full": full, "seeds": seeds, "noise": NOISE, "d": D}
+    return Result("learning_mu", settings, figures, _notes(figures), _draw)
+
+
+def _squares(event: Callable[[Array, float], float], X: Array, y: Array) -> Array:
+    return np.array([(event(x, t) - t) ** 2 for x, t in zip(X, y.tolist(), strict=True)])
+
+
+def _found(
+    figures: Mapping[str, Any], stream: str, way: str, units: int
+) -> dict[str, float | None]:
+    """Return the error after the most events."""
+    for each in figures["errors"]:
+        if (each["stream"], each["way"], each["units"]) == (stream, way, units):
+            last: dict[str, float | None] = each["error"][-1]
+            return last
+    raise KeyError(way)
+
+
+def _notes(figures: Mapping[str, Any]) -> list[str]:
+    most, notes = figures["units"][-1], []
+    for name in TARGETS:
+        goal = _found(figures, name, FIXED, most)["mean"]
+        parts = []
+        for way in WAYS:
+            last = _found(figures, name, way, most)
+            needed = [
+                units
+                for units in figures["units"]
+                if (_found(figures, name, way, units)["mean"] or 0.0) <= (goal or 0.0)
+            ]
+            enough = (
+                f"as good as {most} fixed units from {min(needed)} on"
+                if needed
+                else "never as good"
+            )
+            spread = last["standard_error"]
+            parts.append(
+                f"{way} {last['mean']:.3f}"
+                + (f" ± {spread:.3f}" if spread else "")
+                + f" ({enough})"
+            )
+        notes.append(
+            f"{name}, error over the variance of the signal with {most} units after "
+            f"{figures['events'][-1]:,} events (noise {NOISE**2:g}): {', '.join(parts)}."
+        )
+    return notes
+
+
+def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
+    styles = dict(zip(TARGETS, ("-", "--", ":"), strict=True))
+    colours = {FIXED: "C7", REDRAWN: "C0", MOVED: "C3"}
+    for name, style in styles.items():
+        for way, colour in colours.items():
+            points = [_found(figures, name, way, units) for units in figures["units"]]
+            axes.errorbar(
+                figures["units"],
+                [point["mean"] for point in points],
+                [point["standard_error"] or 0.0 for point in points],
+                linestyle=style,
+                color=colour,
+                capsize=2,
+                label=f"{name}, {way}",
+            )
+    axes.axhline(NOISE**2, color="0.6", linewidth=1)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="hidden units",
+        ylabel=f"squared error, events {figures['events'][-1] // 2:,} to {figures['events'][-1]:,}",
+    )
+    axes.legend(fontsize="x-small", ncols=3)

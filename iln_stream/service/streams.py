@@ -1,0 +1,541 @@
+"""The streams that settings name, and which partitions each learner reads."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple, cast
+
+from iln_stream.loop import Horizon, LabelLog, Task
+from iln_stream.loop.outputs import (
+    DeadLetterWriter,
+    PredictionWriter,
+    TransactionalPredictionWriter,
+)
+from iln_stream.records import PredictionEncoder
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import LabelDecoder, RecordTime
+from iln_stream.records.values import Notation
+from iln_stream.service.decoding import NOTATION, check_format, mapping_of, parser_of
+from iln_stream.service.settings import Settings, with_others
+from iln_stream.settings import SettingsError
+from iln_stream.streams import (
+    LabelPartition,
+    Log,
+    Record,
+    Resume,
+    Scheme,
+    Sequencer,
+    Sink,
+    Source,
+    Start,
+    StreamOptions,
+    label_partition,
+    stream_at,
+)
+
+
+def source_stream(settings: Settings) -> Scheme:
+    """Return the source's stream, not yet opened."""
+    return stream_at(settings.source_address, stream_options(settings))
+
+
+def output_stream(settings: Settings, address: str) -> Scheme:
+    """Return the output stream at an address, not yet opened."""
+    return stream_at(address, stream_options(settings))
+
+
+def stream_options(settings: Settings) -> StreamOptions:
+    """Return the settings that streams need."""
+    names = StreamOptions.__dataclass_fields__
+    return StreamOptions(**{name: getattr(settings, name) for name in names})
+
+
+def dead_letters_address(settings: Settings) -> str:
+    """Return the address of the dead letters, by default one beside the source."""
+    return settings.dead_letters or source_stream(settings).dead_letters()
+
+
+def is_transactional(settings: Settings) -> bool:
+    """Whether predictions are published in transactions with their positions.
+
+    Unless `transactional` says so: whenever the source is a log, and the predictions' stream has
+    transactions that cost nothing.
+    """
+    if settings.transactional is not None:
+        return settings.transactional
+    if settings.predictions is None or not source_stream(settings).is_log:
+        return False
+    return output_stream(settings, settings.predictions).publishes_once
+
+
+def check_addresses(settings: Settings) -> None:
+    """Refuse to write to the source, and to write predictions and dead letters to one place.
+
+    Raises
+    ------
+    SettingsError
+        Names the setting.
+
+    """
+    used = {source_stream(settings).place: "source"}
+    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
+    for name, address in outputs.items():
+        if address is None or address == "-":
+            continue
+        other = used.setdefault(output_stream(settings, address).place, name)
+        if other != name:
+            raise SettingsError(f"{name} = {address!r} is also the {other}: choose another address")
+
+
+_FIELDS = ("target", "id_field", "time_field", "weight_field", "types", "null_values")
+_REGISTRY = ("registry", "registry_options", "registry_secrets")
+_FORMAT = ("format", *_REGISTRY, "decoder")
+_CONNECTION = ("bootstrap", "kafka_options", "kafka_secrets", "kafka_client")
+
+OF_LABELS = (*_FIELDS, *NOTATION, *_FORMAT, *_CONNECTION)
+"""The settings that may be different for labels."""
+
+_MAY_BE_ABSENT = ("time_field", "weight_field", "decoder")
+
+_USUAL = {"target": "y", "id_field": "id", "time_field": "timestamp", "weight_field": "weight"}
+"""Fields of a label if no setting names one of them."""
+
+
+def settings_of_labels(settings: Settings) -> Settings:
+    """Return the settings that read the labels: those of the source, as far as they differ.
+
+    Raises
+    ------
+    SettingsError
+        When `labels_settings` has an invalid or unknown setting.
+
+    """
+    given = settings.labels_settings
+    usual: dict[str, Any] = {"weight_field": None}  # the event's weight is the label's, too
+    if _are_as_usual(settings):
+        usual = dict(_USUAL)
+    else:
+        usual |= {"target": settings.target or "y", "id_field": settings.id_field or "id"}
+    if given.get("decoder"):
+        usual["format"] = "json"
+    elif "format" in given:
+        usual["decoder"] = None
+    if given.get("format", settings.format) == "json" or given.get("decoder"):
+        usual |= {name: {} for name in _REGISTRY} | {"registry": None}
+    settings = settings.model_copy(update=usual)
+    return with_others(settings, "labels_settings", OF_LABELS, _MAY_BE_ABSENT)
+
+
+def _are_as_usual(settings: Settings) -> bool:
+    """Whether no setting names a field of a label."""
+    of_source = (settings.target, settings.id_field, settings.time_field)
+    return not any(of_source) and settings.labels_settings.keys().isdisjoint(_USUAL)
+
+
+def label_stream(settings: Settings) -> Scheme | None:
+    """Return the stream of labels, not yet opened; None: labels are in the source."""
+    if settings.labels is None:
+        return None
+    return stream_at(settings.labels, stream_options(settings_of_labels(settings)))
+
+
+def build_label_log(settings: Settings, task: Task) -> LabelLog[LabelDecoder] | None:
+    """Return the name and the decoder of the log of labels; None: there is none."""
+    stream = label_stream(settings)
+    if stream is None:
+        return None
+    own = settings_of_labels(settings)
+    decoder = LabelDecoder(
+        _mapping(own),
+        parser_of(own, stream),
+        "class" if task.name == "classification" else "number",
+        optional=("timestamp", "weight") if _are_as_usual(settings) else (),
+    )
+    return LabelLog(stream.name, decoder)
+
+
+def time_of_records(settings: Settings, source: Scheme) -> Callable[[Record], float | None] | None:
+    """Return the function that reads the times of events and labels; None: there are no labels."""
+    labels = label_stream(settings)
+    if labels is None:
+        return None
+    mapping = mapping_of(settings, source) or FieldMapping(time_field="timestamp")
+    of_event = _record_time(mapping, settings, source)
+    own = settings_of_labels(settings)
+    of_label = _record_time(_mapping(own), own, labels)
+
+    def time_of(record: Record) -> float | None:
+        time = of_event if record.partition >= 0 else of_label
+        return record.timestamp if time is None else time(record.payload, record.timestamp)
+
+    return time_of
+
+
+def described_labels(settings: Settings) -> dict[str, Any] | None:
+    """Return stream and fields of the labels as a snapshot's configuration has them."""
+    stream = label_stream(settings)
+    if stream is None:
+        return None
+    own, usual = settings_of_labels(settings), Settings.model_fields
+    names = (*_FIELDS, *NOTATION, "format", "decoder")
+    values = {name: getattr(own, name) for name in names}
+    unusual = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value != usual[name].get_default(call_default_factory=True)
+    }
+    return {"stream": stream.name, **unusual}
+
+
+def check_labels(settings: Settings, source: Scheme) -> None:
+    """Check that the settings of labels fit the others.
+
+    Raises
+    ------
+    IlnError
+        Names the setting.
+
+    """
+    stream = label_stream(settings)
+    if stream is None:
+        if settings.labels_settings:
+            raise SettingsError("labels_settings: name the log of labels in labels")
+        return
+    if not stream.is_log:
+        raise SettingsError(
+            f"labels = {settings.labels!r} is not a log: copy it into one with `iln-stream log "
+            f"import {settings.labels} sqlite:PATH#labels`, or leave labels unset if labels are in "
+            "the source"
+        )
+    if not source.is_log:
+        raise SettingsError(
+            f"labels: only a log can be joined with another one, and {source.address} is none: set "
+            "source to kafka:TOPIC or sqlite:PATH"
+        )
+    if stream.place == source.place:
+        raise SettingsError(
+            f"labels = {settings.labels!r} is the source: leave labels unset, as labels in the "
+            "source are joined without it"
+        )
+    if stream.name == source.name:
+        raise SettingsError(
+            f"labels: {stream.address} and {source.address} have the same name, {stream.name}, so "
+            "dead letters could not tell them apart: copy one to a topic with another name"
+        )
+    if settings.pending_events is None:
+        raise SettingsError(
+            "labels: set pending_events, the number of events that may wait for their label"
+        )
+    if settings.id_field is None and mapping_of(settings, source) is not None:
+        raise SettingsError("labels: set id_field, the field by which events and labels are joined")
+    if isinstance(settings.start, int):
+        raise SettingsError(
+            f"start = {settings.start}: an offset is one of a single log, and labels is a second "
+            "one: give earliest, latest or a time"
+        )
+    if stream.needs_start and settings.snapshots is None and settings.start is None:
+        raise SettingsError(
+            f"start: choose where to begin in {stream.address}: earliest, latest or a time"
+        )
+    stream.check()
+    own = settings_of_labels(settings)
+    for name in ("target", "id_field"):
+        if not getattr(own, name):
+            raise SettingsError(f"labels_settings: {name} can't be empty: name the field")
+    _mapping(own)
+    check_format(own, stream)
+    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
+    for name, address in outputs.items():
+        if address not in (None, "-") and output_stream(settings, address).place == stream.place:
+            raise SettingsError(f"{name} = {address!r} is also labels: choose another address")
+
+
+def _mapping(own: Settings) -> FieldMapping:
+    try:
+        return FieldMapping(
+            **{name: getattr(own, name) for name in _FIELDS},
+            notation=Notation(own.decimal, own.date_order),
+        )
+    except ValueError as error:
+        raise SettingsError(f"labels_settings: {error}") from error
+
+
+def _record_time(mapping: FieldMapping, settings: Settings, stream: Scheme) -> RecordTime | None:
+    if mapping.time_field is None:
+        return None
+    parse = parser_of(settings, stream)
+    return RecordTime(mapping.time_field, parse, tuple(mapping.null_values), mapping.notation)
+
+
+SERIES = ("horizon", "lags", "rolling_means")
+"""Settings that take the records of a learner as one series."""
+
+
+class Reader(NamedTuple):
+    """The partitions that one learner reads.
+
+    Parameters
+    ----------
+    name
+        Identifies the reader within its stream, in folder names and transactional ids.
+    partitions
+        Partition numbers, ascending.
+    seed
+        Seed of the learner.
+    labels
+        Partitions of the log of labels, by `label_partition`, if there is one.
+    horizon
+        How far ahead it forecasts; None: it does not.
+    writes_unreadable
+        Whether it writes the records that can't be read to the dead letters: of the readers of
+        several horizons only one does.
+
+    """
+
+    name: str
+    partitions: tuple[int, ...]
+    seed: int
+    labels: tuple[int, ...] = ()
+    horizon: str | None = None
+    writes_unreadable: bool = True
+
+    @property
+    def all_partitions(self) -> tuple[int, ...]:
+        """Partitions of both logs, those of the events first."""
+        return self.partitions + self.labels
+
+
+def readers(settings: Settings, stream: Scheme) -> list[Reader]:
+    """Return the readers that the settings describe.
+
+    Raises
+    ------
+    SettingsError
+        When `start` is an offset and there are several partitions, or each learner has one, and the
+        log of labels has another number of them; when a series is spread over several partitions,
+        or standard input should be read for several horizons.
+
+    """
+    found = _readers_of_partitions(settings, stream)
+    series = next((each for each in SERIES if getattr(settings, each)), None)
+    if series is not None and any(len(each.partitions) > 1 for each in found):
+        raise SettingsError(
+            f"{series}: a series is in the order of one partition, and several are read by one "
+            "learner: set learner_per = partition, or name one of --partitions"
+        )
+    if len(settings.horizon) > 1 and stream.address == "-":
+        raise SettingsError("horizon: standard input can be read once: give a single horizon")
+    horizons = settings.horizon or (None,)
+    # A record without a time can be read for a number of records, but not for a time.
+    strictest = next((h for h in horizons if h and Horizon.of(h).seconds), horizons[0])
+    return [
+        each._replace(
+            name=f"{each.name}{kind_of(horizon)}",
+            horizon=horizon,
+            writes_unreadable=horizon == strictest,
+        )
+        for each in found
+        for horizon in horizons
+    ]
+
+
+def kind_of(horizon: str | None) -> str:
+    """Return the end of the names that belong to a horizon: of models, folders, committed offsets.
+
+    Examples
+    --------
+    >>> from iln_stream.service.streams import kind_of
+    >>> kind_of("24h"), kind_of(None)
+    ('@24h', '')
+
+    """
+    return "" if horizon is None else f"@{horizon}"
+
+
+def settings_of(settings: Settings, reader: Reader) -> Settings:
+    """Return the settings of a reader: those of the run, with its horizon alone."""
+    if reader.horizon is None:
+        return settings
+    return settings.model_copy(update={"horizon": (reader.horizon,)})
+
+
+def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
+    if not stream.is_log:
+        return [Reader("0", (0,), settings.seed)]
+    chosen = chosen_partitions(settings, stream)
+    if isinstance(settings.start, int) and len(chosen) > 1:
+        raise SettingsError(
+            f"start = {settings.start}: an offset needs a single partition, and {len(chosen)} are "
+            "read: give earliest, latest or a time, or name one of --partitions"
+        )
+    labels = label_stream(settings)
+    if settings.learner_per == "partition" and labels is not None:
+        _check_same_number(stream, labels)
+        return [
+            Reader(str(p), (p,), seed_of(settings.seed, p), (label_partition(p),)) for p in chosen
+        ]
+    of_labels = () if labels is None else tuple(map(label_partition, labels.partitions()))
+    if len(chosen) == 1 or settings.learner_per == "partition":
+        return [Reader(str(p), (p,), seed_of(settings.seed, p), of_labels) for p in chosen]
+    name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
+    return [Reader(name, chosen, settings.seed, of_labels)]
+
+
+def chosen_partitions(settings: Settings, stream: Scheme) -> tuple[int, ...]:
+    """Return the partitions of a log that the settings choose, ascending."""
+    if settings.partitions == "all":
+        return tuple(stream.partitions())
+    return tuple(sorted({int(number) for number in settings.partitions.split(",")}))
+
+
+def _check_same_number(stream: Scheme, labels: Scheme) -> None:
+    """Refuse labels that may be in another partition than their events."""
+    n_events, n_labels = len(stream.partitions()), len(labels.partitions())
+    if n_events != n_labels:
+        raise SettingsError(
+            f"learner_per = 'partition': the learner of a partition reads the labels in the "
+            f"partition of the same number, but {stream.address} has {n_events} and "
+            f"{labels.address} {n_labels}: give both topics as many, keyed alike, or set "
+            "learner_per to topic"
+        )
+
+
+def start_of(settings: Settings) -> Start | None:
+    """Return where to start reading each partition of a log; None: unset."""
+    if isinstance(settings.start, int):
+        return Resume(settings.start, None, settings.accept_loss)
+    return settings.start
+
+
+def seed_of(seed: int, partition: int) -> int:
+    """Return the seed of a partition's learner: `seed` for partition 0, else a hash of both.
+
+    So learners of two partitions draw independently, and each draws the same in any process.
+
+    Examples
+    --------
+    >>> from iln_stream.service.streams import seed_of
+    >>> seed_of(7, 0), seed_of(7, 1) == seed_of(8, 1)
+    (7, False)
+
+    """
+    if partition == 0:
+        return seed
+    digest = hashlib.sha256(f"iln_stream seed {seed} partition {partition}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def open_inputs(
+    settings: Settings,
+    stream: Scheme,
+    reader: Reader,
+    start: Callable[[int], Start | None],
+    stop_at: Callable[[int], int | None] = lambda _: None,
+) -> list[Log]:
+    """Open each partition of a reader.
+
+    Parameters
+    ----------
+    settings
+        Settings of the run.
+    stream
+        Log of the events.
+    reader
+        Partitions to open.
+    start, stop_at
+        Return where to start reading a partition, and where to stop; see `Scheme.log`.
+
+    """
+    with ExitStack() as opened:
+        inputs: list[Log] = []
+        for number in reader.all_partitions:
+            log = open_one(settings, stream, number, start(number), stop_at(number))
+            opened.callback(log.close)
+            inputs.append(log)
+        opened.pop_all()
+    return inputs
+
+
+def open_one(
+    settings: Settings, stream: Scheme, number: int, start: Start | None, stop_at: int | None = None
+) -> Log:
+    """Open a partition of the log of events or, if the number is negative, of labels."""
+    if number >= 0:
+        return stream.log(number, start, stop_at=stop_at)
+    labels = label_stream(settings)
+    assert labels is not None
+    return LabelPartition(labels.log(label_partition(number), start, stop_at=stop_at))
+
+
+def one_source(settings: Settings, stream: Scheme, inputs: Sequence[Log]) -> Log:
+    """Return partitions as one source, whose order is not kept."""
+    if len(inputs) == 1:
+        return inputs[0]
+    return Sequencer(inputs, time_of=time_of_records(settings, stream))
+
+
+def place(number: int) -> str:
+    """Return a partition's name for messages.
+
+    Examples
+    --------
+    >>> from iln_stream.service.streams import place
+    >>> place(2), place(-1)
+    ('partition 2', 'partition 0 of labels')
+
+    """
+    return (
+        f"partition {number}" if number >= 0 else f"partition {label_partition(number)} of labels"
+    )
+
+
+Writers = list[DeadLetterWriter | PredictionWriter]
+
+
+class Outputs:
+    """The sinks of a run. Learners share them, except that each has its own transactional sink.
+
+    Parameters
+    ----------
+    settings
+        Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
+        published (`is_transactional`).
+    n_partitions
+        Number of partitions of the source.
+
+    """
+
+    def __init__(self, settings: Settings, n_partitions: int = 1) -> None:
+        self._settings = settings
+        self._predictions: Sink | None = None
+        self._transactional = is_transactional(settings)
+        with ExitStack() as opened:
+            self._letters = output_stream(settings, dead_letters_address(settings)).sink()
+            opened.callback(self._letters.close)
+            if settings.predictions is not None and not self._transactional:
+                stream = output_stream(settings, settings.predictions)
+                self._predictions = stream.partitioned_sink(n_partitions)
+                opened.callback(self._predictions.close)
+            self._opened = opened.pop_all()
+
+    def writers(self, source: Source, reader: Reader, encode: PredictionEncoder) -> Writers:
+        """Return the listeners that write a reader's predictions and dead letters.
+
+        Of the readers of several horizons only one writes the records that can't be read.
+        """
+        only_of_learner = not reader.writes_unreadable
+        writers: Writers = [DeadLetterWriter(self._letters, only_of_learner=only_of_learner)]
+        if self._transactional:
+            assert self._settings.predictions is not None
+            stream = output_stream(self._settings, self._settings.predictions)
+            log = cast(Log, source)
+            sink = stream.transactional_sink(log, reader.name, kind_of(reader.horizon))
+            self._opened.callback(sink.close)
+            writers.append(TransactionalPredictionWriter(sink, encode, log.stream, log.ends))
+        elif self._predictions is not None:
+            writers.append(PredictionWriter(self._predictions, encode))
+        return writers
+
+    def close(self) -> None:
+        """Flush and close every sink, even if one fails."""
+        self._opened.close()

@@ -1,0 +1,175 @@
+"""Metrics of the API."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from iln_stream.records import Inputs, NumbersAsText
+
+ROUTES = frozenset(
+    (
+        *("/predict", "/events", "/feedback", "/promote", "/model"),
+        *("/metrics", "/live", "/ready", "/openapi.json"),
+    )
+)
+SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+GROUPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+
+
+class ModelState(Protocol):
+    """A followed model, as its metrics read it."""
+
+    @property
+    def n_failures(self) -> int:
+        """Number of versions that could not be loaded."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Its version; 0: none yet."""
+        ...
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds that its version took to load."""
+        ...
+
+    @property
+    def age(self) -> float:
+        """Seconds since its version was published."""
+        ...
+
+
+class ApiMetrics:
+    """Counts requests, refusals and appended events.
+
+    Parameters
+    ----------
+    registry
+        Exports the metrics.
+
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each
+        self.registry = registry
+        self._requests = Counter(
+            "iln_api_requests", "Requests.", ("route", "status"), registry=registry
+        )
+        self._seconds = Histogram(
+            "iln_api_request_duration_seconds",
+            "Time from a request's headers to its answer.",
+            ("route",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._kept: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self._refusals = Counter(
+            "iln_api_refusals", "Requests refused, by reason.", ("reason",), registry=registry
+        )
+        self._predicted = Counter("iln_api_predictions", "Predictions answered.", registry=registry)
+        self._appended = Counter(
+            "iln_api_appended_events", "Events and labels appended to the log.", registry=registry
+        )
+        self._repeated = Counter(
+            "iln_api_repeated_events",
+            "Events and labels not appended because the log had them.",
+            registry=registry,
+        )
+        self._queue = Gauge(
+            "iln_api_queue_length", "Events that wait to be appended.", registry=registry
+        )
+        self._groups = Histogram(
+            "iln_api_group_size",
+            "Events appended in one durable write.",
+            buckets=GROUPS,
+            registry=registry,
+        )
+        self._numbers_as_text = Counter(
+            "iln_api_numbers_as_categories",
+            "Inputs that are numbers as text, which are read as categories.",
+            registry=registry,
+        )
+        self._texts = NumbersAsText()
+        self._backlog = Gauge(
+            "iln_api_backlog",
+            "Records between the learner's published position and the end of the log.",
+            registry=registry,
+        )
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        route = path if path in ROUTES else "other"
+        kept = self._kept.get((route, status))
+        if kept is None:
+            kept = self._requests.labels(route, status), self._seconds.labels(route)
+            self._kept[route, status] = kept
+        count, duration = kept
+        count.inc()
+        duration.observe(seconds)
+
+    def got(self, events: Iterable[Inputs]) -> None:
+        """Count inputs of events that are numbers as text; warn once of each name."""
+        if n := sum(map(self._texts.watch, events)):
+            self._numbers_as_text.inc(n)
+
+    def refused(self, reason: str) -> None:
+        """Count a request that was not carried out."""
+        self._refusals.labels(reason).inc()
+
+    def predicted(self, n: int) -> None:
+        """Count predictions."""
+        self._predicted.inc(n)
+
+    def appended(self, n_new: int, n_known: int, group: int) -> None:
+        """Count a group of appended events."""
+        self._appended.inc(n_new)
+        self._repeated.inc(n_known)
+        self._groups.observe(group)
+
+    def queued(self, n: int) -> None:
+        """Set the number of waiting events."""
+        self._queue.set(n)
+
+    def behind(self, n: int) -> None:
+        """Set the number of records that the learner is behind."""
+        self._backlog.set(n)
+
+
+class ModelCollector(Collector):
+    """Exports version and age of each model; read at a scrape.
+
+    Parameters
+    ----------
+    models
+        The models by name; may grow.
+
+    """
+
+    def __init__(self, models: "Iterable[tuple[str, ModelState]]") -> None:
+        self._models = models
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        version = GaugeMetricFamily(
+            "iln_api_model_version", "Number of the version that predicts.", labels=("model",)
+        )
+        age = GaugeMetricFamily(
+            "iln_api_model_age_seconds", "Time since the version was published.", labels=("model",)
+        )
+        seconds = GaugeMetricFamily(
+            "iln_api_model_load_seconds", "Time to load the version.", labels=("model",)
+        )
+        failures = CounterMetricFamily(
+            "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)
+        )
+        for name, model in tuple(self._models):
+            failures.add_metric((name,), model.n_failures)
+            if model.version:
+                version.add_metric((name,), model.version)
+                age.add_metric((name,), model.age)
+                seconds.add_metric((name,), model.load_seconds)
+        return iter((version, age, seconds, failures))

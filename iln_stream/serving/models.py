@@ -1,0 +1,255 @@
+"""The published models that the API predicts with."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from iln_stream.serving.gate import HttpError, retry
+from iln_stream.serving.predicting import Predictor
+from iln_stream.snapshots.follower import Follower, Published
+
+log = logging.getLogger(__name__)
+
+REFRESH_SECONDS = 0.25
+SUFFIX = ".model"
+
+
+class FollowedModel:
+    """One model: its newest version that is warm.
+
+    Parameters
+    ----------
+    follower
+        Reads the published file.
+    make_predictor
+        Called with each version.
+
+    """
+
+    def __init__(
+        self, follower: Follower, make_predictor: Callable[[Published], Predictor]
+    ) -> None:
+        self._follower = follower
+        self._make_predictor = make_predictor
+        self.predictor: Predictor | None = None
+        self.problem: str | None = "is being loaded"
+        self._failure: str | None = None
+        self._n_unusable = 0
+
+    @property
+    def version(self) -> int:
+        """Its version; 0: none yet."""
+        return 0 if self.predictor is None else self.predictor.published.version
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds that its version took to load."""
+        return 0.0 if self.predictor is None else self.predictor.published.load_seconds
+
+    @property
+    def age(self) -> float:
+        """Seconds since its version was published."""
+        return 0.0 if self.predictor is None else self.predictor.age
+
+    def refresh(self) -> None:
+        """Load a new version; it replaces the former one once it has predicted.
+
+        An error is a problem of this model alone.
+        """
+        try:
+            if self._follower.refresh() and (current := self._follower.current) is not None:
+                self._failure = None
+                predictor = self._make_predictor(current)
+                predictor.warm()
+                self.predictor = predictor
+        except Exception as error:  # a learner's own code
+            self._n_unusable += 1
+            self._failure = f"{self._follower.path}: it can't be used: {error!r}"
+        problem = self._follower.problem or self._failure
+        if problem != self.problem and problem is not None:
+            log.warning("model %s", problem)
+        self.problem = problem
+
+    @property
+    def n_failures(self) -> int:
+        """Number of versions that could not be loaded; one warning is for all alike."""
+        return self._follower.n_unreadable + self._n_unusable
+
+
+class Models:
+    """The models in a folder, followed on a thread.
+
+    Parameters
+    ----------
+    folder
+        Where `iln-stream run` publishes.
+    level
+        Probability that an interval contains the label.
+    follow
+        Returns the follower of a file.
+    also
+        Called on the thread, too, as often as the models are refreshed.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        level: float,
+        follow: Callable[[Path], Follower],
+        also: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._folder = folder
+        self._level = level
+        self._follow = follow
+        self._also = tuple(also)
+        self._slow = ThreadPoolExecutor(1, thread_name_prefix="slow-predictions")
+        self._models: dict[str, FollowedModel] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="models", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following; on the thread of slow learners, at most one more event is predicted."""
+        self._stop.set()
+        self._slow.shutdown(wait=False, cancel_futures=True)
+        self._thread.join()
+
+    def __iter__(self) -> Iterator[tuple[str, FollowedModel]]:
+        """Iterate over names and models."""
+        return iter(tuple(self._models.items()))
+
+    def chosen(self, name: str | None) -> tuple[str, Predictor]:
+        """Return a model by its name; None: the only one.
+
+        Raises
+        ------
+        HttpError
+            When there is none of this name, none at all, or several to choose from.
+
+        """
+        models = self._models
+        if name is None:
+            if len(models) > 1:
+                raise HttpError(
+                    422,
+                    "model",
+                    f"model: several are published: {', '.join(sorted(models))}; name one in the "
+                    f'request, such as "model": "{min(models)}"',
+                )
+            if not models:
+                raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
+            (name,) = models
+        if name not in models:
+            known = ", ".join(sorted(models)) or "none"
+            raise HttpError(404, "model", f"model: {name!r} is not published; known: {known}")
+        model = models[name]
+        if model.predictor is None:
+            raise HttpError(
+                503, "no model", f"model {name}: {model.problem}; try again", retry(1.0)
+            )
+        return name, model.predictor
+
+    def task(self) -> str | None:
+        """Return the task of all models; None if they differ or there is none."""
+        tasks = {m.predictor.published.task for _, m in self if m.predictor is not None}
+        return tasks.pop() if len(tasks) == 1 else None
+
+    def partitions(self, name: str | None, stream: str | None) -> list[int]:
+        """Return the first partition that each model of a log reads, or only this model.
+
+        Raises
+        ------
+        HttpError
+            When no model of the log is published, or there is none of this name.
+
+        """
+        if name is not None:
+            _, predictor = self.chosen(name)
+            found = [predictor.published]
+        else:
+            found = [model.predictor.published for _, model in self if model.predictor is not None]
+        ours = [[p for p in each.positions if p >= 0] for each in found if each.stream == stream]
+        if not ours and name is not None:
+            raise HttpError(422, "model", f"model: {name} does not learn the log {stream}")
+        if not ours:
+            raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
+        return sorted({min(each) for each in ours})
+
+    def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
+        """Return how many records a learner of this stream is behind its end.
+
+        Parameters
+        ----------
+        stream
+            Name of the log.
+        ends
+            By partition, the offset after its last record.
+
+        Returns
+        -------
+        int or None
+            That of the learner that is furthest behind; None if none has published.
+
+        """
+        behind = [
+            sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
+            for _, model in self
+            if model.predictor is not None and model.predictor.published.stream == stream
+            for positions in (model.predictor.published.positions,)
+        ]
+        return max(behind, default=None)
+
+    def problems(self) -> list[str]:
+        """Return why predictions can't be made now; a former version still predicts."""
+        models = list(self)
+        if not models:
+            return [self._none()]
+        return [f"model {name}: {m.problem}" for name, m in models if m.predictor is None]
+
+    def degraded(self) -> list[str]:
+        """Return which models predict with a former version, as the newest can't be loaded."""
+        return [
+            f"model {name} predicts with version {m.version}, published {m.age:,.0f} s ago: "
+            f"{m.problem}"
+            for name, m in self
+            if m.predictor is not None and m.problem is not None
+        ]
+
+    def _none(self) -> str:
+        return f"no model is published in {self._folder} yet"
+
+    def _predictor(self, published: Published) -> Predictor:
+        return Predictor(published, self._level, self._slow, self._stop)
+
+    def _run(self) -> None:
+        first = True
+        while True:
+            try:
+                self._refresh()
+            except Exception:
+                log.exception("following the models failed")
+            if first and not self._models:
+                log.warning(f"{self._none()}: start `iln-stream run` with --publish")
+            first = False
+            if self._stop.wait(REFRESH_SECONDS):
+                return
+
+    def _refresh(self) -> None:
+        try:
+            files = sorted(self._folder.glob(f"*{SUFFIX}"))
+        except OSError:
+            files = []
+        for file in files:
+            if file.stem not in self._models:
+                follower = self._follow(file)
+                self._models[file.stem] = FollowedModel(follower, self._predictor)
+        for _, model in self:
+            model.refresh()
+        for each in self._also:
+            each()

@@ -1,0 +1,177 @@
+"""The server: builds the application from settings, and runs it until a signal stops it."""
+
+import asyncio
+import logging
+import socket
+import sys
+from functools import partial
+
+import uvicorn
+from prometheus_client.registry import CollectorRegistry
+
+from iln_stream.errors import is_loopback, names_of
+from iln_stream.serving.app import create_app
+from iln_stream.serving.appending import Appending
+from iln_stream.serving.gate import Check, KnownHost, Tokens
+from iln_stream.serving.metrics import ApiMetrics
+from iln_stream.serving.models import Models
+from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen, tls_context
+from iln_stream.serving.settings import ApiSettings
+from iln_stream.settings import SettingsError
+from iln_stream.snapshots.follower import Follower
+from iln_stream.streams import Scheme, StreamOptions, stream_at
+
+log = logging.getLogger(__name__)
+
+_SWITCH_SECONDS = 0.0005
+"""Time after which a thread that loads a version lets the event loop go on; Python's is 5 ms."""
+
+
+class ApiServer:
+    """Serves the API in one process.
+
+    Parameters
+    ----------
+    settings
+        Settings of the API.
+
+    Raises
+    ------
+    SettingsError
+        When settings do not fit together, or a file or the address can't be used.
+
+    """
+
+    def __init__(self, settings: ApiSettings) -> None:
+        tokens = None if settings.token_file is None else Tokens(settings.token_file)
+        context = tls_context(settings)
+        mutual = settings.tls_client_ca is not None
+        _check_reach(settings, tokens is not None, context is not None)
+        self._metrics = ApiMetrics(CollectorRegistry())
+        models = Models(
+            settings.models,
+            settings.interval_level,
+            partial(Follower, allow_pickle=settings.allow_pickle),
+            also=() if tokens is None else (tokens.refresh,),
+        )
+        appending = _appending(settings, self._metrics) if settings.events else None
+        checks: list[Check] = [] if tokens is None else [tokens]
+        if tokens is None and not mutual:
+            checks.append(KnownHost(names_of(settings.host)))
+        app = create_app(
+            settings, models, appending, self._metrics, checks, secured=tokens is not None
+        )
+        self._socket = listen(settings.host, settings.port)
+        self._server = _Server(_config(app, settings, self._metrics), settings.header_seconds)
+        self._server.config.load()
+        self._server.config.ssl = context
+        host, port = self._socket.getsockname()[:2]
+        scheme = "http" if context is None else "https"
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    @property
+    def n_requests(self) -> int:
+        """Number of requests in progress."""
+        return len(self._server.server_state.tasks)
+
+    @property
+    def n_connections(self) -> int:
+        """Number of open connections."""
+        return len(self._server.server_state.connections)
+
+    def run(self) -> None:
+        """Serve until SIGINT, SIGTERM or `stop`; requests in progress are answered first."""
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        try:
+            log.info("serving %s (description: %s/openapi.json)", self.url, self.url)
+            self._server.run(sockets=[self._socket])
+        finally:
+            sys.setswitchinterval(before)
+
+    def stop(self) -> None:
+        """Stop `run`; safe from any thread."""
+        self._server.should_exit = True
+
+
+class _Server(GracefulServer):
+    def __init__(self, config: uvicorn.Config, tls_seconds: float) -> None:
+        super().__init__(config)
+        self._tls_seconds = tls_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; limit the time for beginning and ending TLS, for which uvicorn has no option."""
+        if self.config.ssl is None:
+            await super().startup(sockets)
+            return
+        loop = asyncio.get_running_loop()
+        create_server = loop.create_server
+        limited = partial(
+            create_server,
+            ssl_handshake_timeout=self._tls_seconds,
+            ssl_shutdown_timeout=self._tls_seconds,
+        )
+        loop.create_server = limited  # type: ignore[method-assign]
+        try:
+            await super().startup(sockets)
+        finally:
+            loop.create_server = create_server  # type: ignore[method-assign]
+
+
+def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
+    log_stream = stream_at(
+        settings.events,
+        StreamOptions(
+            bootstrap=settings.bootstrap,
+            kafka_options=settings.kafka_options,
+            kafka_secrets=settings.kafka_secrets,
+        ),
+    )
+    if type(log_stream).appender is Scheme.appender:
+        raise SettingsError(
+            f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or kafka:TOPIC, "
+            "or nothing for a server that only predicts"
+        )
+    log_stream.check()
+    return Appending(log_stream.appender, settings.queue_events, settings.group_events, metrics)
+
+
+def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # malformed requests are counted
+    protocol = partial(
+        LimitedProtocol,
+        header_seconds=settings.header_seconds,
+        body_seconds=settings.body_seconds,
+        connections=settings.connections,
+        refused=metrics.refused,
+    )
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        loop="uvloop",
+        http=protocol,  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=settings.trusted_proxies is not None,
+        forwarded_allow_ips=settings.trusted_proxies or [],
+        timeout_keep_alive=settings.idle_seconds,
+        timeout_graceful_shutdown=settings.stop_seconds,
+    )
+
+
+def _check_reach(settings: ApiSettings, has_token: bool, has_tls: bool) -> None:
+    """Refuse to let other machines in without a token or a certificate."""
+    if is_loopback(settings.host):
+        return
+    if not has_token and settings.tls_client_ca is None:
+        raise SettingsError(
+            f"host = {settings.host!r}: other machines can reach it; set token_file or "
+            "tls_client_ca, or listen on 127.0.0.1"
+        )
+    if has_token and not has_tls:
+        log.warning(
+            "the token is sent in plain text: set tls_certificate and tls_key, unless a proxy in "
+            "front does TLS"
+        )

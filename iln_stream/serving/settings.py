@@ -1,0 +1,181 @@
+"""Every setting of the HTTP API and of the page."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, JsonPaths, json_object
+
+
+class ApiSettings(CommandSettings):
+    """Settings of `iln-stream serve`. Flags override variables, which override the TOML file."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{ENV_PREFIX}API_", extra="forbid", frozen=True)
+
+    table = "api"
+    secret = ("kafka_options", "kafka_secrets")
+
+    models: Path = Field(
+        default=Path("models"),
+        description="Folder with the versions that `iln-stream run --publish FOLDER` publishes.",
+    )
+    events: str = Field(
+        default="sqlite:log.db",
+        description="Log that events and labels are appended to: `sqlite:PATH`, "
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`, the same address that the learner reads. Empty: "
+        "none, and the server only predicts.",
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on. One that other machines can reach needs `token_file` or "
+        "`tls_client_ca`.",
+    )
+    port: int = Field(
+        default=8080, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
+    )
+    token_file: Path | None = Field(
+        default=None,
+        description="File of bearer tokens, one per line; clients send one of them. The file is "
+        "read again when it changes. Unset: no token is needed.",
+    )
+    tls_certificate: Path | None = Field(
+        default=None, description="Certificate chain (PEM) of the server. Unset: plain HTTP."
+    )
+    tls_key: Path | None = Field(
+        default=None, description="Private key (PEM) of `tls_certificate`, without a password."
+    )
+    tls_client_ca: Path | None = Field(
+        default=None,
+        description="Certificates (PEM) that must have signed a client's certificate (mutual TLS).",
+    )
+    trusted_proxies: str | None = Field(
+        default=None,
+        description="Addresses of reverse proxies, comma-separated, whose X-Forwarded-For names the"
+        " client. Unset: the connection's address is the client.",
+    )
+    body_bytes: int = Field(
+        default=900_000,
+        ge=1,
+        description="Largest request body in bytes; below the 1 MiB that Kafka accepts.",
+    )
+    batch_events: int = Field(default=1000, ge=1, description="Most events or labels in a request.")
+    rate: float = Field(
+        default=2000.0, gt=0, description="Requests per second and client, on average."
+    )
+    burst: int = Field(
+        default=4000, ge=1, description="Requests that a client may send in one burst above `rate`."
+    )
+    concurrent_requests: int = Field(
+        default=256, ge=1, description="Requests in progress at the same time."
+    )
+    connections: int = Field(default=1024, ge=1, description="Connections open at the same time.")
+    header_seconds: float = Field(
+        default=5.0, gt=0, description="Seconds that a client may take to send its headers."
+    )
+    body_seconds: float = Field(
+        default=10.0, gt=0, description="Seconds that a client may take to send its body."
+    )
+    idle_seconds: int = Field(
+        default=60, ge=1, description="Seconds after which an idle connection is closed."
+    )
+    append_seconds: float = Field(
+        default=10.0, gt=0, description="Seconds to wait for the log to store events."
+    )
+    stop_seconds: int = Field(
+        default=20, ge=1, description="Seconds that requests in progress get when the API stops."
+    )
+    queue_events: int = Field(
+        default=10_000,
+        ge=1,
+        description="Most events that may wait to be appended; further ones get a 429.",
+    )
+    group_events: int = Field(
+        default=1000,
+        ge=1,
+        description="Most events that are appended together in one durable write.",
+    )
+    max_backlog: int = Field(
+        default=100_000,
+        ge=1,
+        description="Records that the learner may be behind the end of the log; beyond that, "
+        "events get a 429. Not enforced until a learner of this log has published a version.",
+    )
+    interval_level: float = Field(
+        default=0.9, gt=0, lt=1, description="Probability that an interval contains the label."
+    )
+    allow_pickle: bool = Field(
+        default=False,
+        description="Load published learners that are pickles, such as River's. Loading a pickle "
+        "runs code: use only if nobody else can write to the folder `models`.",
+    )
+    bootstrap: str = Field(
+        default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
+    )
+    kafka_options: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"security_protocol": "SSL"}],
+        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
+        "`ssl_cafile`, ...).",
+    )
+    kafka_secrets: JsonPaths = Field(
+        default_factory=dict,
+        examples=[{"sasl_plain_password": "password.txt"}],
+        description="Files that hold passwords of the Kafka client: for each option "
+        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
+        "contains its value.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text",
+        description="`text`, or `json`: one object per line, with time, level, logger, message and "
+        "exception.",
+    )
+
+    _parse_json = field_validator("kafka_options", "kafka_secrets", mode="before")(json_object)
+
+
+class PageSettings(CommandSettings):
+    """Settings of `iln-stream page`. Flags override variables, which override the TOML file."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{ENV_PREFIX}PAGE_", extra="forbid", frozen=True)
+
+    table = "page"
+
+    learner: str = Field(
+        default="http://127.0.0.1:9108",
+        pattern=r"^https?://[^@/?#]+/?$",
+        description="Address of the learner's metrics (`metrics_host` and `metrics_port` of "
+        "`iln-stream run`), without a path.",
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on. Anyone who can reach it can read the latest events and "
+        "dead letters.",
+    )
+    port: int = Field(
+        default=8090, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
+    )
+    poll_seconds: float = Field(
+        default=1.0,
+        ge=0.1,
+        le=60.0,
+        description="Seconds between two requests to the learner while a browser shows the page; "
+        "ten times as many while none does.",
+    )
+    browsers: int = Field(
+        default=100, ge=1, description="Number of browsers that may show the page at the same time."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text",
+        description="`text`, or `json`: one object per line, with time, level, logger, message and "
+        "exception.",
+    )

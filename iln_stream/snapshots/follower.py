@@ -1,0 +1,160 @@
+"""Reads the newest published version, in any process."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, time
+from typing import Any
+
+from iln_stream.errors import PublishingError
+from iln_stream.snapshots.published_file import Identity, VersionFile
+from iln_stream.snapshots.publisher import STATE, learner_of
+
+
+@dataclass(frozen=True)
+class Published:
+    """A version of a learner to predict with.
+
+    Parameters
+    ----------
+    learner
+        Predicts as the learner did when it was published, bit for bit. If past events that it would
+        replay were left out, its `learn_one` raises a TypeError.
+    version
+        Number of the version; a later one has a higher number, also after a restart.
+    published_at
+        When the learner was copied, in POSIX seconds.
+    positions
+        By partition, the offset after the last record that the learner has learned.
+    n_learned
+        Number of events learned.
+    task
+        "regression" or "classification".
+    name
+        The learner's name.
+    stream
+        Name of the stream; empty if unknown.
+    load_seconds
+        Time to read and restore it.
+    n_bytes
+        Size of the file.
+    series_inputs
+        Names of inputs that a run makes of earlier records, and who asks has to give.
+
+    """
+
+    learner: Any
+    version: int
+    published_at: float
+    positions: Mapping[int, int]
+    n_learned: int
+    task: str
+    name: str
+    stream: str
+    load_seconds: float
+    n_bytes: int
+    series_inputs: tuple[str, ...] = ()
+
+
+class Follower:
+    """Has the newest version of a file that a `Publisher` writes.
+
+    Call `refresh` from time to time: it costs a few microseconds if there is nothing new. Any
+    thread may use it. A version that was current stays usable.
+
+    Parameters
+    ----------
+    path
+        The file, usually `FOLDER/NAME.model`.
+    allow_pickle
+        Whether to read a learner that was published as a pickle. That runs code: only if nobody
+        else can write to the folder.
+
+    Attributes
+    ----------
+    current : Published or None
+        The newest version that could be read; None before the first.
+    problem : str or None
+        Why the last `refresh` found no version that can be read, and what to do; None: it did.
+    n_unreadable : int
+        Number of versions that were there and could not be read.
+
+    """
+
+    def __init__(self, path: Path | str, allow_pickle: bool = False) -> None:
+        self.path = Path(path)
+        self.current: Published | None = None
+        self.n_unreadable = 0
+        self.problem: str | None = f"{self.path} was not read yet: call refresh"
+        self._allow_pickle = allow_pickle
+        self._file = VersionFile(self.path)
+        self._seen: Identity | None = None
+        self._turn = threading.Lock()
+
+    def refresh(self) -> bool:
+        """Read the file if it is another one than before; return whether `current` is new.
+
+        A file that can't be read leaves `current` as it is, and sets `problem`.
+        """
+        with self._turn:
+            there = self._file.identity()
+            if there is not None and there == self._seen:
+                return False
+            try:
+                self.current = self._read()
+            except FileNotFoundError:
+                self._seen = None
+                self.problem = (
+                    f"{self.path}: there is no published version; start the learner with "
+                    f"`iln-stream run --publish {self.path.parent}`"
+                )
+                return False
+            except Exception as error:  # a pickle runs the learner's own code
+                known = isinstance(error, PublishingError)
+                why = str(error) if known else f"its learner can't be restored: {error!r}"
+                self._seen = there
+                self.n_unreadable += 1
+                self.problem = f"{self.path}: {why}"
+                return False
+            self.problem = None
+            return True
+
+    def age(self) -> float | None:
+        """Return the seconds since the learner of `current` was copied; None if there is none."""
+        current = self.current
+        return None if current is None else max(0.0, time() - current.published_at)
+
+    def _read(self) -> Published:
+        began = perf_counter()
+        header, arrays, identity = self._file.read()
+        learner = learner_of(arrays, header.form, self._allow_pickle)
+        if header.form == STATE:
+            _exercise(learner, header.task)
+        self._seen = identity
+        return Published(
+            learner=learner,
+            version=header.version,
+            published_at=header.published_at,
+            positions=header.positions,
+            n_learned=header.n_learned,
+            task=header.task,
+            name=header.learner,
+            stream=header.stream,
+            load_seconds=perf_counter() - began,
+            n_bytes=identity.size,
+            series_inputs=header.series_inputs,
+        )
+
+
+def _exercise(learner: Any, task: str) -> None:
+    """Let one of our learners predict, which changes nothing, before anybody asks it to.
+
+    The first prediction of a process loads compiled functions, which takes a second or more.
+    """
+    if task == "classification":
+        learner.predict_proba_one({})
+        return
+    learner.predict_one({})
+    if hasattr(learner, "predict_interval"):
+        learner.predict_interval({})

@@ -1,0 +1,568 @@
+"""Publishes versions of a learner for other processes to predict with."""
+
+import logging
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from time import perf_counter, time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+
+from iln_stream.errors import NotFiniteError, PublishingError, StateError
+from iln_stream.learners import broken_numbers, some_of, state_of, unserializable_parameters
+from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
+from iln_stream.loop import Listener, Step
+from iln_stream.records import Command, DeadLetter
+from iln_stream.reporting import MetricSpec
+from iln_stream.snapshots.published_file import Header, Identity, VersionFile
+from iln_stream.state import TEXT, StateDict, pack, unpack
+
+STATE, PICKLE = "state", "pickle"
+"""Forms in which a learner is stored."""
+
+
+class Capture:
+    """Takes copies of a learner, which share no memory with it.
+
+    Parameters
+    ----------
+    learner
+        One of ours, or a River pipeline of ours; with `allow_pickle`, any.
+    allow_pickle
+        Whether a learner without a state may be pickled.
+
+    Attributes
+    ----------
+    learner
+        The learner.
+    form : str
+        `STATE` or `PICKLE`.
+
+    Raises
+    ------
+    PublishingError
+        When the learner has no state and may not be pickled, or can't be.
+
+    """
+
+    def __init__(self, learner: Any, allow_pickle: bool) -> None:
+        self.learner = learner
+        self.form = STATE
+        try:
+            self._require_known_parameters(self._state())
+        except StateError as error:
+            if not allow_pickle:
+                raise PublishingError(
+                    f"publish: {error}; or set snapshot_pickle (in Python allow_pickle=True) to "
+                    "publish it as a pickle, which runs code when it is read: do so only if nobody "
+                    "else can write to the folder"
+                ) from error
+            self.form = PICKLE
+            self.take()
+        except NotFiniteError:
+            pass  # the learner may heal
+
+    def take(self) -> dict[str, Any]:
+        """Return a copy.
+
+        Raises
+        ------
+        NotFiniteError
+            When the learner's state is not finite.
+        PublishingError
+            When the learner can't be pickled.
+
+        """
+        if self.form == STATE:
+            return self._state()
+        try:
+            return {PICKLE: pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)}
+        except Exception as error:  # it runs the learner's own code
+            raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
+
+    def _state(self) -> StateDict:
+        with replay_left_out(self.learner):
+            state = state_of(self.learner)
+        if broken := broken_numbers(state):
+            raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
+        return state
+
+    def _require_known_parameters(self, state: StateDict) -> None:
+        for parameter, name in unserializable_parameters(state):
+            raise StateError(
+                f"{parameter} is a {name}, which a state does not describe, so it could not be "
+                "restored: make that class @restorable (iln_stream.learners)"
+            )
+
+
+def to_arrays(copy: dict[str, Any], form: str) -> dict[str, NDArray[Any]]:
+    """Return what `Capture.take` returned as arrays to store."""
+    if form == PICKLE:
+        return {PICKLE: np.frombuffer(copy[PICKLE], np.uint8)}
+    arrays, text = pack(copy)
+    return {TEXT: np.frombuffer(text.encode(), np.uint8), **arrays}
+
+
+def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool) -> Any:
+    """Return the learner that `to_arrays` stored.
+
+    Raises
+    ------
+    PublishingError
+        When it is a pickle and may not be read, or can't be restored.
+
+    """
+    try:
+        if form == STATE:
+            state = dict(arrays)
+            text = state.pop(TEXT).tobytes().decode()
+            return model_to_predict(unpack(state, text))
+        if not allow_pickle:
+            raise PublishingError(
+                "it holds a pickle, which runs code when it is read: allow that with allow_pickle, "
+                "if nobody else can write to the folder"
+            )
+        return pickle.loads(arrays[PICKLE])  # type: ignore[arg-type]  # noqa: S301
+    except StateError as error:
+        raise PublishingError(str(error)) from error
+    except (ImportError, AttributeError) as error:
+        raise PublishingError(
+            f"it needs code that is not found: {error}; name its folder in PYTHONPATH"
+        ) from error
+
+
+log = logging.getLogger(__name__)
+
+
+class Writer:
+    """Writes one version at a time.
+
+    A version that can't be written is counted and logged, the first of several in a row only:
+    publishing must not stop learning.
+
+    Parameters
+    ----------
+    file
+        Where to write.
+
+    Attributes
+    ----------
+    written : Header or None
+        The last version that was written.
+    n_bytes : int or None
+        Its size.
+    seconds : float or None
+        Time that it took, from when it was captured.
+    identity : Identity or None
+        Identifies the file that was written.
+    busy : bool
+        Whether a version is being written.
+    failed : bool
+        Whether the last version could not be written.
+    n_failed : int
+        Versions that could not be written.
+
+    """
+
+    def __init__(self, file: VersionFile) -> None:
+        self._file = file
+        self._queue: SimpleQueue[tuple[Header, dict[str, Any]] | None] = SimpleQueue()
+        self._idle = threading.Event()
+        self._idle.set()
+        self._thread: threading.Thread | None = None
+        self.written: Header | None = None
+        self.identity: Identity | None = None
+        self.n_bytes: int | None = None
+        self.seconds: float | None = None
+        self.failed = False
+        self.n_failed = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a version is being written."""
+        return not self._idle.is_set()
+
+    def write(self, header: Header, copy: dict[str, Any]) -> None:
+        """Start to write a copy of the learner; the last one must be written."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
+            self._thread.start()
+        self._idle.clear()
+        self._queue.put((header, copy))
+
+    def wait(self) -> None:
+        """Wait until the last version is written, or has failed."""
+        self._idle.wait()
+
+    def close(self) -> None:
+        """Finish the last version, and end the thread."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def failed_with(self, error: Exception) -> None:
+        """Count a failure, and log it unless the last version failed, too."""
+        self.n_failed += 1
+        if not self.failed:
+            log.error("can't publish %s: %s; learning continues, and the next versions are tried "
+                      "without a message", self._file.path, error)  # fmt: skip
+        self.failed = True
+
+    def _run(self) -> None:
+        while (job := self._queue.get()) is not None:
+            began = perf_counter()
+            try:
+                self._write(*job)
+            except Exception as error:  # a full disk, or a state that is not one
+                self.failed_with(error)
+            else:
+                self.seconds = perf_counter() - began
+            del job
+            self._idle.set()
+
+    def _write(self, header: Header, copy: dict[str, Any]) -> None:
+        self.identity = self._file.write(header, to_arrays(copy, header.form))
+        self.n_bytes = self.identity.size
+        self.written = header
+        if self.failed:
+            log.info("published %s again", self._file.path)
+        self.failed = False
+
+
+_LEAST_REST = 39.0
+"""Copies take at most a twentieth of the time, also if each takes twice as long as the last."""
+
+
+class Publisher(Listener):
+    """Writes the learner to a file whenever the last version is old enough.
+
+    The thread that learns makes a copy of the learner, without the past events that it replays; a
+    thread writes the file. Other processes read it by a `Follower`.
+
+    A run that is resumed after a crash learns some events again. It publishes nothing until it has
+    reached the positions of the version that is there, so versions never go back; unless that
+    version is of another topic or configuration.
+
+    If a version can't be written, the failure is counted and logged, and learning continues.
+
+    Parameters
+    ----------
+    path
+        The file, usually `FOLDER/NAME.model`. Missing folders are made.
+    learner
+        One of ours, or a River pipeline of ours; with `allow_pickle`, any River learner.
+    seconds
+        From one version to the next. It takes longer if a copy takes more than a twentieth of it,
+        as that of a large pickle may.
+    allow_pickle
+        Whether a learner of another library may be published as a pickle. Reading that runs code:
+        only if nobody else can write to the folder.
+    task
+        "regression" or "classification"; None: by the learner's class.
+    name
+        The learner's name; None: that of its class.
+    champion
+        Returns name and learner to publish, if these change while it runs; None: `name` and
+        `learner`.
+    n_learned
+        Returns the number of events learned; None: those that `learned` or a `Step` reported.
+    stream, topic_id, positions
+        The log's name, its id, and where the learner begins, by partition.
+    configuration
+        Hash of the settings that, with the log, determine the learner's state.
+    series_inputs
+        Names of inputs that are made of earlier records.
+    resumable
+        Whether this run continues or repeats the one that published the file that is there, as a
+        run on a log does. Otherwise it publishes from its first event.
+
+    Raises
+    ------
+    PublishingError
+        When the learner can't be published.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from river import datasets
+    >>> from iln_stream import InfiniteLayerRegressor
+    >>> from iln_stream.publishing import Follower, Publisher
+    >>> model = InfiniteLayerRegressor(profile="fast", seed=1)
+    >>> folder = TemporaryDirectory()
+    >>> path = Path(folder.name) / "approval.model"
+    >>> with Publisher(path, model) as publisher:
+    ...     for x, y in datasets.TrumpApproval():
+    ...         model.learn_one(x, y)
+    ...         publisher.learned()
+    >>> follower = Follower(path)  # in another process
+    >>> follower.refresh()
+    True
+    >>> follower.current.n_learned
+    1001
+    >>> follower.current.learner.predict_one(x) == model.predict_one(x)
+    True
+    >>> folder.cleanup()
+
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        learner: Any,
+        *,
+        seconds: float = 0.5,
+        allow_pickle: bool = False,
+        task: str | None = None,
+        name: str | None = None,
+        champion: Callable[[], tuple[str, Any]] | None = None,
+        n_learned: Callable[[], int] | None = None,
+        stream: str = "",
+        topic_id: str | None = None,
+        positions: Mapping[int, int] | None = None,
+        configuration: str = "",
+        series_inputs: Sequence[str] = (),
+        resumable: bool = False,
+    ) -> None:
+        if seconds < 0.0:
+            raise ValueError(f"seconds = {seconds} must be at least 0")
+        self.path = Path(path)
+        own_name = name or type(learner).__name__
+        self._champion = champion or (lambda: (own_name, learner))
+        self._allow_pickle = allow_pickle
+        self._capture = Capture(self._champion()[1], allow_pickle)
+        self._task = task or _task_of(learner)
+        self._n_learned = n_learned
+        self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
+        self._series_inputs = tuple(series_inputs)
+        self._seconds = seconds
+        self._positions = dict(positions or {})
+        self._file = VersionFile(self.path)
+        self._file.remove_partial()
+        self._writer = Writer(self._file)
+        self._n = 0  # labelled events seen here
+        self._due = perf_counter()
+        self._pauses: deque[float] = deque(maxlen=100)
+        before = self._before()
+        self._version = 0 if before is None else before.version
+        # On a log, a learner that has learned nothing yet does not replace the one that is there.
+        self._unpublished = before is None or not resumable
+        self._hold: Mapping[int, int] = {}
+        if before is not None and resumable and not self._continues(before):
+            log.warning(
+                "%s was published by a learner of another topic or other settings, as before a "
+                "rebuild: it will be replaced. If that learner still runs, give each its folder",
+                self.path,
+            )
+            self._unpublished = self._n_learned is not None and self._n_learned() > 0
+        elif before is not None and resumable:
+            self._hold = before.positions
+            if self._held:
+                log.info("%s has version %d: the next one is published when its positions are "
+                         "reached", self.path, before.version)  # fmt: skip
+
+    def on_step(self, step: Step) -> None:
+        """Publish a version if it is due."""
+        self._positions[step.partition] = step.offset + 1
+        self._unpublished = True
+        if step.y is not None:
+            self._n += 1
+        if step.ended >= self._due:
+            self._publish_if_due()
+
+    def on_dead_letter(self, letter: DeadLetter) -> None:
+        """Note the position."""
+        of_labels = letter.stream != self._stream  # a second log, whose partitions are below 0
+        partition = -1 - letter.partition if of_labels else letter.partition
+        self._positions[partition] = letter.offset + 1
+
+    def on_repeat(self, partition: int, offset: int) -> None:
+        """Note the position."""
+        self._positions[partition] = offset + 1
+
+    def on_command(self, command: Command) -> None:
+        """Note the position, and publish the new champion if a version is due."""
+        self._positions[command.partition] = command.offset + 1
+        self._unpublished = True
+        self._publish_if_due()
+
+    def on_idle(self) -> None:
+        """Publish what is not yet published, if a version is due."""
+        self._publish_if_due()
+
+    def learned(self, partition: int = 0, offset: int | None = None) -> None:
+        """Note that the learner has learned an event, and publish a version if it is due.
+
+        For a loop of your own; the service's loop calls `on_step`.
+
+        Parameters
+        ----------
+        partition, offset
+            Position of the event in its stream; by default, events are counted.
+
+        """
+        begin = self._positions.get(partition, 0)
+        self._positions[partition] = (begin if offset is None else offset) + 1
+        self._unpublished = True
+        self._n += 1
+        if perf_counter() >= self._due:
+            self._publish_if_due()
+
+    def finish(self) -> None:
+        """Publish what is not yet published, whether due or not, and wait until it is written."""
+        self._writer.wait()
+        if (self._unpublished or self._writer.failed) and not self._held:
+            self._publish()
+            self._writer.wait()
+
+    def close(self) -> None:
+        """Finish writing, and end the thread; what is not yet published is not."""
+        self._writer.close()
+
+    def __enter__(self) -> "Publisher":
+        """Return the publisher."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Publish the rest, unless there was an error, and close."""
+        if kind is None:
+            self.finish()
+        self.close()
+
+    @property
+    def version(self) -> int | None:
+        """Number of the last version that this publisher has written; None before the first."""
+        written = self._writer.written
+        return None if written is None else written.version
+
+    @property
+    def _held(self) -> bool:
+        """Whether the version that is there has learned more."""
+        if any(self._positions.get(p, 0) < offset for p, offset in self._hold.items()):
+            return True
+        self._hold = {}
+        return False
+
+    def _publish_if_due(self) -> None:
+        if (
+            perf_counter() >= self._due
+            and (self._unpublished or self._writer.failed)
+            and not self._writer.busy
+            and not self._held
+        ):
+            self._publish()
+
+    def _publish(self) -> None:
+        began, published_at = perf_counter(), time()
+        try:
+            name, learner = self._champion()
+            if learner is not self._capture.learner:
+                self._capture = Capture(learner, self._allow_pickle)
+            copy = self._capture.take()
+            n_learned = self._n if self._n_learned is None else self._n_learned()
+        except Exception as error:  # whatever the learner raises
+            self._writer.failed_with(error)
+            self._rest(began)
+            return
+        self._version = max(self._version, self._version_of_others()) + 1
+        header = Header(
+            version=self._version,
+            published_at=published_at,
+            positions=dict(self._positions),
+            n_learned=n_learned,
+            task=self._task,
+            learner=name,
+            stream=self._stream,
+            topic_id=self._topic_id,
+            configuration=self._configuration,
+            form=self._capture.form,
+            series_inputs=self._series_inputs,
+        )
+        self._unpublished = False
+        self._writer.write(header, copy)
+        self._rest(began)
+
+    def _rest(self, began: float) -> None:
+        """Note how long the copy took, and when the next one is due."""
+        now = perf_counter()
+        self._pauses.append(now - began)
+        self._due = max(began + self._seconds, now + _LEAST_REST * (now - began))
+
+    def _before(self) -> Header | None:
+        """Return the header of the version that is there; None if there is none to continue."""
+        try:
+            return self._file.read_header()
+        except FileNotFoundError:
+            return None
+        except (OSError, PublishingError) as error:
+            log.warning("%s can't be continued: %s; it will be replaced", self.path, error)
+            return None
+
+    def _continues(self, before: Header) -> bool:
+        same_topic = None in (before.topic_id, self._topic_id) or before.topic_id == self._topic_id
+        same_stream = before.stream == self._stream
+        return same_topic and same_stream and before.configuration == self._configuration
+
+    def _version_of_others(self) -> int:
+        """Return the version of a file that somebody else put in place of ours; 0 if it is ours."""
+        there = self._file.identity()
+        if there is None or there == self._writer.identity or self._writer.written is None:
+            return 0
+        before = self._before()
+        return 0 if before is None else before.version
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        writer = self._writer
+        return (
+            MetricSpec(
+                "iln_published_version",
+                "gauge",
+                "Number of the last version of the learner that was published.",
+                lambda: self.version,
+            ),
+            MetricSpec(
+                "iln_published_timestamp_seconds",
+                "gauge",
+                "When the learner was copied for the last published version.",
+                lambda: None if writer.written is None else writer.written.published_at,
+            ),
+            MetricSpec(
+                "iln_publish_pause_seconds",
+                "gauge",
+                "Longest time for which learning stopped to copy the learner, of the last 100 "
+                "versions.",
+                lambda: max(self._pauses.copy(), default=None),
+            ),
+            MetricSpec(
+                "iln_publish_duration_seconds",
+                "gauge",
+                "Time to write the last version in the background.",
+                lambda: writer.seconds,
+            ),
+            MetricSpec(
+                "iln_publish_bytes",
+                "gauge",
+                "Size of the last published version.",
+                lambda: writer.n_bytes,
+            ),
+            MetricSpec(
+                "iln_publish_failures_total",
+                "counter",
+                "Versions that could not be published: the disk did not take them, or the "
+                "learner's state was not finite.",
+                lambda: writer.n_failed,
+                of_process=True,
+            ),
+        )
+
+
+def _task_of(learner: Any) -> str:
+    return "classification" if isinstance(learner, base.Classifier) else "regression"

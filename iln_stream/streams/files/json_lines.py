@@ -1,0 +1,170 @@
+"""Records and messages as JSON lines, in files and pipes."""
+
+import io
+import os
+import selectors
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from iln_stream.errors import ReaderGoneError, SinkError, SourceError
+from iln_stream.streams.base import Record
+from iln_stream.streams.files.csv import open_binary
+
+
+class JsonLinesSink:
+    """Appends JSON lines; `flush` makes them durable.
+
+    Parameters
+    ----------
+    file
+        A path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
+
+    """
+
+    def __init__(self, file: Path | str | BinaryIO) -> None:
+        if isinstance(file, (str, Path)):
+            try:
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
+                self._file: BinaryIO = Path(file).open("ab")
+            except OSError as error:
+                raise SinkError(f"can't write {file}: {error.strerror}") from error
+            self._name, self._on_disk = str(file), True
+        else:
+            self._file, self._name, self._on_disk = file, "standard output", False
+
+    def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
+        """Append one line; key and time are ignored."""
+        self._attempt(lambda: self._file.write(value + b"\n"))
+
+    def send_queued(self) -> None:
+        """Write all lines to the operating system, so that readers see them."""
+        self._attempt(self._file.flush)
+
+    def flush(self) -> None:
+        """Write all lines to the operating system and, for a file, sync it to the disk."""
+        self._attempt(self._file.flush)
+        if self._on_disk:
+            self._attempt(lambda: os.fsync(self._file.fileno()))
+
+    def close(self) -> None:
+        """Flush; close the file unless the caller opened it."""
+        try:
+            self.flush()
+        finally:
+            if self._on_disk:
+                self._attempt(self._file.close)
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except OSError as error:
+            gone = isinstance(error, BrokenPipeError) and not self._on_disk
+            kind = ReaderGoneError if gone else SinkError
+            raise kind(f"can't write {self._name}: {error.strerror}") from error
+
+
+_CHUNK = 1 << 18
+
+
+class JsonLinesSource:
+    """Reads JSON lines; the offset is the line's number, from 0. Blank lines are skipped.
+
+    Parameters
+    ----------
+    file
+        A path, or an open binary stream such as `sys.stdin.buffer`.
+    stream
+        Name of the stream in predictions and dead letters; by default the file's name.
+    limit
+        Maximum number of lines, not counting blank ones.
+
+    Examples
+    --------
+    >>> import io
+    >>> source = JsonLinesSource(io.BytesIO(b'{"x": {"a": 1}, "y": 2}'), stream="demo")
+    >>> [(record.offset, record.payload) for record in source.poll(timeout=0.1)]
+    [(0, b'{"x": {"a": 1}, "y": 2}')]
+
+    """
+
+    partitions = (0,)
+    connected = True
+    lag = None
+
+    def __init__(
+        self, file: Path | str | BinaryIO, stream: str | None = None, limit: int | None = None
+    ) -> None:
+        if isinstance(file, (str, Path)):
+            try:
+                opened = open_binary(Path(file))
+            except OSError as error:
+                raise SourceError(f"can't read {file}: {error.strerror}") from error
+            self.stream = stream or Path(file).name
+        else:
+            opened = file
+            self.stream = stream or str(getattr(file, "name", "stdin")).strip("<>")
+        self._file = cast(io.BufferedReader, opened)
+        self._pipe = _selector(opened)
+        self._unfinished: list[bytes] = []
+        self._n_lines = 0
+        self._still_wanted = limit
+        self._at_end = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all lines up to the end of the file, or up to the limit, were returned."""
+        return self._at_end
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next lines; wait up to `timeout` seconds if they come from a pipe."""
+        if self._pipe and not self._pipe.select(timeout):
+            return []
+        lines = self._read()
+        while not (lines or self._at_end or self._pipe):  # a file's line longer than a chunk
+            lines = self._read()
+        first = self._n_lines
+        self._n_lines += len(lines)
+        records = [
+            Record(offset, line.rstrip(b"\r"))
+            for offset, line in enumerate(lines, start=first)
+            if line.strip()
+        ]
+        return records if self._still_wanted is None else self._first_wanted(records)
+
+    def _read(self) -> list[bytes]:
+        """Read a chunk and return the lines that are now complete."""
+        # read1 leaves no data in a buffer, where `select` would not see it.
+        chunk = self._file.read1(_CHUNK)
+        self._at_end = not chunk
+        first, *others = chunk.split(b"\n")
+        self._unfinished.append(first)  # joined only once, because a line may be very long
+        lines = []
+        if others:
+            lines = [b"".join(self._unfinished), *others[:-1]]
+            self._unfinished = [others[-1]]
+        elif self._at_end and any(self._unfinished):
+            lines = [b"".join(self._unfinished)]
+            self._unfinished = []
+        return lines
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _first_wanted(self, records: list[Record]) -> list[Record]:
+        assert self._still_wanted is not None
+        records = records[: self._still_wanted]
+        self._still_wanted -= len(records)
+        self._at_end = self._at_end or self._still_wanted == 0
+        return records
+
+
+def _selector(file: BinaryIO) -> selectors.BaseSelector | None:
+    """Return a selector that waits for data in a pipe; None for a regular file."""
+    selector = selectors.DefaultSelector()
+    try:
+        selector.register(file, selectors.EVENT_READ)
+    except (OSError, ValueError, io.UnsupportedOperation):
+        return None
+    return selector

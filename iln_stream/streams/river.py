@@ -1,0 +1,134 @@
+"""Events from River's data sets and synthetic streams."""
+
+import datetime as dt
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from river import datasets
+
+from iln_stream.errors import SourceError
+from iln_stream.streams.addresses import Scheme
+from iln_stream.streams.base import Record, Source
+
+_BATCH = 500
+
+
+class RiverDatasetSource:
+    """Returns the (x, y) pairs of a River data set, or of another iterable, as events.
+
+    Dates and times become numbers, see `calendar`; boolean labels become -1 and +1.
+
+    Parameters
+    ----------
+    dataset
+        Pairs of a dict of inputs and a label.
+    stream
+        Name of the stream in predictions and dead letters.
+    limit
+        Maximum number of events. None: all; River's synthetic streams then never end.
+
+    Examples
+    --------
+    >>> from river import datasets
+    >>> source = RiverDatasetSource(datasets.AirlinePassengers(), "AirlinePassengers", limit=1)
+    >>> source.poll(timeout=0)[0].payload["x"]
+    {'month.days': -7670.0, 'month.month': 1, 'month.weekday': 5, 'month.hour': 0.0}
+
+    """
+
+    partitions = (0,)
+    connected = True
+
+    def __init__(
+        self,
+        dataset: Iterable[tuple[Mapping[Any, Any], Any]],
+        stream: str,
+        limit: int | None = None,
+    ) -> None:
+        self.stream = stream
+        self._events = islice(dataset, limit)
+        self._n_samples = getattr(dataset, "n_samples", None)
+        self._limit = limit
+        self._offset = 0
+        self.exhausted = False
+
+    @property
+    def lag(self) -> int | None:
+        """Number of events still to come, None for an endless stream."""
+        sizes = [n for n in (self._n_samples, self._limit) if n is not None]
+        return max(0, min(sizes) - self._offset) if sizes else None
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next events without waiting."""
+        records = [
+            Record(offset, {"x": _inputs(x), "y": _label(y)})
+            for offset, (x, y) in enumerate(islice(self._events, _BATCH), start=self._offset)
+        ]
+        self._offset += len(records)
+        self.exhausted = len(records) < _BATCH
+        return records
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+def calendar(name: str, moment: dt.date) -> Iterator[tuple[str, float]]:
+    """Yield the inputs for a date or time: days since 1970, month, weekday and hour."""
+    at = moment if isinstance(moment, dt.datetime) else dt.datetime(*moment.timetuple()[:3])
+    hours = at.hour + at.minute / 60 + at.second / 3600
+    yield f"{name}.days", (at.replace(tzinfo=None) - dt.datetime(1970, 1, 1)).days + hours / 24
+    yield f"{name}.month", at.month
+    yield f"{name}.weekday", at.weekday()
+    yield f"{name}.hour", hours
+
+
+def _inputs(x: Mapping[Any, Any]) -> dict[str, Any]:
+    inputs: dict[str, Any] = {}
+    for key, value in x.items():
+        if isinstance(value, dt.date):  # or a datetime, which is a subclass
+            inputs.update(calendar(str(key), value))
+        else:
+            inputs[str(key)] = value
+    return inputs
+
+
+def _label(y: Any) -> Any:
+    return 2.0 * y - 1.0 if isinstance(y, bool) else y
+
+
+class RiverScheme(Scheme):
+    """`river:NAME` for a data set of River, `synthetic:NAME` for a synthetic stream."""
+
+    form = "examples"
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is a synthetic stream without a limit."""
+        return self.scheme == "synthetic" and self.options.limit is None
+
+    def check(self) -> None:
+        """Refuse a name that River does not have."""
+        self._dataset()
+
+    def source(self) -> Source:
+        """Open the data set or the synthetic stream."""
+        self.check()
+        return RiverDatasetSource(self._dataset(), stream=self.name, limit=self.options.limit)
+
+    def _dataset(self) -> Any:
+        module = datasets if self.scheme == "river" else datasets.synth
+        names = [n for n in vars(module) if n[:1].isupper()]
+        if self.name not in names:
+            raise SourceError(f"source = {self.address}: River has {', '.join(sorted(names))}")
+        make = getattr(module, self.name)
+        # Some streams have two seeds: one for the concept and one for the draws.
+        seeds = [p for p in inspect.signature(make).parameters if p.split("_")[0] == "seed"]
+        dataset = make(**dict.fromkeys(seeds, self.options.seed))
+        if not getattr(dataset, "is_downloaded", True):
+            raise SourceError(
+                f"river:{self.name} is not bundled with River: "
+                f"call river.datasets.{self.name}().download() first"
+            )
+        return dataset
