@@ -88,8 +88,7 @@ class Way(Listener):
             sys.setprofile(self._profile)
 
     def _profile(self, frame: FrameType, event: str, argument: object) -> None:
-        code = frame.f_code
-        file = Path(code.co_filename)
+        code, file = frame.f_code, Path(frame.f_code.co_filename)
         if code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>") or PACKAGE not in file.parents:
             return
         if id(code) in self._loops:
