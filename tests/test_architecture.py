@@ -15,41 +15,48 @@ import iln_stream
 PACKAGE = Path(iln_stream.__file__).parent
 DOCUMENT = Path(__file__).parents[1] / "docs" / "architecture.md"
 
-FOR_ALL = {"errors", "hosts", "imports", "signatures"}
+FOR_ALL = {"errors", "lazy"}
 """Modules of ours that every folder may import."""
 
-THIRD_PARTIES = {
-    "confluent_kafka": {"mapping", "streams"},
-    "fastapi": {"api"},
-    "httpx": {"client", "page"},
-    "kafka": {"streams"},
-    "llvmlite": {"compiled", "processor"},
-    "matplotlib": {"demo", "experiments", "plotting"},
-    "narwhals": {"learners"},
-    "numba": {"compiled"},
-    "numpy": {
-        *("compiled", "contest", "experiments", "features", "frozen", "keyed", "learners", "live"),
-        *("paper", "plotting", "prequential", "publishing", "related", "snapshots", "spark"),
-        "state",
-    },
-    "PIL": {"plotting"},  # comes with matplotlib
-    "onnx": {"frozen"},
-    "prometheus_client": {"api", "listeners", "service", "demo", "supervising"},
-    "pyarrow": {"spark", "streams"},
-    "pydantic": {"api", "cli", "events", "page", "service", "settings", "spark"},
-    "pydantic_core": {"mapping"},
-    "pydantic_settings": {"api", "page", "settings", "spark"},
-    "rich": {"listeners", "service", "cli", "demo"},
-    "pyspark": {"spark"},
-    "river": {
-        *("contest", "demo", "explaining", "frozen", "keyed", "learners", "mapping", "paper"),
-        *("publishing", "related", "service", "spark", "streams"),
-    },
-    "starlette": {"api", "page"},
-    "typer": {"cli"},
-    "uvicorn": {"api", "page"},
+SHIMS = {
+    *("client", "contest", "events", "explaining", "frozen", "keyed", "paper", "related"),
+    "theory",
 }
-"""Folders that may import each dependency, so that learners need no Kafka and no server."""
+"""Modules that keep import paths of release 0.2."""
+
+THIRD_PARTIES = {
+    "PIL": {"figures"},  # comes with matplotlib
+    "confluent_kafka": {"records", "streams"},
+    "fastapi": {"serving"},
+    "httpx": {"serving"},
+    "kafka": {"streams"},
+    "llvmlite": {"kernels"},
+    "matplotlib": {"cli", "figures", "research"},
+    "narwhals": {"learners"},
+    "numba": {"kernels"},
+    "numpy": {
+        *("features", "kernels", "learners", "loop", "plotting", "research", "snapshots"),
+        *("spark", "state"),
+    },
+    "onnx": {"learners"},
+    "prometheus_client": {"cli", "loop", "service", "serving"},
+    "pyarrow": {"spark", "streams"},
+    "pydantic": {"cli", "records", "service", "serving", "settings", "spark"},
+    "pydantic_core": {"records"},
+    "pydantic_settings": {"serving", "settings", "spark"},
+    "pyspark": {"spark"},
+    "rich": {"cli", "loop", "service"},
+    "river": {
+        *("cli", "learners", "records", "research", "service", "snapshots", "spark", "streams"),
+    },
+    "starlette": {"serving"},
+    "typer": {"cli"},
+    "uvicorn": {"serving"},
+}
+"""Rooms that may import each dependency, so that learners need no Kafka and no server."""
+
+MOST_FOLDERS, MOST_FILES_OF_SERVICE = 12, 20
+"""What one person can hold."""
 
 
 def module_name(file: Path) -> str:
@@ -60,6 +67,16 @@ def module_name(file: Path) -> str:
 
 MODULES = {module_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 FOLDERS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
+ROOMS = sorted(
+    {name.split(".")[1] for name in MODULES if "." in name}
+    - {*FOR_ALL, *SHIMS, "_version", "__main__"}
+)
+"""Folders, and the modules beside them."""
+
+
+def files_of(room: str) -> list[Path]:
+    """Return the files of a room."""
+    return sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / f"{room}.py"]
 
 
 @cache
@@ -89,15 +106,17 @@ def imports(file: Path) -> list[tuple[str, bool]]:
 
 def documented() -> dict[str, set[str]]:
     """Return the imports of each folder, as documented."""
-    rows = re.findall(r"^\| `(\w+)/` \|.*\| ([^|]*) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)(?:/|\.py)` \|.*\| ([^|]*) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE
+    )
     return {folder: set(re.findall(r"`(\w+)`", cell)) for folder, cell in rows}
 
 
 def imported() -> dict[str, set[str]]:
     """Return the imports of each folder, as found in the code."""
-    found: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
-    for folder in FOLDERS:
-        for file in (PACKAGE / folder).rglob("*.py"):
+    found: dict[str, set[str]] = {folder: set() for folder in ROOMS}
+    for folder in ROOMS:
+        for file in files_of(folder):
             names = [name.split(".") for name, _ in imports(file)]
             found[folder] |= {parts[1] for parts in names if parts[0] == "iln_stream" and parts[1:]}
         found[folder] -= {folder, "_version", *FOR_ALL}
@@ -105,11 +124,17 @@ def imported() -> dict[str, set[str]]:
 
 
 def test_document_names_every_folder():
-    """The table has one row per folder."""
-    assert sorted(documented()) == FOLDERS
+    """The table has one row for each folder, and for each module beside them."""
+    assert sorted(documented()) == ROOMS
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_house_can_be_held():
+    """There are at most twelve folders, and few files where all is put together."""
+    assert len(FOLDERS) <= MOST_FOLDERS
+    assert len(files_of("service")) <= MOST_FILES_OF_SERVICE
+
+
+@pytest.mark.parametrize("folder", ROOMS)
 def test_folder_imports_what_the_document_says(folder):
     """Each folder imports exactly the folders in its row."""
     assert imported()[folder] == documented()[folder]
@@ -129,6 +154,13 @@ def test_nobody_imports_the_front_door():
         assert "iln_stream" not in [found for found, _ in imports(file)], name
 
 
+def test_nobody_imports_the_old_paths():
+    """No module of ours imports those that only keep import paths of an earlier release."""
+    shims = {f"iln_stream.{name}" for name in SHIMS}
+    for name, file in MODULES.items():
+        assert shims.isdisjoint(found for found, _ in imports(file)), name
+
+
 @pytest.mark.parametrize("name", sorted(FOR_ALL | {"_version"}))
 def test_what_all_may_import_imports_nothing(name):
     """The modules that all folders may import need only the standard library."""
@@ -136,10 +168,10 @@ def test_what_all_may_import_imports_nothing(name):
     assert imported <= sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", ROOMS)
 def test_third_parties(folder):
     """Each dependency is imported only by its folders."""
-    for file in (PACKAGE / folder).rglob("*.py"):
+    for file in files_of(folder):
         for name, _ in imports(file):
             root = name.split(".")[0]
             if root != "iln_stream" and root not in sys.stdlib_module_names:

@@ -51,18 +51,18 @@ PUBLIC = [
 
 LOADED_LATER = {
     **dict.fromkeys(set(PUBLIC) - {"IlnError", "IlnWarning", "__version__"}, "learners"),
-    "ContestClassifier": "contest",
-    "ContestRegressor": "contest",
-    "Event": "events",
-    "FrozenNetwork": "frozen",
-    "KeyedRegressor": "keyed",
-    "Listener": "prequential",
-    "PrequentialLoop": "prequential",
+    "ContestClassifier": "learners.contest",
+    "ContestRegressor": "learners.contest",
+    "Event": "records",
+    "FrozenNetwork": "learners.frozen",
+    "KeyedRegressor": "learners.keyed",
+    "Listener": "loop",
+    "PrequentialLoop": "loop",
     "Record": "streams",
-    "RecordInputs": "mapping.record_inputs",
+    "RecordInputs": "records.record_inputs",
     "Sink": "streams",
     "Source": "streams",
-    "freeze": "frozen",
+    "freeze": "learners.frozen",
     "load": "snapshots",
     "save": "snapshots",
     "plot_predictions": "plotting",
@@ -105,6 +105,25 @@ def test_a_name_loaded_later_is_its_modules_own(name, folder):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "name"),
+    [
+        ("client", "Client"),
+        ("contest", "ContestRegressor"),
+        ("events", "read_prediction"),
+        ("explaining", "explain_one"),
+        ("frozen", "freeze_learner"),
+        ("keyed", "KeyedRegressor"),
+        ("paper", "est_scalar_prod"),
+        ("related", "KitchenSinksRegressor"),
+        ("theory", "regret_bound"),
+    ],
+)
+def test_import_paths_of_an_earlier_release(old, name):
+    """The import paths that the documents of release 0.2 print go on working."""
+    assert getattr(importlib.import_module(f"iln_stream.{old}"), name) is not None
+
+
 def test_folders_that_need_no_import():
     """`iln_stream.learners` is there without an import of its own."""
     assert "iln_stream.learners" in loaded_by("import iln_stream; iln_stream.learners.restorable")
@@ -127,19 +146,19 @@ def of_ours(loaded: set[str]) -> set[str]:
 def test_import_is_light():
     """`import iln_stream` alone loads no learner, and none of numpy and River."""
     loaded = loaded_by("import iln_stream")
-    assert of_ours(loaded) == {"_version", "errors", "processor"}
+    assert of_ours(loaded) == {"_version", "errors", "kernels", "lazy"}
     assert not loaded & (HEAVY | {"numpy", "river"})
 
 
 def test_a_learner_is_light():
     """A learner's class loads no compiler, broker client or schema library, nor a stream."""
     loaded = loaded_by("from iln_stream import InfiniteLayerRegressor")
-    assert of_ours(loaded).isdisjoint({"events", "prequential", "snapshots", "streams", "service"})
+    assert of_ours(loaded).isdisjoint({"records", "loop", "snapshots", "streams", "service"})
     assert not loaded & HEAVY
 
 
 def test_the_client_is_light():
     """The client loads neither learners nor streams, and nothing that these need."""
     loaded = loaded_by("import iln_stream.client")
-    assert of_ours(loaded) == {"_version", "client", "errors", "processor"}
+    assert of_ours(loaded) == {"_version", "client", "errors", "kernels", "lazy", "serving"}
     assert not loaded & (HEAVY | {"numpy", "river"})

@@ -14,7 +14,7 @@ from iln_stream.state import StateDict
 from iln_stream.streams import Record
 
 if TYPE_CHECKING:
-    from iln_stream.loop.loop import Stepper
+    from iln_stream.loop.stepper import Stepper
     from iln_stream.loop.task import Task
 
 

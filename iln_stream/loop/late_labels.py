@@ -19,7 +19,7 @@ from iln_stream.state import StateDict, decode_name, encode_name
 from iln_stream.streams import Record
 
 if TYPE_CHECKING:
-    from iln_stream.loop.loop import Stepper
+    from iln_stream.loop.stepper import Stepper
     from iln_stream.loop.task import Task
 
 

@@ -3,27 +3,26 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
-from iln_stream.kernels.columns import ABSENT
-from iln_stream.kernels.fast import KEPT
-from iln_stream.learners.explaining import Explanation, explain_one, input_of
-from iln_stream.learners.infinite_layer.engine import Engine
+from iln_stream.learners.explaining import Explanation, explain_one
 from iln_stream.learners.infinite_layer.hashed_categories import (
     Divided,
     EffectsTable,
     HashedCategories,
     field_of,
 )
-from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.restoring import RestorableLearner
 from iln_stream.learners.tables import Frame, Rows
 from iln_stream.state import StateDict, decode_name, encode_name
+
+if TYPE_CHECKING:
+    from iln_stream.learners.infinite_layer.engine import Engine
 
 
 class EngineLearner(RestorableLearner):
@@ -93,11 +92,12 @@ def background_of(learner: EngineLearner, n: int = BACKGROUND) -> list[dict[Any,
     0.0
 
     """
-    # Imported here, so that `import iln_stream` does not wait for numba.
-
     if n < 1:
         raise ValueError(f"n = {n} must be at least 1 event")
     with learner._turn:
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.background import remembered
+
         return remembered(learner._engine, n)  # type: ignore[arg-type]
 
 
@@ -384,43 +384,3 @@ class TableLearner(HashingLearner[E]):
         if not hasattr(self._engine, "learn_rows"):
             return False
         return all(field_of(name, 1.0) is None for name in frame.names)
-
-
-def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
-    """Return the inputs of n events of an engine's memory, or of all if it has fewer.
-
-    They are a random sample, in their order: the events whose numbers have the smallest hashes. So
-    the samples of successive events differ by few events, and no period of the stream is favoured.
-    Absent inputs are left out, as are categories that are 0, and hashed ones, which no engine
-    remembers.
-    """
-    numbers, rows = _kept(engine)
-    chosen = np.sort(np.argsort(_hashed(numbers), kind="stable")[:n])
-    names = list(engine.inputs.columns.place)
-    indicators = [input_of(name) != name for name in names]
-    return [
-        {
-            name: value
-            for name, value, indicator in zip(names, row, indicators, strict=True)
-            if value < ABSENT and not (indicator and value == 0.0) and not is_effect(name)
-        }
-        for row in rows[numbers[chosen] % len(rows)].tolist()
-    ]
-
-
-def _kept(engine: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of the remembered events; and a ring of raw rows, (N, d)."""
-    memory = engine.memory
-    if isinstance(memory, Memory):
-        kept, rows = memory.filled, memory.columns.T
-    else:
-        kept, rows = int(engine.record[KEPT]), engine.past.columns.T
-    return np.arange(engine.n - kept, engine.n), rows
-
-
-def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Hashes of integers: the last steps of SplitMix64."""
-    h = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))

@@ -10,13 +10,7 @@ from river import base
 
 from iln_stream.learners.checks import number, require_max_columns, weight_of_event
 from iln_stream.learners.infinite_layer.base import EngineLearner
-from iln_stream.learners.infinite_layer.engine import RegressionEngine
-from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
-from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
-from iln_stream.learners.infinite_layer.inputs import Inputs
-from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
-from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.metrics import columns_metrics, reset_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import random_key, restorable
@@ -120,6 +114,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
             RLSSpec,
             WeightDistribution,
         )
+        from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 
         _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
         if n_features < 1:
@@ -277,50 +272,3 @@ def _check_positive(**parameters: float) -> None:
     for name, value in parameters.items():
         if not (value > 0.0 and np.isfinite(value)):
             raise ValueError(f"{name} = {value!r} must be a positive number")
-
-
-MEMORY = 2048
-
-
-class SingleRidgeEngine(RegressionEngine):
-    """One random-feature ridge expert; see `RandomFeatureRidge`.
-
-    Parameters
-    ----------
-    spec
-        Description of the expert.
-    n_units
-        R, the number of hidden units.
-    regularization
-        Penalty on the squared weights.
-    huber
-        Errors beyond this many mean absolute errors count linearly.
-    resampled
-        Whether units are redrawn.
-    max_columns
-        The most input names that get a column.
-    key
-        Two words that seed all randomness.
-
-    """
-
-    def __init__(
-        self,
-        spec: RLSSpec,
-        n_units: int,
-        regularization: float,
-        huber: float,
-        *,
-        resampled: bool,
-        max_columns: int,
-        key: NDArray[np.uint64],
-    ) -> None:
-        memory = Memory(MEMORY if resampled else 1, 0)
-        inputs, target = Inputs(max_columns, memory), Target(memory)
-        bank = RLSBank((spec,), n_units, 0, regularization, huber)
-        self.ridges = ResampledRidges(bank, inputs, target, memory, key, resampled=resampled)
-        super().__init__(inputs, target, memory, self.ridges)
-
-    def relevance(self) -> dict[Any, float]:
-        """Return each input's share in how the function varies."""
-        return self._shares(self.ridges.relevance(0))

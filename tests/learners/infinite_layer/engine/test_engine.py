@@ -15,7 +15,7 @@ from iln_stream.learners.infinite_layer.engine import Engine
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
 from iln_stream.learners.infinite_layer.fast import FastEngine
 from iln_stream.learners.infinite_layer.inputs import Inputs
-from iln_stream.learners.infinite_layer.random_feature_ridge import SingleRidgeEngine
+from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 from iln_stream.learners.restoring import random_key
 
 

@@ -13,7 +13,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.kernels.columns import CHANGED_AT, N_ROWS
 from iln_stream.learners.infinite_layer.accurate import RANDOM, AccurateEngine
 from iln_stream.learners.infinite_layer.part import EVERY, QUIET
-from iln_stream.learners.infinite_layer.random_feature_ridge import SingleRidgeEngine
+from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 from iln_stream.learners.restoring import random_key
 from iln_stream.state import all_finite, from_bytes, to_bytes
 

@@ -3,7 +3,7 @@ import pytest
 from compiled import plain
 
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
-from iln_stream.learners.infinite_layer.random_feature_ridge import SingleRidgeEngine
+from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 from iln_stream.learners.restoring import random_key
 
 d, N_UNITS, PENALTY = 2, 16, 0.5

@@ -1,0 +1,135 @@
+"""What happens to one event: it is predicted, its prediction scored, its label learned."""
+
+import logging
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from iln_stream.loop.pending import Pending
+from iln_stream.loop.step import NO_DETAILS, Details, LearnsLate, Prediction, Step, Token, Weights
+from iln_stream.loop.task import Task
+from iln_stream.records import Example
+from iln_stream.reporting import Report, find_reporter
+from iln_stream.streams import Record
+
+log = logging.getLogger(__name__)
+
+
+class Stepper:
+    """Makes the steps of one learner.
+
+    Parameters
+    ----------
+    learner
+        Any River estimator that the task supports.
+    task
+        Regression or classification.
+    details
+        Computes what a prediction has beside its value; None: nothing.
+    weigh
+        Weighs events for a learner whose `learn_one` takes `w`; None: it takes none.
+
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        task: Task,
+        details: Callable[[dict[str, float]], Details] | None = None,
+        weigh: Weights | None = None,
+    ) -> None:
+        self.learner = learner
+        self.task = task
+        self._predict = task.predictor(learner)
+        self._details = details or _no_details
+        self._weigh = weigh
+        self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
+        reporter = find_reporter(learner)
+        self._report = _nothing_to_report if reporter is None else reporter.report
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the learner takes weights."""
+        return self._weigh is not None
+
+    def step(self, record: Record, example: Example, x: dict[str, float]) -> Step:
+        """Predict an event and, if it has a label, learn it and score the prediction."""
+        y = None if example.y is None else self.task.label(example.y)
+        started = perf_counter()
+        y_pred = self._predict(x)
+        details = self._details(x)
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        if y is not None:
+            if self._weigh is None:
+                self.learner.learn_one(x, y)
+            else:
+                self.learner.learn_one(x, y, **self._weigh.keywords(y, example.weight))
+            loss, flags = self._score(y_pred, y)
+        ended = perf_counter()
+        return Step(
+            record.partition, record.offset, example.id, example.time, x, y, y_pred,
+            loss, flags, False, ended - started, ended, record.key, details,
+        )  # fmt: skip
+
+    def predict(
+        self, record: Record, example: Example, x: dict[str, float]
+    ) -> tuple[Step, Token | None]:
+        """Predict an event whose label will come; also return a token if the learner makes them."""
+        started = perf_counter()
+        token: Token | None = None
+        if self._late_learner is None:
+            y_pred = self._predict(x)
+        else:
+            y_pred, token = self._late_learner.predict_token(x)
+            y_pred = self.task.checked(y_pred)
+        details = self._details(x)
+        ended = perf_counter()
+        step = Step(
+            record.partition, record.offset, example.id, example.time, x, None, y_pred,
+            None, (), False, ended - started, ended, record.key, details,
+        )  # fmt: skip
+        return step, token
+
+    def learn_late(
+        self, record: Record, event_id: str | None, event: Pending, label: Example
+    ) -> Step:
+        """Learn the label of an event that was predicted before, and score that prediction."""
+        y = self.task.label(label.y)
+        started = perf_counter()
+        weight = {}
+        if self._weigh is not None:
+            own = event.weight if label.weight is None else label.weight
+            weight = self._weigh.keywords(y, own)
+        if event.token is None or self._late_learner is None:
+            self.learner.learn_one(event.x, y, **weight)
+        else:
+            self._late_learner.learn_token(event.x, event.token, y, **weight)
+        loss, flags = self._score(event.y_pred, y)
+        ended = perf_counter()
+        unknown = event.time is None or label.time is None
+        return Step(
+            record.partition, record.offset, event_id, event.time, event.x, y, event.y_pred,
+            loss, flags, True, ended - started, ended, record.key, Details(event.intervals),
+            None if unknown else label.time - event.time,  # type: ignore[operator]
+            event.baselines,
+        )  # fmt: skip
+
+    def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
+        """Return loss and flags of the label just learned; the loss is the task's by default."""
+        loss: float | None = None
+        flags: tuple[str, ...] = ()
+        try:
+            loss, flags = self._report(y_pred, y)
+        except Exception as error:
+            # The event was learned, so it must not become a dead letter.
+            log.warning("the learner's report failed: %r", error)
+        return self.task.loss(y_pred, y) if loss is None else loss, flags
+
+
+def _no_details(x: dict[str, float]) -> Details:
+    return NO_DETAILS
+
+
+def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
+    return None, ()
