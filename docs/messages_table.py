@@ -15,30 +15,30 @@ GAP = "…"
 """Stands for what varies in a message."""
 
 SUBJECTS = {
-    "Settings": ("settings", "service/settings.py", "service/checks.py", "service/details.py"),
-    "Fields and formats of records": ("mapping", "events", "service/decoding.py"),
+    "Settings": ("settings.py", "service/settings.py", "service/checks.py", "service/learners.py"),
+    "Fields and formats of records": ("records", "service/decoding.py"),
     "Kafka": ("streams/kafka",),
     "The embedded log": ("streams/sqlite",),
-    "Files and other streams": ("streams",),
-    "Late labels and the log of labels": ("service/labels.py", "prequential/late"),
+    "Files and other streams": ("streams", "service/streams.py"),
+    "Late labels and the log of labels": ("loop/late_labels.py", "loop/pending.py"),
     "History before the log": ("service/history.py", "service/warm_start.py"),
-    "Challengers": ("contest", "service/challenger", "service/promoting.py"),
-    "A model for each key": ("keyed", "service/by_key.py"),
-    "Learning": ("prequential", "listeners", "learners", "features", "related", "explaining"),
-    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/loop_state"),
-    "Worker processes": ("supervising", "service/worker"),
-    "Other settings of a run": ("service",),
-    "Published versions": ("publishing",),
-    "The HTTP API": ("api",),
-    "The page": ("page",),
-    "Models outside of the service": ("frozen",),
-    "The CPU baseline": ("processor", "compiled"),
+    "Challengers": ("learners/contest", "service/challengers.py", "service/prediction.py"),
+    "A model for each key": ("learners/keyed",),
+    "Learning": ("loop", "learners", "features", "research"),
+    "Resuming, snapshots and rebuild": ("snapshots", "state.py", "service/re"),
+    "Worker processes": ("service/supervisor.py", "service/merged.py", "service/worker"),
+    "Other settings of a run": ("service", "errors.py"),
+    "Published versions": ("snapshots/publish", "snapshots/follower.py"),
+    "The HTTP API": ("serving",),
+    "The page": ("serving/page",),
+    "Models outside of the service": ("learners/frozen",),
+    "The CPU baseline": ("kernels",),
     "Spark": ("spark",),
-    "Commands": ("cli", "demo", "experiments", "plotting"),
+    "Commands": ("cli", "research/experiments", "plotting.py", "figures.py"),
 }
 """Subjects, by folders and files of the package; of several that fit, the longest one."""
 
-ELSEWHERE = ("client", "paper", "theory")
+ELSEWHERE = ("serving/client", "client.py", "research/paper", "research/theory.py", "lazy.py")
 """Folders whose errors end no command: docs/client.md lists those of the client."""
 
 

@@ -59,7 +59,7 @@ def _declared(call: ast.Call, common: tuple[str, ...]) -> Metric | None:
     if not names:
         return None
     name, after = names[0], texts[texts.index(names[0]) + 1 :]
-    if maker in ("FlagSpec", "_OverWindow") and after:  # the latter of prequential/scores.py
+    if maker in ("FlagSpec", "_OverWindow") and after:  # the latter of loop/scores.py
         return Metric(name, "gauge", common, after[0])
     if maker == "MetricSpec" and len(after) >= 2:
         own = (
@@ -67,7 +67,7 @@ def _declared(call: ast.Call, common: tuple[str, ...]) -> Metric | None:
             *(_literal(each.value) for each in call.keywords if each.arg == "label"),
         )
         return Metric(name, after[0], (*common, *own), after[1])
-    if maker == "_metric" and after:  # of prequential/baselines.py
+    if maker == "_metric" and after:  # of loop/baselines.py
         return Metric(name, "gauge", (*common, "baseline"), after[0])
     if maker in KINDS and after:
         kind = KINDS[maker]

@@ -150,7 +150,7 @@ AS_IF = 30.0
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:
-    """Return the statistics (47, d) of columns without values: see compiled/standardise.py."""
+    """Return the statistics (47, d) of columns without values: see kernels/columns.py."""
     stats = np.zeros((N_ROWS, d))
     stats[[LOW, UPPER]], stats[[HIGH, LOWER]] = ABSENT, -ABSENT
     return stats
