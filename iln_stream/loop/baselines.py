@@ -110,11 +110,7 @@ class TrivialClasses:
 
 
 class Baselines:
-    """Scores trivial predictors prequentially: each predicts an event from the labels before it.
-
-    After an upgrade from a release without baselines they begin with the next event, and cover
-    fewer events than the learner's scores until the window is full.
-    """
+    """Scores trivial predictors prequentially: each predicts an event from the labels before it."""
 
     def __init__(self, window: int, *names: str) -> None:
         self.by_name = {name: Baseline(window) for name in names}

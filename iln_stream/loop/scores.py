@@ -424,7 +424,7 @@ class ClassificationScores(Scores):
         super().restore(state)
         self.window_answers.extend(
             (dict(zip(classes, probabilities, strict=True)), y)
-            for y, classes, probabilities in state.get("window_answers", ())
+            for y, classes, probabilities in state["window_answers"]
         )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,11 @@ from iln_stream.learners.infinite_layer.experts.resampled_ridges import Resample
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.metrics import columns_metrics, reset_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
-from iln_stream.state import Migration
 
 
 def features_wanted(n_events: int) -> int:
@@ -99,7 +97,6 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     """
 
     state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: ridge_from_version_2}
 
     def __init__(
         self,
