@@ -104,7 +104,7 @@ def test_contenders(command, tmp_path):
     out = " ".join(done.out.replace("│", " ").split())
     for told in (
         "contender: pool",
-        "champion; iln_stream.ScaledTarget; running error",
+        "champion; iln_stream.ScaledTarget(river.compose.Pipeline(",
         "challenger; a pickle; running error 0.95 on 20 events",
         "1 failures, the last: ArithmeticError: a is too large",
         "challenger; the mixture; running error",

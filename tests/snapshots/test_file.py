@@ -114,7 +114,7 @@ def test_a_pickle_among_the_arrays_is_not_run():
     np.save(array, np.array([print], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(body, "w") as file:
         file.writestr("arrays/evil.npy", array.getvalue())
-    content = b"{}\n" + body.getvalue()
+    content = WRITTEN.split(b"\n", 2)[1] + b"\n" + body.getvalue()
     digest = hashlib.sha256(b"2.0" + content).hexdigest()
     with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
         Snapshot.from_bytes(f"iln-stream snapshot 2.0 sha256:{digest}\n".encode() + content)

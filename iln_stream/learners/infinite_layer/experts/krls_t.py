@@ -63,11 +63,6 @@ class KRLST(Expert):
     def _make_views(self) -> None:
         self._basis = (self.points, self.inverse, self.reduction, self.alpha)
 
-    @property
-    def n_points(self) -> int:
-        """Number of points kept."""
-        return int(self.record[N_POINTS])
-
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with deviation 0 at the points."""
         self.points = np.pad(self.points, [(0, n_columns), (0, 0)])
