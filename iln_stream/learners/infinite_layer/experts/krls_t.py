@@ -101,7 +101,6 @@ class KRLST(Expert):
         self.asleep = bool(self.record[SCALE] == 0.0 or since < WAKES_AFTER)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_views()
         self._doze()
