@@ -181,7 +181,7 @@ class TargetStatistics(FastPart):
             join_target(memory.y[i], target, n)
 
 
-class LastTargets(FastPart):
+class FastLastTargets(FastPart):
     """The last targets."""
 
     def floats(self) -> Iterator[tuple[str, Vector]]:
@@ -326,7 +326,7 @@ class FastEngine(LateEngine):
                 "memory": self.past,
                 "target": TargetStatistics(self),
                 "inputs": self.inputs,
-                "last-targets": LastTargets(self),
+                "last-targets": FastLastTargets(self),
                 "drift": DriftMeans(self),
                 "intervals": self.intervals,
                 "mixture-rule": Rule(self),
