@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnError
-from iln_stream.records import Prediction, PredictionV1, read_prediction
+from iln_stream.records import Prediction, read_prediction
 
 
 def drawing() -> ModuleType:
@@ -114,7 +114,7 @@ def _messages(path: str | Path) -> Iterator[Row]:
 
 
 def _row(given: Any) -> Row:
-    if isinstance(given, Prediction | PredictionV1):
+    if isinstance(given, Prediction):
         return _row_of_message(given)
     if not isinstance(given, Mapping) or "y_pred" not in given:
         raise IlnError(
@@ -151,10 +151,8 @@ def _seconds(time: Any) -> float | None:
     raise IlnError(f"time must be a datetime or POSIX seconds, not {time!r:.80}")
 
 
-def _row_of_message(message: Prediction | PredictionV1) -> Row:
+def _row_of_message(message: Prediction) -> Row:
     place = message.stream, message.partition, message.offset
-    if isinstance(message, PredictionV1):
-        return Row(message.y_pred, message.y, {}, None, None, None, place)
     p = None
     if message.probabilities is not None:
         label = message.y_pred

@@ -155,17 +155,14 @@ class Registry(Mapping[str, type]):
     A class of this package is `iln_stream.NAME`, whatever module it is in. Any other class is
     `its.module.NAME`, or has the name that was given with it.
 
-    Release 0.1.0 stored the last part of the name only. Such a bare name is understood as that of a
-    class of this package, else as that of the only other class that ends in it.
-
     Examples
     --------
     >>> from fractions import Fraction
     >>> from iln_stream.state import Registry
     >>> registry = Registry()
     >>> registry.add(Fraction)
-    >>> registry.name_of(Fraction), registry["fractions.Fraction"], registry["Fraction"]
-    ('fractions.Fraction', <class 'fractions.Fraction'>, <class 'fractions.Fraction'>)
+    >>> registry.name_of(Fraction), registry["fractions.Fraction"]
+    ('fractions.Fraction', <class 'fractions.Fraction'>)
 
     """
 
@@ -195,18 +192,7 @@ class Registry(Mapping[str, type]):
         return next((name for name, known in self._classes.items() if known is cls), None)
 
     def __getitem__(self, name: str) -> type:
-        if name in self._classes:
-            return self._classes[name]
-        same = [known for known in self._classes if bare_name(known) == name]
-        ours = [known for known in same if known == f"{_PACKAGE}.{name}"]
-        if len(ours or same) > 1:
-            raise StateError(
-                f"the state names a class only {name}, as release 0.1.0 did, and several are "
-                f"registered: {', '.join(same)}; import only the one that is meant"
-            )
-        if not same:
-            raise KeyError(name)
-        return self._classes[(ours or same)[0]]
+        return self._classes[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._classes)
@@ -222,11 +208,6 @@ def qualified_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def bare_name(name: str) -> str:
-    """Return the last part of a qualified name."""
-    return name.rpartition(".")[2]
-
-
 Migration: TypeAlias = Callable[[StateDict], StateDict]
 """From a state of one version to that of the next; it leaves the given state as it is."""
 
@@ -238,8 +219,7 @@ class StateSchema:
     Parameters
     ----------
     name
-        The class's qualified name. A state with only the last part of it is read too, as release
-        0.1.0 stored that.
+        The class's qualified name.
     version
         Version of the fields' meaning. Raise it with every change, so that an older state is
         migrated or rejected rather than misread.
@@ -289,8 +269,7 @@ class StateSchema:
 
     def is_of(self, state: Any) -> bool:
         """Whether this is a state of the class."""
-        found = state.get("class") if isinstance(state, dict) else None
-        return found in (self.name, bare_name(self.name))
+        return isinstance(state, dict) and state.get("class") == self.name
 
     def migrated(self, state: StateDict) -> StateDict:
         """Return the state in this version.
@@ -302,7 +281,7 @@ class StateSchema:
 
         """
         found = state.get("class") if isinstance(state, dict) else state
-        if found not in (self.name, bare_name(self.name)):
+        if found != self.name:
             raise StateError(f"this is the state of {found!r}, not of {self.name!r}")
         version = state.get("version")
         readable = self._readable()

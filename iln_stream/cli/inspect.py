@@ -139,7 +139,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         **{name: _number(value) for name, value in _running(scores).items()},
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",
         "versions": ", ".join(f"{name} {number}" for name, number in header.versions.items()),
-        "CPU baseline": header.cpu_baseline or "unknown",
+        "CPU baseline": header.cpu_baseline,
     }.items():
         table.add_row(name, str(value))
     return table
@@ -158,7 +158,7 @@ def _labels(header: Header) -> dict[str, str]:
 
 
 def _waiting(snapshot: Snapshot) -> dict[str, str]:
-    """Return how many events and labels wait; nothing if the run or its release kept no count."""
+    """Return how many events and labels wait; nothing if the run kept no count."""
     state = snapshot.state.get("pending") or {}
     if "waiting" not in state:
         return {}
@@ -227,6 +227,10 @@ def _contenders(snapshot: Snapshot) -> dict[str, str]:
 def _classes(state: dict[str, object]) -> str:
     """Return the class of a state, with those of its parts."""
     steps = state.get("steps")
-    inside = [state.get("regressor"), *(steps if isinstance(steps, list) else [])]
+    parameters = state.get("parameters")
+    inside = [
+        parameters.get("regressor") if isinstance(parameters, dict) else None,
+        *(steps if isinstance(steps, list) else []),
+    ]
     below = " | ".join(_classes(each) for each in inside if isinstance(each, dict))
     return f"{state.get('class')}({below})" if below else str(state.get("class"))

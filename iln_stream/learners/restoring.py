@@ -20,7 +20,6 @@ from iln_stream.state import (
     Registry,
     StateDict,
     StateSchema,
-    bare_name,
     not_finite,
     qualified_name,
 )
@@ -212,7 +211,6 @@ LEARNERS = Registry()
 """The classes of learners that `model_of` can build."""
 
 _PIPELINE = StateSchema("river.compose.Pipeline", 1)
-_PIPELINES = _PIPELINE.name, bare_name(_PIPELINE.name)
 
 C = TypeVar("C", bound=type)
 
@@ -481,7 +479,7 @@ def broken_numbers(state: StateDict) -> list[str]:
     `state` is that of a model, as `state_of` returns it; see `RestorableLearner.always_finite`.
     """
     name = _class_in(state)
-    if name in _PIPELINES:
+    if name == _PIPELINE.name:
         return [path for step in state["steps"] for path in broken_numbers(step)]
     if name not in LEARNERS:
         return []
@@ -524,7 +522,7 @@ def model_of(state: StateDict, **own: Any) -> base.Estimator:
 def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
     """Return a model with a state's parameters that has learned nothing."""
     name = _class_in(state)
-    if name in _PIPELINES:
+    if name == _PIPELINE.name:
         names, steps = _PIPELINE.read(state, "names", "steps")
         return compose.Pipeline(*zip(names, (_built(step, own) for step in steps), strict=True))
     if name not in LEARNERS:
@@ -544,7 +542,7 @@ def _built_as(cls: type[L], state: StateDict, own: Mapping[str, Any]) -> L:
         raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
     arguments = {}
     for name, value in stored.items():
-        if _class_in(value) in _PIPELINES or _class_in(value) in LEARNERS:
+        if _class_in(value) == _PIPELINE.name or _class_in(value) in LEARNERS:
             arguments[name] = _built(value, own)
         else:
             arguments[name] = own[name] if name in own else read_argument(value, name)

@@ -567,7 +567,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
             self._learn(x_t, y_t, w_t)
 
     def _learn(self, x_t: NDArray[np.float64], y_t: float, w_t: float) -> None:
-        """Run the body of Algorithm 1: `shrinking_gradient_step` of research/paper/algorithms.py."""
+        """Run the body of Algorithm 1: `shrinking_gradient_step` of paper/algorithms.py."""
         B, eta = self.norm_bound, self._eta()
 
         E_t = self._estimate(x_t)  # Algorithm 2

@@ -110,11 +110,7 @@ class TrivialClasses:
 
 
 class Baselines:
-    """Scores trivial predictors prequentially: each predicts an event from the labels before it.
-
-    After an upgrade from a release without baselines they begin with the next event, and cover
-    fewer events than the learner's scores until the window is full.
-    """
+    """Scores trivial predictors prequentially: each predicts an event from the labels before it."""
 
     def __init__(self, window: int, *names: str) -> None:
         self.by_name = {name: Baseline(window) for name in names}
@@ -158,7 +154,6 @@ class RegressionBaselines(Baselines):
         self._trivial = Trivial()
 
     def update(self, steps: Sequence[Step]) -> None:
-        """Score the labelled ones of these steps."""
         trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
@@ -174,7 +169,6 @@ class RegressionBaselines(Baselines):
         self.by_name["last_value"].add(last_errors)
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             _metric(
                 "iln_baseline_mae",
@@ -198,11 +192,9 @@ class RegressionBaselines(Baselines):
         return f"{best.replace('_', ' ')} {self.by_name[best].running:.4g}"
 
     def state(self) -> StateDict:
-        """Return the scores, and what predicts."""
         return {**super().state(), **self._trivial.state()}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         super().restore(state)
         self._trivial.restore(state)
 
@@ -231,7 +223,6 @@ class ClassificationBaselines(Baselines):
         self._n_labels = 0
 
     def update(self, steps: Sequence[Step]) -> None:
-        """Score the labelled ones of these steps."""
         counts, n, unseen = self._counts, self._n_labels, self._loss_of_unseen
         majority = self._majority[0] if self._majority else None  # None is no class
         most = counts.get(majority, 0)
@@ -268,7 +259,6 @@ class ClassificationBaselines(Baselines):
         return loss, 0.0 if y == max(counts, key=counts.__getitem__) else 1.0
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         frequencies, majority = ({name: self.by_name[name]} for name in self.by_name)
         return (
             _metric(
@@ -304,7 +294,6 @@ class ClassificationBaselines(Baselines):
         return f"class frequencies {loss:.4g}, majority class {accuracy:.4g}"
 
     def state(self) -> StateDict:
-        """Return the scores, and what predicts, as plain values."""
         counts = dict(self._counts)
         return {
             **super().state(),
@@ -314,7 +303,6 @@ class ClassificationBaselines(Baselines):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         super().restore(state)
         self._counts = dict(zip(state["classes"], state["counts"], strict=True))
         self._n_labels = sum(state["counts"])

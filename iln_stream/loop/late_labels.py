@@ -637,10 +637,7 @@ class LateLabels:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Replace all that waits by that of a `state()`; release 0.1.0 stored a list of events."""
-        if "store" not in state:
-            self._restore_list(state)
-            return
+        """Replace all that waits by that of a `state()`."""
         self._store.restore(state["store"])
         self._early.restore(state["early"])
         self._arrivals.restore(state["arrivals"])
@@ -648,15 +645,6 @@ class LateLabels:
         self.n_expired |= state["n_expired"]
         self.n_without_event = state["n_without_event"]
         self._due = inf if self._policy.seconds is None else state["due"]
-
-    def _restore_list(self, state: StateDict) -> None:
-        self.n_expired["count"] = state["n_expired"]
-        for event_id, event in zip(state["ids"], state["events"], strict=True):
-            y_pred = event["y_pred"]
-            if isinstance(y_pred, Mapping):
-                y_pred = dict(zip(y_pred["classes"], y_pred["probabilities"], strict=True))
-            pending = Pending(event["x"], y_pred, event["time"], 0, 0, weight=event.get("weight"))
-            self._store.add(event_id, pending)
 
 
 def _expired(event_id: str, event: Pending, reason: str, letter: Letter) -> DeadLetter:

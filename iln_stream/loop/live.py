@@ -468,8 +468,8 @@ class LiveModel(Listener):
         self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
-        self._promotions.extend(state.get("promotions", ()))  # earlier states have none
-        self.champion = state.get("champion")
+        self._promotions.extend(state["promotions"])
+        self.champion = state["champion"]
 
     def _rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the steps with a serial number above `after`."""

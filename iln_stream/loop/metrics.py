@@ -306,11 +306,10 @@ class ModelMetrics(Listener):
         """Continue from a `state()`."""
         self.scores.restore(state["scores"])
         for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
-            if (saved := state.get(name)) is not None:  # older snapshots don't have them
-                part.restore(saved)
+            part.restore(state[name])
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
-        self.n_commands = state.get("n_commands", 0)  # snapshots of 0.1.0 have no such entry
+        self.n_commands = state["n_commands"]
 
     def _count(self) -> None:
         """Count the stored steps."""

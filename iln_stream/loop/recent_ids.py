@@ -47,7 +47,7 @@ class RecentIds:
         self._size = size
         self._labelled = labelled
         self._events: dict[str, None] = {}  # in order of arrival
-        self._labels: dict[str, Any] = {}  # None: it is unknown, as of an older release
+        self._labels: dict[str, Any] = {}
         self.n_corrected = 0
 
     def is_repeat(self, example: Example) -> bool:
@@ -66,7 +66,7 @@ class RecentIds:
             return event_id in self._events
         if event_id not in self._labels:
             return False
-        if (first := self._labels[event_id]) is not None and first != y:
+        if (first := self._labels[event_id]) != y:
             self.n_corrected += 1
             raise MalformedError(
                 f"y: event {event_id!r} was learned with the label {first!r}, which can't be "
@@ -109,12 +109,11 @@ class RecentIds:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Replace all by a `state()`; release 0.1.0 stored one list for both kinds, no labels."""
-        labels: list[str] = state["labels"] if "labels" in state else state["ids"]
-        values: list[str] = state["values"] if "values" in state else ["null"] * len(labels)
+        """Replace all by a `state()`."""
+        values = map(decode_name, state["values"])
         self._events = self._latest(dict.fromkeys(state["ids"]))
-        self._labels = self._latest(dict(zip(labels, map(decode_name, values), strict=True)))
-        self.n_corrected = state.get("n_corrected", 0)
+        self._labels = self._latest(dict(zip(state["labels"], values, strict=True)))
+        self.n_corrected = state["n_corrected"]
 
     def _latest(self, ids: dict[str, Any]) -> dict[str, Any]:
         return dict(islice(ids.items(), max(0, len(ids) - self._size), None))

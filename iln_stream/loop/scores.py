@@ -371,7 +371,6 @@ class ClassificationScores(Scores):
         self.window_answers: deque[tuple[Mapping[Any, float], Any]] = deque(maxlen=window)
 
     def update(self, steps: Sequence[Step]) -> None:
-        """Add steps to the scores."""
         super().update(steps)
         self.window_answers.extend((step.y_pred, step.y) for step in steps if step.loss is not None)
 
@@ -413,18 +412,16 @@ class ClassificationScores(Scores):
         return f"accuracy {1.0 - self.window_error.mean:.4g}"
 
     def state(self) -> StateDict:
-        """Return the scores as plain values."""
         answers = [
             [y, list(y_pred), list(y_pred.values())] for y_pred, y in list(self.window_answers)
         ]
         return {**super().state(), "window_answers": answers}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`; its windows may be longer or shorter."""
         super().restore(state)
         self.window_answers.extend(
             (dict(zip(classes, probabilities, strict=True)), y)
-            for y, classes, probabilities in state.get("window_answers", ())
+            for y, classes, probabilities in state["window_answers"]
         )
 
 

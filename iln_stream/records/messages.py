@@ -14,7 +14,6 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
-    TypeAdapter,
     WithJsonSchema,
 )
 
@@ -172,20 +171,6 @@ Target = Annotated[
 """A number or a class; None: unknown."""
 
 
-class PredictionV1(BaseModel):
-    """A prediction of a number, as releases before version 2 wrote it."""
-
-    model_config = _SENT
-
-    version: Literal[1] = 1
-    stream: str = Field(description="Topic, file or data set that the event came from.")
-    partition: int = Field(ge=0)
-    offset: int = Field(ge=0)
-    id: str | None = Field(description="The event's id, if it has one.")
-    y_pred: float = Field(description="The prediction, in the units of y.")
-    y: float | None = Field(description="The label, if the event has one.")
-
-
 class Model(BaseModel):
     """The model that predicted.
 
@@ -278,26 +263,16 @@ class Prediction(BaseModel):
     )
 
 
-AnyPrediction = Annotated[Prediction | PredictionV1, Field(discriminator="version")]
-_any_prediction: TypeAdapter[Prediction | PredictionV1] = TypeAdapter(AnyPrediction)
-
-
-def read_prediction(text: bytes | str) -> Prediction | PredictionV1:
-    """Return a prediction of any version.
+def read_prediction(text: bytes | str) -> Prediction:
+    """Return a prediction that the service wrote.
 
     Raises
     ------
     ValidationError
         When the text is none.
 
-    Examples
-    --------
-    >>> old = '{"version":1,"stream":"s","partition":0,"offset":4,"id":null,"y_pred":12.5,"y":null}'
-    >>> read_prediction(old).y_pred
-    12.5
-
     """
-    return _any_prediction.validate_json(text)
+    return Prediction.model_validate_json(text)
 
 
 def _without_later_fields(schema: dict[str, Any]) -> None:

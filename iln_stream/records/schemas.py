@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from iln_stream.records.messages import DeadLetter, Event, Label, Prediction, PredictionV1
+from iln_stream.records.messages import DeadLetter, Event, Label, Prediction
 
 FOLDER = Path(__file__).parent / "schemas"
 
@@ -18,7 +18,6 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "event.v1.json": _schema(Event, "iln_stream event, version 1", read=True),
         "label.v1.json": _schema(Label, "iln_stream label, version 1", read=True),
-        "prediction.v1.json": _schema(PredictionV1, "iln_stream prediction, version 1"),
         "prediction.v2.json": _schema(Prediction, "iln_stream prediction, version 2"),
         "dead_letter.v1.json": _schema(DeadLetter, "iln_stream dead letter, version 1"),
     }

@@ -73,7 +73,7 @@ class Loss(NamedTuple):
         counts = before.state["counts"]
         n_before = counts["scores"]["n_events"]
         # Not dead letters: with late labels, one record may become several.
-        others = counts["n_repeats"] + counts.get("n_commands", 0)
+        others = counts["n_repeats"] + counts["n_commands"]
         return cls(where, n_before, n_before + others, n_later)
 
     def refuse(self, n_held: int) -> None:

@@ -647,7 +647,7 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
-        if header.cpu_baseline not in (None, cpu_baseline()):
+        if header.cpu_baseline != cpu_baseline():
             warnings.warn(
                 f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "
                 f"{cpu_baseline()}: learning continues, but results may differ in the last bits. "
@@ -657,7 +657,7 @@ class Recovery:
             )
 
 
-def _remedy(saved: str | None) -> str:
+def _remedy(saved: str) -> str:
     """Return what to do about a snapshot of another CPU baseline."""
     if saved in BASELINES:
         return f"Set {VARIABLE}={saved} in the environment"

@@ -201,7 +201,7 @@ _STOPPED = (0, -signal.SIGTERM)
 """Exit codes after SIGTERM: of a process that saved its state, and of one that had none yet."""
 
 
-class Worker:
+class SupervisedWorker:
     """One of the processes, over all its restarts.
 
     Attributes
@@ -263,7 +263,7 @@ class Supervisor:
         self._command = command
         self._policy = policy or RestartPolicy()
         self.workers = [
-            Worker(number, name, job, self._policy)
+            SupervisedWorker(number, name, job, self._policy)
             for number, (name, job) in enumerate(zip(names, jobs, strict=True))
         ]
         # Signal handlers put into it, too: a queue whose `put` may interrupt its `get`.
@@ -328,7 +328,7 @@ class Supervisor:
         except Empty:
             return None
 
-    def _judge(self, worker: Worker, ended: Child) -> None:
+    def _judge(self, worker: SupervisedWorker, ended: Child) -> None:
         """Restart a worker whose process has ended, or give up, unless it has finished."""
         reason = ended.failure or ended.end
         if self._stopping:

@@ -40,17 +40,14 @@ class FollowedModel:
 
     @property
     def version(self) -> int:
-        """Its version; 0: none yet."""
         return 0 if self.predictor is None else self.predictor.published.version
 
     @property
     def load_seconds(self) -> float:
-        """Seconds that its version took to load."""
         return 0.0 if self.predictor is None else self.predictor.published.load_seconds
 
     @property
     def age(self) -> float:
-        """Seconds since its version was published."""
         return 0.0 if self.predictor is None else self.predictor.age
 
     def refresh(self) -> None:

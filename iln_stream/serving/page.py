@@ -115,7 +115,6 @@ class Whole:
         self._changed_at = 0
 
     def update(self, value: Any, revision: int) -> None:
-        """Take the newest value."""
         if value != self._value:
             self._value = value
             self._changed_at = revision

@@ -1,15 +1,12 @@
 """The format of a snapshot: a line with version and checksum, a line with the header, the state.
 
 The header is JSON, the state is in the format of `iln_stream.state`. Blocks, arrays that
-never change, may be in files of their own, which the header lists. In format 1, which release 0.1.0
-wrote, both are in one ZIP archive after the first line.
+never change, may be in files of their own, which the header lists.
 """
 
 import hashlib
-import io
 import json
 import platform
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
@@ -19,10 +16,10 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.kernels.cpu import cpu_baseline
-from iln_stream.state import Block, StateDict, from_bytes, pack, read_array, unpack, write_packed
+from iln_stream.state import Block, StateDict, from_bytes, pack, write_packed
 
 MAJOR, MINOR = 2, 0
-"""Of the format. A reader takes any minor version of its own major version, and format 1."""
+"""Of the format. A reader takes any minor version of its own major version."""
 
 _VERSION = f"{MAJOR}.{MINOR}"
 _MAGIC = b"iln-stream snapshot "
@@ -71,8 +68,8 @@ class Header:
     labels_topic_id
         The id of the topic of labels; None if unknown, or if there is none.
     cpu_baseline
-        Of the process that wrote it; without one, "native" and the CPU. None: not recorded, as by
-        earlier releases. See `iln_stream.processor`.
+        Of the process that wrote it; without one, "native" and the CPU. See
+        `iln_stream.kernels.cpu`.
     rebuilt
         The offset before which a rebuild has read each partition again; empty: there was none.
 
@@ -88,7 +85,7 @@ class Header:
     saved_at: str
     versions: Mapping[str, str] = field(default_factory=versions)
     labels_topic_id: str | None = None
-    cpu_baseline: str | None = field(default_factory=cpu_baseline)
+    cpu_baseline: str = field(default_factory=cpu_baseline)
     rebuilt: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -171,11 +168,10 @@ class Snapshot(NamedTuple):
             When it is of another major version.
 
         """
-        major, content = _checked(data)
+        header, _, state = _checked(data).partition(b"\n")
         try:
-            fields, state = _format_1(content) if major == 1 else _format_2(content, load)
-            return cls(_header(fields), state)
-        except (KeyError, TypeError, ValueError, StateError, zipfile.BadZipFile) as error:
+            return cls(_header(json.loads(header)), from_bytes(state, load))
+        except (KeyError, TypeError, ValueError, StateError) as error:
             raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
 
 
@@ -188,9 +184,7 @@ def blocks_of(file: BinaryIO) -> list[str]:
         When they can't be read.
 
     """
-    first, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
-    if first.startswith(_MAGIC + b"1."):
-        return []
+    _, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
     try:
         names: list[str] = json.loads(header)["blocks"]
     except (KeyError, TypeError, ValueError) as error:
@@ -216,24 +210,6 @@ def header_of(file: BinaryIO) -> Header:
         raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
-def _format_2(
-    content: bytes, load: Callable[[str], NDArray[Any]] | None
-) -> tuple[dict[str, Any], StateDict]:
-    """The header's fields, and the state."""
-    header, _, state = content.partition(b"\n")
-    return json.loads(header), from_bytes(state, load)
-
-
-def _format_1(content: bytes) -> tuple[dict[str, Any], StateDict]:
-    """The same of a file that release 0.1.0 wrote."""
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        paths = [path for path in file.namelist() if path.startswith("arrays/")]
-        names = [path.removeprefix("arrays/").removesuffix(".npy") for path in paths]
-        arrays = {name: read_array(file, path) for name, path in zip(names, paths, strict=True)}
-        header = json.loads(file.read("header.json"))
-        return header, unpack(arrays, file.read("state.json").decode())
-
-
 def _as_json(header: Header) -> dict[str, Any]:
     return {
         **asdict(header),
@@ -243,12 +219,9 @@ def _as_json(header: Header) -> dict[str, Any]:
 
 
 def _header(stored: dict[str, Any]) -> Header:
-    # Release 0.1.0 had one partition and stored no positions.
-    positions = stored.get("positions") or {stored["partition"]: stored["next_offset"]}
-    stored["positions"] = {int(partition): offset for partition, offset in positions.items()}
-    # Of releases without a topic of labels, and without a record of the CPU and of rebuilds.
-    stored = {"labels_topic_id": None, "cpu_baseline": None, "rebuilt": {}, **stored}
-    stored["rebuilt"] = {int(partition): offset for partition, offset in stored["rebuilt"].items()}
+    stored.setdefault("rebuilt", {})  # release 0.2.0 stored none
+    for name in ("positions", "rebuilt"):
+        stored[name] = {int(partition): offset for partition, offset in stored[name].items()}
     return Header(**{each.name: stored[each.name] for each in fields(Header)})
 
 
@@ -276,8 +249,8 @@ def _digest(version: str) -> "hashlib._Hash":
     return hashlib.sha256(version.encode())
 
 
-def _checked(data: bytes) -> tuple[int, bytes]:
-    """Return the format's major version and the content after the first line; check its sum."""
+def _checked(data: bytes) -> bytes:
+    """Return the content after the first line; check its sum."""
     first, newline, content = data.partition(b"\n")
     if not newline or len(first) > _LONGEST_FIRST_LINE or not first.startswith(_MAGIC):
         raise CorruptSnapshotError("it does not begin like a snapshot")
@@ -286,13 +259,13 @@ def _checked(data: bytes) -> tuple[int, bytes]:
         major, _ = (int(part) for part in number.split("."))
     except ValueError:
         raise CorruptSnapshotError("its first line can't be read") from None
-    if major not in (1, MAJOR):
+    if major != MAJOR:
         raise SnapshotError(
-            f"its format has version {number}, and iln_stream {version('iln-stream')} reads "
-            f"1.x and {MAJOR}.x"
+            f"its format has version {number}, and iln_stream {version('iln-stream')} "
+            f"reads {MAJOR}.x"
         )
     digest = _digest(number)
     digest.update(content)
     if checksum != f"sha256:{digest.hexdigest()}":
         raise CorruptSnapshotError("its checksum is not that of its contents")
-    return major, content
+    return content

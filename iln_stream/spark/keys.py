@@ -97,11 +97,9 @@ class Learners:
         return model_of(self._prior)
 
     def read(self, data: bytes, blocks: AppendedBlocks) -> Any:
-        """Return the learner that was written."""
         return model_of(unpacked(data, blocks.array))
 
     def write(self, learner: Any, blocks: AppendedBlocks) -> bytes:
-        """Return the learner's bytes."""
         return packed(state_of(learner), blocks.name)
 
 
@@ -127,7 +125,6 @@ class SmallModels:
         return self._model(new_row(self._prior.slopes))
 
     def read(self, data: bytes, blocks: AppendedBlocks) -> "SmallModel":
-        """Return the model that was written."""
         row = key_state_from_bytes(data)
         if len(row) != len(new_row(self._prior.slopes)):
             raise StateError("the state of a key has another number of slopes than the prior")

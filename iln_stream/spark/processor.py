@@ -38,33 +38,26 @@ class SparkKey:
         self._blocks = handle.getListState("blocks", _BLOCK)
 
     def meta(self) -> "Meta | None":
-        """Return the small part; None: the key is new."""
         found = self._meta.get()
         return None if found is None else meta_of(found)
 
     def learner(self) -> bytes:
-        """Return the learner's bytes if they are not inline."""
         found = self._learner.get()
         return b"" if found is None else bytes(found[0])
 
     def blocks(self) -> Iterator[tuple[str, bytes]]:
-        """Return all blocks that were appended, by name."""
         return ((name, bytes(content)) for name, content in self._blocks.get())
 
     def write_meta(self, meta: "Meta") -> None:
-        """Replace the small part."""
         self._meta.update(tuple(meta))
 
     def write_learner(self, data: bytes) -> None:
-        """Replace the learner's bytes."""
         self._learner.update((data,))
 
     def append_blocks(self, blocks: Iterable[tuple[str, bytes]]) -> None:
-        """Append blocks; those that are there stay as they are."""
         self._blocks.appendList(list(blocks))
 
     def replace_blocks(self, blocks: Iterable[tuple[str, bytes]]) -> None:
-        """Replace the list of blocks."""
         self._blocks.put(list(blocks))
 
 

@@ -113,7 +113,6 @@ class LogSink:
             sink.flush()
 
     def close(self) -> None:
-        """Close the sinks."""
         for sink in self._sinks.values():
             sink.close()
 

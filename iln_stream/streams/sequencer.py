@@ -138,12 +138,10 @@ class Sequencer:
 
     @property
     def topic_id(self) -> str | None:
-        """Id of its topic."""
         return self._events.topic_id
 
     @property
     def n_partitions(self) -> int:
-        """Number of partitions of its topic."""
         return self._events.n_partitions
 
     @property
@@ -193,7 +191,6 @@ class Sequencer:
         return records
 
     def stop_here(self) -> None:
-        """End the stream here: `exhausted` becomes True."""
         for log in self._inputs.values():
             log.stop_here()
 

@@ -25,7 +25,7 @@ from iln_stream.snapshots import (
     snapshot_at,
 )
 
-GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.1.0-pool.snapshot"
+GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.2.0-pool.snapshot"
 
 
 def test_predicts_as_the_learner(command, tmp_path):
@@ -150,7 +150,7 @@ def _check_card(card, folder, n):
 
 def test_an_export_is_repeated_to_the_byte(command, tmp_path):
     """All that is written comes from the snapshot; the card is written again."""
-    golden = GOLDEN.with_name("0.1.0-fast.snapshot")
+    golden = GOLDEN.with_name("0.2.0-fast.snapshot")
     written = []
     for _ in range(2):
         done = command("export", str(golden), "model.npz")
@@ -198,7 +198,7 @@ def test_models_that_a_file_could_not_hold(arguments, said, command, tmp_path):
 @pytest.mark.parametrize("arguments", [["m.onnx"], ["m.npz", "--size", "64"]])
 def test_options_of_networks_are_refused(arguments, command):
     """An infinite-layer learner is exported as npz, with all of its units."""
-    done = command("export", str(GOLDEN.with_name("0.1.0-fast.snapshot")), *arguments)
+    done = command("export", str(GOLDEN.with_name("0.2.0-fast.snapshot")), *arguments)
     assert done.code == 2
     assert "this learner is exported as .npz, with all of its units" in done.err
 

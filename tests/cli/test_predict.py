@@ -15,7 +15,7 @@ from support.kafka_topics import create_topic, produce
 import iln_stream
 
 FOLDER = Path(__file__).parents[1] / "snapshots" / "golden"
-GOLDEN = FOLDER / "0.1.0-fast.snapshot"
+GOLDEN = FOLDER / "0.2.0-fast.snapshot"
 event = runpy.run_path(str(FOLDER / "make.py"))["event"]
 
 

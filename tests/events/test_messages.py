@@ -13,7 +13,6 @@ from iln_stream.records import (
     DeadLetter,
     Prediction,
     PredictionEncoder,
-    PredictionV1,
     read_prediction,
 )
 from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
@@ -83,16 +82,10 @@ def test_version_is_sent():
     assert '"version":1' in DeadLetter.of("s", 0, 0, b"", "r").model_dump_json()
 
 
-OLD = '{"version":1,"stream":"s","partition":0,"offset":7,"id":null,"y_pred":1.5,"y":null}'
-
-
-def test_both_versions_are_read():
-    """Predictions of older releases stay readable beside the present ones; others are refused."""
-    old, new = read_prediction(OLD), read_prediction(encoded(1.5))
-    assert (type(old), type(new)) == (PredictionV1, Prediction)
-    assert (old.offset, old.y_pred) == (7, 1.5)
+def test_other_versions_are_refused():
+    """A prediction of a version that this release does not know is none."""
     with pytest.raises(ValidationError, match="version"):
-        read_prediction(OLD.replace('"version":1', '"version":3'))
+        read_prediction(encoded(1.5).replace(b'"version":2', b'"version":3'))
 
 
 texts = st.text(st.characters(codec="utf-8"))

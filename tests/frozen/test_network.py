@@ -90,18 +90,6 @@ def test_npz_is_for_all_to_read(tmp_path):
     assert [json.loads(name) for name in rest["names"]] == list(network.names)
 
 
-def test_networks_of_earlier_releases_are_read(tmp_path):
-    """Release 0.1.0 wrote the same with `numpy.savez`, and the class's bare name."""
-    network = freeze(learned(), size=50)
-    network.save(tmp_path / "network.npz")
-    with np.load(tmp_path / "network.npz", allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file}
-    text = arrays["json"].tobytes().replace(b'"iln_stream.FrozenNetwork"', b'"FrozenNetwork"')
-    np.savez(tmp_path / "old.npz", **arrays | {"json": np.frombuffer(text, np.uint8)})
-    loaded = FrozenNetwork.load(tmp_path / "old.npz")
-    assert loaded.predict_many(points()).tolist() == network.predict_many(points()).tolist()
-
-
 def test_it_is_a_finite_layer_between_two_scalings():
     """y = offset + gain p, p the layer's value at the scaled inputs, clipped to the bound."""
     network = freeze(learned(), size=50)

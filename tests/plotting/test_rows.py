@@ -55,11 +55,11 @@ def test_a_wrong_row_is_refused(row, said):
         list(read_rows([row]))
 
 
-def test_messages_of_both_versions(tmp_path):
-    """A file may have messages of version 1 and 2, and blank lines."""
-    old = '{"version":1,"stream":"s","partition":0,"offset":4,"id":null,"y_pred":12.5,"y":13.0}'
-    new = message(5, y=2.0, time=60.0, intervals={"0.5": [0.0, 2.0], "0.9": [-1.0, 3.0]})
-    (tmp_path / "p.jsonl").write_text(f"{old}\n\n{new}\n")
+def test_a_file_of_messages(tmp_path):
+    """A file has a message a line, and may have blank lines."""
+    first = message(4, y_pred=12.5, y=13.0)
+    second = message(5, y=2.0, time=60.0, intervals={"0.5": [0.0, 2.0], "0.9": [-1.0, 3.0]})
+    (tmp_path / "p.jsonl").write_text(f"{first}\n\n{second}\n")
     first, second = read_rows(tmp_path / "p.jsonl")
     assert (first.y_pred, first.y, first.intervals) == (12.5, 13.0, {})
     assert (second.y, second.time, second.intervals[0.9]) == (2.0, 60.0, (-1.0, 3.0))

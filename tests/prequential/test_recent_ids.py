@@ -188,14 +188,6 @@ def test_event_without_a_label_then_with_one():
     assert learned == [2.0]
 
 
-def test_state_of_release_0_1_0():
-    """The ids of release 0.1.0 count as known events and as known labels."""
-    recent = RecentIds(5)
-    recent.restore({"ids": ["a", "b"]})
-    assert recent.is_repeat(of("a", 1.0))
-    assert recent.is_repeat(of("b"))
-
-
 @pytest.mark.parametrize("late", [False, True])
 def test_skipped_records_do_not_change_later_inputs(late):
     """`since_last` counts from the last event that was predicted or learned: not from a repeat, a

@@ -64,11 +64,7 @@ def test_predicts_as_the_saved_learner(kind, save, tmp_path):
     assert predictions(loaded) == predictions(model)
 
 
-@pytest.mark.parametrize(
-    "file",
-    [f for f in GOLDEN if f.stem != "0.1.0-fast"],  # it learns otherwise: see test_golden
-    ids=lambda file: file.stem,
-)
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
 def test_of_earlier_releases(file):
     """A snapshot of each release is loaded, and predicts what it did then."""
     learner = iln_stream.load(file)

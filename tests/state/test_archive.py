@@ -53,14 +53,6 @@ def test_numpy_reads_it():
         assert json.loads(file["json"].tobytes())["n"] == 3
 
 
-def test_what_numpy_wrote_is_read():
-    """`numpy.savez` wrote the frozen networks of release 0.1.0."""
-    file = io.BytesIO()
-    text = b'{"n": 3, "alpha": {"$array": "alpha"}}'
-    np.savez(file, alpha=STATE["alpha"], json=np.frombuffer(text, np.uint8))
-    assert same(from_bytes(file.getvalue()), {"n": 3, "alpha": STATE["alpha"]})
-
-
 @settings(deadline=None, max_examples=300)
 @given(place=st.integers(0, len(DATA) - 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_does_no_harm(place, bit):

@@ -1,6 +1,5 @@
 import pytest
 
-from iln_stream.errors import StateError
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import Registry
 
@@ -31,23 +30,11 @@ def test_a_given_name():
 
 
 def test_namesakes_of_other_modules():
-    """Classes of the same bare name are told apart."""
+    """Classes of the same name in other modules are told apart."""
     registry, first, second = Registry(), made("Thing", "a"), made("Thing", "b")
     registry.add(first)
     registry.add(second)
     assert (registry["a.Thing"], registry["b.Thing"]) == (first, second)
-    with pytest.raises(StateError, match=r"only Thing, .* several are registered: a\.Thing, b\.T"):
-        registry["Thing"]
-
-
-def test_bare_names():
-    """A bare name of release 0.1.0 is that of a class of ours, else of the only one."""
-    registry, theirs = Registry(), made("ShrinkingGradient", "their.module")
-    registry.add(theirs)
-    assert registry["ShrinkingGradient"] is theirs
-    registry.add(ShrinkingGradient)
-    assert registry["ShrinkingGradient"] is ShrinkingGradient
-    assert registry.get("module.ShrinkingGradient") is None
 
 
 def test_one_class_a_name():

@@ -37,11 +37,6 @@ def test_what_is_not_this_state_is_refused(state, message):
         SCHEMA.read(state, "a")
 
 
-def test_bare_names_are_read():
-    """Release 0.1.0 stored the last part of the name only."""
-    assert SCHEMA.read({"class": "Thing", "version": 2, "a": 1}, "a") == (1,)
-
-
 def renamed(old, new):
     """A migration that gives a field another name."""
     return lambda state: {(new if name == old else name): v for name, v in state.items()}

@@ -166,7 +166,6 @@ class Contender:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state."""
         self.serial, self.on_failure = state["serial"], state["on_failure"]
         self.scores.restore(state["scores"])
         self.evidence = None

@@ -222,7 +222,6 @@ class RegressionMixing(Mixing):
 
     @property
     def rule(self) -> "MLPoly":
-        """The rule, which weighs the contenders."""
         return self._rule
 
     def mix(self, predictions: Sequence[Any]) -> float:
@@ -257,11 +256,9 @@ class ClassificationMixing(Mixing):
 
     @property
     def rule(self) -> "LogLossRule":
-        """The rule, which weighs the contenders."""
         return self._rule
 
     def mix(self, predictions: Sequence[Any]) -> dict[Any, float]:
-        """Return the weighted mean; raise ArithmeticError if no contender predicted."""
         known = [(w, p) for w, p in zip(self._weights(), predictions, strict=True) if _is_known(p)]
         if not known:
             if any(isinstance(p, Mapping) for p in predictions):  # none knows a class yet

@@ -94,12 +94,10 @@ class AveragedIterate:
 
     @property
     def n_support(self) -> int:
-        """Number of support points."""
         return self._f.n_support
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         return self._f.draws_wanted
 
     @property
@@ -108,7 +106,6 @@ class AveragedIterate:
         return self._f
 
     def noise(self, draws: int) -> float:
-        """Return the bound on the standard deviation of E from that many draws."""
         return self._f.noise(draws)
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:

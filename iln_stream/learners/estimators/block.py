@@ -90,7 +90,6 @@ class BlockRidgesIterate(BlockIterate):
         self._law = LawOfColumns(family)
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
-        """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
         from iln_stream.kernels import sampled_ridges
 

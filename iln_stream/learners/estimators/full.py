@@ -87,7 +87,6 @@ class FullRidgesIterate(FullIterate):
         self._family = family
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
-        """Return the mean over R fresh units."""
         # Imported on first use: numba takes a moment to import.
         from iln_stream.kernels.supports import add_points
 

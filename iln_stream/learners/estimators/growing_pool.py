@@ -129,7 +129,6 @@ class GrowingPoolIterate(PoolIterate):
             self._grow(self._support, len(x))
 
     def shrink(self, factor: float) -> None:
-        """Multiply every alpha_i by `factor`."""
         super().shrink(factor)
         self._t += 1
         if self._support is not None:

@@ -199,7 +199,6 @@ class SampledIterate(Supported):
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         if self._draws.fixed is not None:
             return None
         wanted = self._draws.wanted(self._q, self.alpha_l1)

@@ -479,17 +479,14 @@ class Supported(ABC):
 
     @property
     def alpha_l1(self) -> float:
-        """||alpha||_1."""
         return self.support.alpha_l1
 
     @property
     def n_support(self) -> int:
-        """Number of support points."""
         return len(self.support)
 
     @property
     def draws_wanted(self) -> float | None:
-        """Draws needed for the tolerated variance, if more than the maximum; else None."""
         return None
 
     def noise(self, draws: int) -> float:
@@ -505,7 +502,6 @@ class Supported(ABC):
         self.support.append(x, alpha)
 
     def shrink(self, factor: float) -> None:
-        """Multiply every alpha_i by `factor`."""
         self.support.shrink(factor)
 
     def reweighed(self, alpha: NDArray[np.float64]) -> Self:

@@ -1,7 +1,7 @@
 """Predictors of frozen infinite-layer learners: NumPy only."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -140,11 +140,6 @@ def _activated(u: Matrix) -> Matrix:
     first, second = u[:, :middle], u[:, middle:]
     half = second.dtype.type(0.5)
     return np.concatenate([np.tanh(first), second * (half + half * np.tanh(half * second))], axis=1)
-
-
-def all_outputs(networks: Sequence[Parts], inputs: Encoded) -> list[Matrix]:
-    """Return the outputs (n, O) of each network."""
-    return [outputs(network, inputs) for network in networks]
 
 
 LINEAR = 0.3

@@ -240,11 +240,9 @@ class Effects(Part):
 
     @property
     def occupied(self) -> float:
-        """Share of cells that have learned."""
         return float(np.count_nonzero(self.table[:, 0])) / N_CELLS
 
     def is_sound(self) -> bool:
-        """Return whether all numbers are finite."""
         numbers = [*self.errors, *self.predicted, *self.squares.values()]
         sums = [field.table() for field in self.fields.values()]
         return all(map(all_finite, (self.table, np.array(numbers), np.array(sums))))
@@ -401,11 +399,9 @@ class ClassEffects(Part):
 
     @property
     def occupied(self) -> float:
-        """Share of cells that have learned."""
         return float(np.count_nonzero(self.table[:, 1, 0])) / N_CELLS
 
     def is_sound(self) -> bool:
-        """Return whether all numbers are finite."""
         numbers = [self.predicted, *self.squares.values(), *self.log_weights]
         return all_finite(self.table) and all_finite(np.array(numbers))
 

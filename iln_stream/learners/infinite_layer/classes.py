@@ -331,7 +331,6 @@ class ClassificationEngine(Engine):
         return {"counts": counts, **super().state(), "classes": classes}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self.counts = state["counts"].astype(np.float64)
         self.classes = [decode_name(text) for text in state["classes"]]

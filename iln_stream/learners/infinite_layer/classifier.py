@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,6 @@ from iln_stream.learners.explaining import Explanation
 from iln_stream.learners.infinite_layer.base import ExplainedLearner, TableLearner, by_field
 from iln_stream.learners.infinite_layer.category_effects import ClassEffects, ClassLook
 from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
-from iln_stream.learners.infinite_layer.migrations import (
-    classifier_from_version_2,
-    classifier_from_version_3,
-    without_categories,
-)
 from iln_stream.learners.metrics import (
     columns_metrics,
     expert_metrics,
@@ -29,7 +24,7 @@ from iln_stream.learners.metrics import (
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.tables import Frame
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
-from iln_stream.state import Migration, encode_name
+from iln_stream.state import encode_name
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.classes import ClassificationEngine
@@ -82,11 +77,6 @@ class InfiniteLayerClassifier(
     _engine: "ClassificationEngine"
 
     state_version = 5
-    migrations: ClassVar[Mapping[int, Migration]] = {
-        2: classifier_from_version_2,
-        3: classifier_from_version_3,
-        4: without_categories,
-    }
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()

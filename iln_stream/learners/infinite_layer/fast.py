@@ -181,7 +181,7 @@ class TargetStatistics(FastPart):
             join_target(memory.y[i], target, n)
 
 
-class LastTargets(FastPart):
+class FastLastTargets(FastPart):
     """The last targets."""
 
     def floats(self) -> Iterator[tuple[str, Vector]]:
@@ -326,7 +326,7 @@ class FastEngine(LateEngine):
                 "memory": self.past,
                 "target": TargetStatistics(self),
                 "inputs": self.inputs,
-                "last-targets": LastTargets(self),
+                "last-targets": FastLastTargets(self),
                 "drift": DriftMeans(self),
                 "intervals": self.intervals,
                 "mixture-rule": Rule(self),
@@ -340,13 +340,11 @@ class FastEngine(LateEngine):
         self._gather()
 
     def begin_rule(self) -> None:
-        """Let the experts weigh the same."""
         self.table[:] = 0.0
         self.table[WEIGHT] = 1.0 / len(EXPERTS)
         self.record[EVENTS + 1 : DRIFT] = 0.0
 
     def draw_units(self) -> None:
-        """Draw the units anew."""
         d = self.units.shape[1] - 1
         self.drawn_at = self.n
         counter = np.array([0, 0, self.n, 0], dtype=np.uint64)
@@ -655,6 +653,5 @@ class FastEngine(LateEngine):
         return {"ridge": self.drawn_at}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._gather()

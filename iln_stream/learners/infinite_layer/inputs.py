@@ -103,6 +103,5 @@ class Inputs(Part):
         self.stats[:, columns] = stats
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._d = self.stats.shape[1]

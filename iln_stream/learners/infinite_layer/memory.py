@@ -103,7 +103,6 @@ class Memory(Part):
         return super().state() | ({"weights": self.weights.copy()} if weighted else {})
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore({name: value for name, value in state.items() if name != "weights"})
         self.weights = np.ones(len(self.y))
         self.weights[:] = state.get("weights", 1.0)

@@ -206,7 +206,6 @@ class Healer(Part):
         return {"resets": {name: count for name, count in self.resets.items() if count}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         require_fields(type(self).__name__, state, self.own)
         self.resets = dict.fromkeys(self._parts, 0) | state["resets"]
 

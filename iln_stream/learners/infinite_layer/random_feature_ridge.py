@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,10 @@ from river import base
 
 from iln_stream.learners.checks import number, require_max_columns, weight_of_event
 from iln_stream.learners.infinite_layer.base import EngineLearner
-from iln_stream.learners.infinite_layer.migrations import ridge_from_version_2
 from iln_stream.learners.metrics import columns_metrics, reset_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
-from iln_stream.state import Migration
 
 
 def features_wanted(n_events: int) -> int:
@@ -93,7 +91,6 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     """
 
     state_version = 3
-    migrations: ClassVar[Mapping[int, Migration]] = {2: ridge_from_version_2}
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,12 @@ from iln_stream.learners.infinite_layer.base import (
 )
 from iln_stream.learners.infinite_layer.category_effects import Effects
 from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
-from iln_stream.learners.infinite_layer.migrations import (
-    regressor_from_version_2,
-    regressor_from_version_3,
-    without_categories,
-)
 from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.learners.tables import Frame
 from iln_stream.reporting import MetricSpec, Report
-from iln_stream.state import Migration
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.accurate import AccurateEngine
@@ -128,11 +122,6 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
     _engine: "AccurateEngine | FastEngine"
 
     state_version = 5
-    migrations: ClassVar[Mapping[int, Migration]] = {
-        2: regressor_from_version_2,
-        3: regressor_from_version_3,
-        4: without_categories,
-    }
 
     def __init__(
         self,

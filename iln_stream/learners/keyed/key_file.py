@@ -300,7 +300,6 @@ class KeyFile:
         self._in_transaction(write, durably)
 
     def close(self) -> None:
-        """Close the file."""
         with self._turn:
             for connection in {self._reader, self._writer}:
                 connection.close()
@@ -438,11 +437,9 @@ class StoredKeys:
 
     @property
     def n_live(self) -> int:
-        """Number of keys in memory."""
         return len(self._slots)
 
     def get(self, key: str) -> Row | None:
-        """Return the state of a key, to read only; None: it has none."""
         slot = self._slots.get(key)
         if slot is None:
             row = self._fetch(key)
@@ -453,7 +450,6 @@ class StoredKeys:
         return self._rows[slot]
 
     def to_learn(self, key: str) -> Row:
-        """Return the state of a key, to be changed in place; a new key gets one."""
         slot = self._slots.get(key)
         if slot is None:
             row = self._fetch(key)
@@ -619,11 +615,9 @@ class KeysElsewhere:
         return np.zeros((0, 1))
 
     def state(self) -> StateDict:
-        """Return the state."""
         return self.stored
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state."""
         self.stored = state
 
     def _error(self) -> StateError:

@@ -200,7 +200,6 @@ class FrozenPrior(_Shared):
         """Learn nothing."""
 
     def state(self) -> StateDict:
-        """Return the state."""
         return _FROZEN.write(model=state_of(self.model), shared=self.shared_state())
 
     @classmethod

@@ -30,17 +30,7 @@ LARGEST_VALUE = 1e150
 """Values are clipped here, so that a square never overflows."""
 
 
-def _with_statistics(state: StateDict) -> StateDict:
-    """Version 2 has all the statistics."""
-    # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.kernels.columns import statistics_of
-
-    n, mean, variance = (np.array([state[name]], np.float64) for name in ("n", "mean", "variance"))
-    kept = {name: state[name] for name in ("class", "version")}
-    return {**kept, "statistics": statistics_of(n, mean, n * variance)}
-
-
-_SCHEMA = StateSchema("iln_stream.Moments", 2, {1: _with_statistics})
+_SCHEMA = StateSchema("iln_stream.Moments", 2)
 
 
 def clipped_target(y: float) -> float:
@@ -60,7 +50,7 @@ def clipped_target(y: float) -> float:
 class Moments:
     """Mean and variance of a stream of finite numbers, robust to outliers.
 
-    As in `compiled.column_statistics`: the first 30 values are clipped around their median, and
+    As in `kernels.columns`: the first 30 values are clipped around their median, and
     later ones at +-6 sd, so one value moves the statistics by a bounded amount; after a lasting
     change of level or scale they start again from the new values.
 

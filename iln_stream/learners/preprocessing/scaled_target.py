@@ -1,7 +1,7 @@
 """A wrapper that centres and scales the target online into [-1, 1]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from river import base
 
@@ -9,12 +9,6 @@ from iln_stream.learners.checks import weight_of_event
 from iln_stream.learners.preprocessing.moments import Moments, clipped
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict
-
-
-def _with_parameters(state: StateDict) -> StateDict:
-    """Version 2: the parameters are in a field of their own."""
-    rest = dict(state)
-    return {"parameters": {name: rest.pop(name) for name in ("regressor", "width")}, **rest}
 
 
 @restorable
@@ -48,7 +42,6 @@ class ScaledTarget(RestorableLearner, base.Regressor):
 
     state_version = 2
     always_finite = True
-    migrations: ClassVar = {1: _with_parameters}
 
     def __init__(self, regressor: base.Regressor, width: float = 3.0) -> None:
         super().__init__()

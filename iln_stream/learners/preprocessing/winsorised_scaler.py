@@ -1,7 +1,7 @@
 """Online standardisation of the inputs, robust to outliers."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +17,6 @@ from iln_stream.state import StateDict, decode_name, encode_name
 
 FIRST_ROOM = 16
 """Names for which there is room at first; then the room doubles."""
-
-
-def _with_parameters(state: StateDict) -> StateDict:
-    """Version 2: the parameters are in a field of their own, and `n_overflowed` is always there."""
-    rest = {"n_overflowed": 0, **state}
-    return {"parameters": {name: rest.pop(name) for name in ("clip", "max_columns")}, **rest}
-
-
-def _with_statistics(state: StateDict) -> StateDict:
-    """Version 3 has all the statistics of each input."""
-    # Imported here, so that `import iln_stream` does not wait for numba.
-    from iln_stream.kernels.columns import statistics_of
-
-    rest = dict(state)
-    n, mean, variance = (rest.pop(name) for name in ("n", "mean", "variance"))
-    return {"statistics": statistics_of(n, mean, n * variance), **rest}
 
 
 @restorable
@@ -69,7 +53,6 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
 
     state_version = 3
     always_finite = True
-    migrations: ClassVar = {1: _with_parameters, 2: _with_statistics}
 
     def __init__(self, clip: float = 5.0, max_columns: int = 10_000) -> None:
         super().__init__()

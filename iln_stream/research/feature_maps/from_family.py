@@ -94,7 +94,6 @@ class FromFamily:
         return None if of_family is None else ScaledKernel(of_family, self.scale**2)
 
     def draw(self, d: int, rng: np.random.Generator) -> DrawnUnits:
-        """Draw a map for inputs of d columns."""
         w = self.family.draw(self.n_features, d, rng)
         factor = self.scale / math.sqrt(self.n_features)
         return DrawnUnits(self.family, w, self.n_features, factor)

@@ -119,7 +119,6 @@ class RandomBinning:
         return k
 
     def draw(self, d: int, rng: np.random.Generator) -> DrawnGrids:
-        """Draw a map for inputs of d columns."""
         pitch = rng.gamma(2.0, 1.0 / self._gamma(d), (self.n_grids, d))
         shift = rng.random((self.n_grids, d)) * pitch
         keys = rng.integers(2**64, size=(self.n_grids, d + 1), dtype=np.uint64)

@@ -100,5 +100,4 @@ class SineCosine:
         return None if of_family is None else ScaledKernel(of_family, 2.0)
 
     def draw(self, d: int, rng: np.random.Generator) -> DrawnFrequencies:
-        """Draw a map for inputs of d columns."""
         return DrawnFrequencies(self.family.draw(half(self.n_features), d, rng).omega)

@@ -74,11 +74,6 @@ class KernelExpansion:
         parts = [self.kernel(X[i : i + block]) @ self.coefficients for i in range(0, len(X), block)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def squared_norm(self) -> float:
-        """Return ||f||^2 in the kernel's space, in O(n^2 d)."""
-        K = gaussian_kernel(self.points, self.points, self.gamma)
-        return float(self.coefficients @ K @ self.coefficients)
-
     def scale(self, factor: float) -> None:
         """Multiply f by a factor; 0 also drops all points."""
         if factor == 0.0:

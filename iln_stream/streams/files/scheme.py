@@ -42,7 +42,6 @@ class FileScheme(Scheme):
         return _parquet(path).columns_of(path) if self._is_parquet else None
 
     def separator(self) -> str | None:
-        """Return what seems to separate the cells of a CSV file."""
         return separator_of(Path(self.name)) if self._is(".csv") else None
 
     def source(self) -> Source:

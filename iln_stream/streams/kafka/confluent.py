@@ -121,7 +121,6 @@ class ConfluentSource(KafkaPartition):
         return self._connected
 
     def close(self) -> None:
-        """Close the connection."""
         self._consumer.close()
 
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:
@@ -298,7 +297,6 @@ class ConfluentProducer:
             raise ValueError(error.args[0].str()) from error
 
     def n_partitions(self, topic: str) -> int:
-        """Return the number of partitions of a topic."""
         try:
             found = self._producer.list_topics(topic, timeout=ANSWER_WITHIN_SECONDS)
         except KafkaException as error:
@@ -314,7 +312,6 @@ class ConfluentProducer:
         timestamp_ms: int | None,
         headers: Headers,
     ) -> None:
-        """Queue a message; wait while the queue is full. No timestamp: now."""
         with self._lock:
             while True:
                 try:
@@ -330,40 +327,33 @@ class ConfluentProducer:
             self._producer.poll(0)
 
     def poll(self) -> None:
-        """Report errors that have occurred in the background."""
         self._producer.poll(0)
 
     def flush(self, timeout: float) -> None:
-        """Wait until the queued messages are stored."""
         with self._lock:
             if not self._closed and (n_left := self._producer.flush(timeout)):
                 raise TimeoutError(f"{n_left} messages were not stored in {timeout:g} s")
 
     def close(self) -> None:
-        """Close the connection; call `flush` before."""
         if not self._closed:
             self._closed = True
             with suppress(KafkaException):  # a fatal error again
                 self._producer.close()
 
     def abandon(self) -> None:
-        """Close the connection, and drop messages that wait."""
         if not self._closed:
             self._producer.purge()
             self.close()
 
     def init_transactions(self) -> None:
-        """Abort the open transaction of an earlier producer with the same transactional id."""
         self._producer.init_transactions()
 
     def begin_transaction(self) -> None:
-        """Begin a transaction."""
         self._producer.begin_transaction()
 
     def commit_transaction(
         self, group: str, source: str, positions: Mapping[int, int], metadata: str
     ) -> None:
-        """Commit the messages, and a group's positions by partition in the topic `source`."""
         if self._group_metadata is None:
             consumer = Consumer({**self._connection, "group.id": group})
             self._group_metadata = consumer.consumer_group_metadata()

@@ -96,7 +96,6 @@ class KafkaPartition(LogPartition):
             raise SourceError(f"topic {topic} at {bootstrap}: {error}") from error
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next records after up to `timeout` seconds; possibly none."""
         records = super().poll(timeout)
         if records and self.connected and monotonic() >= self._look_at:
             self._end = max(self._end, self._end_now() or 0)
@@ -226,7 +225,6 @@ class KafkaSource(KafkaPartition):
         return bool(self._consumer._client.connected(leader))  # no public name
 
     def close(self) -> None:
-        """Close the connection."""
         self._consumer.close()
 
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:

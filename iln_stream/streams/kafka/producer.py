@@ -97,7 +97,6 @@ class PythonProducer:
         )
 
     def n_partitions(self, topic: str) -> int:
-        """Return the number of partitions of a topic."""
         return len(self._producer.partitions_for(topic))
 
     def send(
@@ -109,7 +108,6 @@ class PythonProducer:
         timestamp_ms: int | None,
         headers: Headers,
     ) -> None:
-        """Queue a message; wait while the queue is full. No timestamp: now."""
         self._producer.send(topic, value, key, list(headers), partition, timestamp_ms).add_errback(
             self._on_error
         )
@@ -118,31 +116,25 @@ class PythonProducer:
         """Do nothing: the producer's thread reports errors."""
 
     def flush(self, timeout: float) -> None:
-        """Wait until the queued messages are stored."""
         self._producer.flush(timeout=timeout)
 
     def close(self) -> None:
-        """Close the connection; call `flush` before."""
         self._producer.close(timeout=_CLOSE_WITHIN_SECONDS)
 
     def abandon(self) -> None:
-        """Close the connection, and drop messages that wait."""
         # Otherwise close() would wait for the brokers and give up without closing.
         self._producer._sender.force_close()
         self.close()
 
     def init_transactions(self) -> None:
-        """Abort the open transaction of an earlier producer with the same transactional id."""
         self._producer.init_transactions()
 
     def begin_transaction(self) -> None:
-        """Begin a transaction."""
         self._producer.begin_transaction()
 
     def commit_transaction(
         self, group: str, source: str, positions: Mapping[int, int], metadata: str
     ) -> None:
-        """Commit the messages, and a group's positions by partition in the topic `source`."""
         read = {
             TopicPartition(source, partition): OffsetAndMetadata(offset, metadata, -1)
             for partition, offset in positions.items()

@@ -192,7 +192,6 @@ class Database:
             )
 
     def close(self) -> None:
-        """Close the connection."""
         with self._turn, self._translated():
             self.connection.close()
 

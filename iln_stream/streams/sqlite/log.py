@@ -101,7 +101,6 @@ class SqliteLog(LogPartition):
             raise
 
     def close(self) -> None:
-        """Close the file."""
         self._database.close()
 
     def _fetch(self, timeout: float) -> tuple[list[Record], int, int]:

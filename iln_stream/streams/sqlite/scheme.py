@@ -58,7 +58,6 @@ class SqliteScheme(Scheme):
 
     @property
     def address(self) -> str:
-        """The whole address."""
         suffix = "" if self.topic == _DEFAULT_TOPIC else f"#{self.topic}"
         return f"{self.scheme}:{self.path}{suffix}"
 

@@ -61,18 +61,6 @@ def test_follows_a_lasting_change(level, scale):
     assert moments.sd == pytest.approx(scale, rel=0.2)
 
 
-def test_a_state_of_version_1_goes_on():
-    """It had number, mean and variance; what was added begins as for uncorrelated values."""
-    moments = Moments()
-    old = {"class": "iln_stream.Moments", "version": 1, "n": 100, "mean": 5.0, "variance": 4.0}
-    moments.restore(old)
-    assert (moments.n, moments.mean, moments.variance) == (100, 5.0, pytest.approx(4.0))
-    assert moments.updated(1e9).mean == pytest.approx(5.0 + 12.0 / 101)
-    for value in 1e3 + 2.0 * np.random.default_rng(0).standard_normal(300):
-        moments = moments.updated(value)
-    assert (moments.mean, moments.sd) == (pytest.approx(1e3, abs=0.5), pytest.approx(2.0, rel=0.2))
-
-
 @pytest.mark.parametrize("constant", [0.0, 1e-300, 0.1, 1e9 + 0.1, 1e150])
 def test_constants_have_no_deviation(constant):
     """Rounding of a constant is not mistaken for spread."""

@@ -465,22 +465,6 @@ def test_a_restart_changes_nothing(make, task, more, at):
     assert whole.repeats == before.repeats + after.repeats
 
 
-def test_a_snapshot_of_release_0_1_0():
-    """Events that waited in a snapshot of the first release are learned when their labels come."""
-    late = LateLabels(LatePolicy(5), Regression())
-    late.restore(
-        {
-            "n_expired": 3,
-            "ids": ["e"],
-            "events": [{"x": {"a": 1.0}, "y_pred": 0.5, "time": 9.0, "token": None}],
-        }
-    )
-    learner = Recording()
-    heard, _ = run(learner, LABEL, late=late)
-    assert (heard.steps[0].y_pred, learner.learned) == (0.5, [({"a": 1.0}, 7.0)])
-    assert late.n_expired["count"] == 3
-
-
 def test_scores_count_an_event_once():
     """An event whose label comes late counts as one event and one labelled event."""
     heard, _ = run(Recording(), EVENT, OTHER, LABEL)

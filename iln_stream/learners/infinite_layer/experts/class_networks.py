@@ -249,7 +249,6 @@ class ClassNetworks(Part):
         return super().state() | {"networks": networks}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         require_fields(type(self).__name__, state["networks"], self.networks)
         for name, network in self.networks.items():

@@ -55,7 +55,6 @@ class ClassRidges(RLSBank):
         )  # fmt: skip
 
     def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
-        """Add the gradients at the row last predicted to the average of their outer products."""
         update_class_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
 
     def replay(

@@ -94,6 +94,5 @@ class ForgettingRLS(Sleeper):
         self._follow()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()

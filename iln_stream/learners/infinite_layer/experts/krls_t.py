@@ -63,11 +63,6 @@ class KRLST(Expert):
     def _make_views(self) -> None:
         self._basis = (self.points, self.inverse, self.reduction, self.alpha)
 
-    @property
-    def n_points(self) -> int:
-        """Number of points kept."""
-        return int(self.record[N_POINTS])
-
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with deviation 0 at the points."""
         self.points = np.pad(self.points, [(0, n_columns), (0, 0)])
@@ -106,7 +101,6 @@ class KRLST(Expert):
         self.asleep = bool(self.record[SCALE] == 0.0 or since < WAKES_AFTER)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_views()
         self._doze()

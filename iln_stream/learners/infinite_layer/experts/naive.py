@@ -9,7 +9,6 @@ class RunningMean(Expert):
     names = ("running-mean",)
 
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write the prediction."""
         p[0] = 0.0
 
 

@@ -128,6 +128,5 @@ class Neighbours(Expert):
         self._update_metric()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_tables()

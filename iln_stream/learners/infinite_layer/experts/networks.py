@@ -221,7 +221,6 @@ class ReplayRing(Part):
         return {name: Block(values) for name, values in self._events(k).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         N, d = len(self._targets), self.n_columns - N_LAGS
         self._rows = np.full((N, -(-d // GRAIN) * GRAIN), MISSING, np.float32)
@@ -334,7 +333,6 @@ class ReplayedNetwork(Part):
         return squares[N_LAGS:]
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()
 
@@ -485,7 +483,6 @@ class ReplayedNetworks(Expert):
         return super().state() | {"networks": networks}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         require_fields(type(self).__name__, state["networks"], self.networks)
         for name, network in self.networks.items():

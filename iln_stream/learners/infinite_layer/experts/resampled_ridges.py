@@ -240,7 +240,6 @@ class FeatureResampler(Part):
         return super().state() | {"candidate": to_state(self._candidate)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._candidate = from_state(RLSState, state["candidate"])
 
@@ -348,7 +347,6 @@ class ResampledRidges(Sleeper):
             self.asleep = self.resampler.asleep
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self.asleep = self.resampler.asleep
 

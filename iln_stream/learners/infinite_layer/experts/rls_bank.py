@@ -297,7 +297,6 @@ class RLSBank(Expert):
         )  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self.P = cache_aligned_copy(self.P)
         self._make_scratch()

@@ -59,6 +59,5 @@ class ShrinkingGradientExpert(Expert):
         return {"learner": self.learner.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self.learner = ShrinkingGradient.from_state(state["learner"])

@@ -79,7 +79,6 @@ class Sleepers(Expert):
                 yield from expert.owners(which[place])
 
     def named(self, name: str) -> Iterator[tuple[str, Part]]:
-        """Yield the experts' parts."""
         for own, expert in self.experts.items():
             yield from expert.named(own)
 
@@ -122,7 +121,6 @@ class Sleepers(Expert):
         return super().state() | {"experts": experts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         require_fields(type(self).__name__, state["experts"], self.experts)
         for name, expert in self.experts.items():
