@@ -25,7 +25,7 @@ SUBJECTS = {
     "Challengers": ("contest", "service/challenger", "service/promoting.py"),
     "A model for each key": ("keyed", "service/by_key.py"),
     "Learning": ("prequential", "listeners", "learners", "features", "related", "explaining"),
-    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/loop_state"),
+    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/assembly"),
     "Worker processes": ("supervising", "service/worker"),
     "Other settings of a run": ("service",),
     "Published versions": ("publishing",),

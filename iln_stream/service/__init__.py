@@ -4,7 +4,7 @@ Where to add
 
 - a setting: `settings.py`, and its group in `setting_groups.py`; a check that several settings fit
   together: `checks.py`;
-- a learner: `learners.py`; a user's own learner, listener or features: `plugins.py`;
+- a learner, also a user's own, or features: `learners.py`; a user's own listener: `service.py`;
 - a source or sink: a scheme in `iln_stream.streams`; its address is read in `addresses.py`;
 - an HTTP route: `routes` of the `HttpServer` in `service.py`;
 - a metric: in `metrics()` of the object that has the number; `export` those of a new kind of object
@@ -17,7 +17,7 @@ Modules, from the whole to its parts:
   `worker_progress.py`: logs how far they are;
 - `service.py`: runs one worker per learner, and serves HTTP;
 - `worker.py`: one learner with its source, outputs, checkpoint and listeners;
-- `loop_state.py`: what a loop keeps beside its learner, stored in snapshots;
+- `assembly.py`: assembles the loop of a learner, also for files, a rebuild and new challengers;
 - `prediction.py`: predicts a stream with a learner that does not learn;
 - `rebuild.py`: learns the log again to replace snapshots;
 - `read_again.py`: which records a rebuild has read again, and no replay sends;
@@ -36,7 +36,6 @@ Modules, from the whole to its parts:
 - `weights.py`: weighs events for learners that take weights;
 - `details.py`: computes intervals for predictions;
 - `model_version.py`: the model's name and version in predictions;
-- `plugins.py`: loads users' learners, listeners and features;
 - `checks.py`: checks that the settings fit together;
 - `settings.py`: every setting; `setting_groups.py`: settings by subject;
 - `serving.py`: starts the HTTP server that the settings describe;
