@@ -11,8 +11,7 @@ from generated import rewritten_part
 
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.research.paper.reference import ReferenceShrinkingGradient
-from iln_stream.service.learners import NAMED, OF_SAMPLING, pool
-from iln_stream.service.plugins import LEARNERS
+from iln_stream.service.learners import LEARNERS, NAMED, OF_SAMPLING, pool
 
 PAGE = Path(__file__).parent / "learner_options.md"
 

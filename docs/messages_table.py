@@ -25,7 +25,7 @@ SUBJECTS = {
     "Challengers": ("learners/contest", "service/challengers.py", "service/prediction.py"),
     "A model for each key": ("learners/keyed",),
     "Learning": ("loop", "learners", "features", "research"),
-    "Resuming, snapshots and rebuild": ("snapshots", "state.py", "service/re"),
+    "Resuming, snapshots and rebuild": ("snapshots", "state.py", "service/re", "service/assembly"),
     "Worker processes": ("service/supervisor.py", "service/merged.py", "service/worker"),
     "Other settings of a run": ("service", "errors.py"),
     "Published versions": ("snapshots/publish", "snapshots/follower.py"),

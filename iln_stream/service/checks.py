@@ -49,7 +49,7 @@ def check_settings(settings: Settings) -> None:
     check_labels(settings, source)
     check_keys(settings)
     learner = build_learner(settings)
-    build_details(settings, learner)
+    build_details(learner, settings.prediction_intervals, settings.prediction_contributions)
     build_weights(settings, learner)
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)

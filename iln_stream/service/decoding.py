@@ -13,8 +13,7 @@ from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
 from iln_stream.records.values import Notation
-from iln_stream.service.learners import learners_of, task_of
-from iln_stream.service.plugins import DECODERS, load_plugin
+from iln_stream.service.learners import DECODERS, learners_of, load_plugin, task_of
 from iln_stream.service.settings import Settings
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme

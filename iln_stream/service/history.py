@@ -19,16 +19,15 @@ from iln_stream.loop.metrics import Metrics
 from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.records.mapped import MappedDecoder
+from iln_stream.service.assembly import Assembly
 from iln_stream.service.decoding import (
     FIELDS,
     NOTATION,
     build_decoder,
-    build_weights,
     described,
     mapping_of,
 )
 from iln_stream.service.http import stop_on_signals
-from iln_stream.service.recovery import LoopState
 from iln_stream.service.settings import Settings, with_others
 from iln_stream.service.streams import stream_options
 from iln_stream.settings import SettingsError
@@ -74,16 +73,13 @@ class History:
 
     def teach(
         self,
-        learner: Any,
-        task: Task,
-        live: LoopState,
-        live_decoder: MappedDecoder | None,
+        live: Assembly,
         console: Console | None = None,
         progress: HistoryProgress | None = None,
         listeners: Sequence[Listener] = (),
         may_fail: bool = False,
     ) -> dict[str, Any]:
-        """Let a learner learn the files, in the order given; return their description.
+        """Let the learner of `live` learn the files, in the order given; return their description.
 
         Each event is predicted, scored and learned as in a run. The scores are those of the
         history: `live` gets the ids of recent events, the events that wait for a label and the time
@@ -91,14 +87,8 @@ class History:
 
         Parameters
         ----------
-        learner
-            Learns the files.
-        task
-            Regression or classification.
         live
-            State of the loop that will read the log.
-        live_decoder
-            Its decoder.
+            Assembles the loop that will read the log.
         console
             Draws progress if it is a terminal.
         progress
@@ -115,6 +105,7 @@ class History:
             it.
 
         """
+        learner, task = live.learner, live.task
         self._check_order(task)
         order = EventOrder("history")
         totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
@@ -125,8 +116,6 @@ class History:
             for file in self._files:
                 name = Path(file.stream.name).name
                 log.info(f"learning {file.stream.address}, before the log")
-                decoder = build_decoder(file.settings, file.stream, task)
-                _continue(decoder, values)
                 order.name = name
                 shown: list[Listener] = [LoggedProgress(name)]
                 if console is not None and console.is_terminal:
@@ -139,16 +128,12 @@ class History:
                     if not files:
                         watched = counts.watch(learner, source, "history", task)
                     before = _counted(watched)
-                    loop = PrequentialLoop(
-                        source, learner, [order, *shown, watched],
-                        recent_ids=live.recent_ids, late=live.late, task=task,
-                        decoder=decoder or EnvelopeDecoder(task.event_type, task.label_type),
-                        weights=build_weights(file.settings, learner), never_learned=not may_fail,
-                    )  # fmt: skip
-                    self._run(loop)
-                if decoder is not None:
-                    decoder.warn_of_unseen()
-                    values = decoder.last_values()
+                    reading = live.reading(file.settings, file.stream, source)
+                    _continue(reading.mapped, values)
+                    self._run(reading.loop([order, *shown, watched], never_learned=not may_fail))
+                reading.warn_of_unseen()
+                if reading.mapped is not None:
+                    values = reading.mapped.last_values()
                 now = _counted(watched)
                 files.append(
                     {
@@ -159,7 +144,7 @@ class History:
                 )
         if live.late is not None:
             live.late.begin_counts()
-        _continue(live_decoder, values)
+        _continue(live.mapped, values)
         totals = _counted(watched)
         if not totals["n_labelled"] and not may_fail:
             raise SettingsError(
@@ -245,7 +230,7 @@ def settings_of_files(settings: Settings) -> Settings:
         When `warm_start_fields` has an invalid or unknown setting.
 
     """
-    of_log = ("format", "registry", "registry_options", "registry_secrets", "limit")
+    of_log = ("format", "registry", "registry_options", "registry_secrets", "limit", "labels")
     fields = Settings.model_fields
     usual = {name: fields[name].get_default(call_default_factory=True) for name in of_log}
     settings = settings.model_copy(update=usual)

@@ -1,11 +1,12 @@
-"""The learners that settings name: alone, by key, and as contenders of a contest."""
+"""The learners that settings name, users' own too: alone, by key, and as contenders."""
 
 import copy
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
+from importlib.metadata import entry_points
 from inspect import isabstract, signature
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from river import base
 
 from iln_stream import features
-from iln_stream.errors import SnapshotError, StateError
+from iln_stream.errors import SnapshotError, StateError, imported
 from iln_stream.features import check_features
 from iln_stream.learners import (
     ChangeOfTarget,
@@ -33,9 +34,46 @@ from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records import error_details, reason
 from iln_stream.records.fields import FieldMapping
 from iln_stream.research.paper.reference import ReferenceShrinkingGradient
-from iln_stream.service.plugins import FEATURES, LEARNERS, load_plugin
 from iln_stream.service.settings import Settings
 from iln_stream.settings import SettingsError
+
+LEARNERS = "iln_stream.learners"
+FEATURES = "iln_stream.features"
+DECODERS = "iln_stream.decoders"
+"""Groups of entry points by which other packages add learners, feature families and decoders."""
+
+
+def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = ()) -> Any:
+    """Return the object at an import path, or the entry point of this name in a group.
+
+    Parameters
+    ----------
+    setting
+        Setting that holds the name, for the error.
+    name
+        Entry point, or `package.module:attribute`.
+    group
+        Group of entry points.
+    builtin
+        Names of the built-in choices, for the error.
+
+    Raises
+    ------
+    SettingsError
+        When neither is found; it lists the available names.
+
+    """
+    for point in entry_points(group=group, name=name):
+        return point.load()
+    if ":" not in name:
+        others = {point.name for point in entry_points(group=group)} - set(builtin)
+        names = [*sorted(builtin), *sorted(others)]
+        raise SettingsError(
+            f"{setting} = {name!r}: give {', '.join(names)}{' or ' if names else ''}"
+            "package.module:attribute"
+        )
+    return imported(setting, name, SettingsError)
+
 
 RECORDS_KEY = "@key"
 """Value of `by_key` that means the key of the record itself."""
@@ -590,8 +628,10 @@ def _needs_nothing(family: type) -> bool:
 DetailsOf = Callable[[dict[str, float]], Details]
 
 
-def build_details(settings: Settings, learner: Any) -> DetailsOf | None:
-    """Return a function of an event's inputs; None if the settings ask for nothing.
+def build_details(learner: Any, levels: Sequence[float], n_largest: int = 0) -> DetailsOf | None:
+    """Return a function of an event's inputs: intervals of these levels, largest contributions.
+
+    None: neither is asked for.
 
     Of a contest, the details are the champion's, as far as it has any, and its name.
 
@@ -601,7 +641,6 @@ def build_details(settings: Settings, learner: Any) -> DetailsOf | None:
         When the learner has no intervals, or explains nothing; of a contest, all of its learners.
 
     """
-    levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
     model = learner.learner if isinstance(learner, PredictOnly) else learner
     _check(levels, n_largest, learners_of(model))
     if isinstance(model, Contest):

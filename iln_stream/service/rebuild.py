@@ -7,23 +7,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
-from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import RefusedError, SnapshotError
-from iln_stream.loop import Listener, PrequentialLoop
+from iln_stream.loop import Listener
 from iln_stream.loop.live import LiveModel
-from iln_stream.loop.metrics import Metrics
 from iln_stream.loop.progress import LoggedProgress, Progress
+from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
-from iln_stream.service.decoding import build_decoder, build_weights
 from iln_stream.service.history import History
-from iln_stream.service.learners import build_details, key_name, task_of
-from iln_stream.service.recovery import LoopState, Recovery, folder_of, history_of
+from iln_stream.service.learners import build_details
+from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Reader,
-    build_label_log,
     label_stream,
     one_source,
     open_one,
@@ -290,36 +287,26 @@ def _rebuild_one(
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
-        task = task_of(learner)
-        watched = Metrics(CollectorRegistry(), settings.window).watch(
-            learner, source, "rebuilt", task, settings.prediction_intervals
-        )
-        decoder = build_decoder(settings, stream, task, labelled=settings.labels is None)
-        labels = build_label_log(settings, task)
-        live = LiveModel(watched) if serves_live(settings) else None
-        if live is not None:
-            live.champion = getattr(learner, "champion", None)
-        state = LoopState(settings, task, watched, decoder, live)
+        assembly = Assembly(settings, stream, source, learner, "rebuilt")
+        watched = assembly.watched
+        observers: list[Listener] = [watched]
+        if serves_live(settings):
+            assembly.live = LiveModel(watched)
+            assembly.live.champion = getattr(learner, "champion", None)
+            observers.append(assembly.live)
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}
-            taught = History(settings).teach(learner, task, state, decoder)
-            recovery.history = taught | {"start": began}
-        checkpoint = recovery.checkpoint(source, learner, state.parts, flushes=[])
-        observers: list[Listener] = [watched] if live is None else [watched, live]
+            recovery.history = History(settings).teach(assembly) | {"start": began}
+        checkpoint = recovery.checkpoint(source, learner, assembly.states, flushes=[])
         if console is not None and console.is_terminal:
-            shown = Progress(stream.name, n, console, task)
+            shown = Progress(stream.name, n, console, assembly.task)
             opened.callback(shown.close)
             observers.append(shown)
         else:
             observers.append(LoggedProgress(f"{stream.name}, learned again"))
         # Coverage counts intervals; nobody reads explanations.
-        unexplained = settings.model_copy(update={"prediction_contributions": 0})
-        PrequentialLoop(
-            source, learner, observers, recent_ids=state.recent_ids, task=task,
-            late=state.late, checkpoint=checkpoint, decoder=decoder,
-            details=build_details(unexplained, learner), weights=build_weights(settings, learner),
-            labels=labels, key_name=key_name(settings),
-        ).run()  # fmt: skip
+        details = build_details(learner, settings.prediction_intervals)
+        assembly.loop(observers, checkpoint, details).run()
         positions = {partition: at for each in inputs for partition, at in each.positions.items()}
         if not forget:
             loss.refuse(sum(each.n_read for each in inputs))

@@ -24,7 +24,7 @@ from iln_stream.service.http import (
     serve,
     stop_on_signals,
 )
-from iln_stream.service.plugins import build_listeners
+from iln_stream.service.learners import load_plugin
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Outputs,
@@ -38,6 +38,7 @@ from iln_stream.service.streams import (
 from iln_stream.service.warm_start import warm_readers
 from iln_stream.service.warming import Warmings
 from iln_stream.service.worker import Worker, model_name, serves_live
+from iln_stream.settings import SettingsError
 
 
 def ready_metric(not_ready: Callable[[], Sequence[str]]) -> MetricSpec:
@@ -56,6 +57,21 @@ def ready_metric(not_ready: Callable[[], Sequence[str]]) -> MetricSpec:
         "challengers, or waits for a broker.",
         lambda: float(not not_ready()),
     )
+
+
+LISTENERS = "iln_stream.listeners"
+"""Group of entry points by which other packages add listeners."""
+
+
+def build_listeners(settings: Settings, given: Sequence[Listener] = ()) -> list[Listener]:
+    """Return the user's listeners: `given`, then those that `listeners` names."""
+    paths = [path.strip() for path in (settings.listeners or "").split(",") if path.strip()]
+    found = [load_plugin("listeners", path, LISTENERS) for path in paths]
+    named = [each() if callable(each) else each for each in found]
+    for path, listener in zip(paths, named, strict=True):
+        if not isinstance(listener, Listener):
+            raise SettingsError(f"listeners: {path} is no Listener, but {type(listener).__name__}")
+    return [*given, *named]
 
 
 log = logging.getLogger(__name__)

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import ContenderError, IlnError, IlnWarning, RefusedError
 from iln_stream.learners.contest import Contest
-from iln_stream.loop import Listener, PrequentialLoop
-from iln_stream.loop.metrics import Metrics
+from iln_stream.loop import Listener
 from iln_stream.loop.progress import HistoryProgress, LoggedProgress, WarmUpProgress
 from iln_stream.records import LEARNER_FAILED, DeadLetter
+from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
-from iln_stream.service.decoding import build_decoder, build_weights
 from iln_stream.service.history import History, is_unchanged
 from iln_stream.service.http import stop_on_signals
 from iln_stream.service.learners import (
@@ -27,11 +25,10 @@ from iln_stream.service.learners import (
     settings_of_challenger,
     task_of,
 )
-from iln_stream.service.recovery import LoopState, Recovery, folder_of, history_of
+from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Reader,
-    build_label_log,
     label_stream,
     one_source,
     open_inputs,
@@ -160,19 +157,14 @@ def _learn(
             inputs.append(open_one(own, stream, partition, _start(history, partition), stop_at))
             opened.callback(inputs[-1].close)
         source = one_source(own, stream, inputs)
-        task = task_of(learner)
-        watched = Metrics(CollectorRegistry(), own.window).watch(learner, source, name, task)
-        decoder = build_decoder(own, stream, task, labelled=own.labels is None)
-        state = LoopState(own, task, watched, decoder)
+        assembly = Assembly(own, stream, source, learner, name)
         failures = _Failures(name, challenger.on_failure)
         if history is not None:
-            listeners = [progress, failures]
-            History(own).teach(learner, task, state, decoder, None, None, listeners, may_fail=True)
-        loop = PrequentialLoop(
-            source, learner, [_Progress(name), progress, watched, failures],
-            _ANY_NUMBER, state.recent_ids, task=task, late=state.late, decoder=decoder,
-            weights=build_weights(own, learner), labels=build_label_log(own, task),
-        )  # fmt: skip
+            History(own).teach(assembly, listeners=[progress, failures], may_fail=True)
+        loop = assembly.loop(
+            [_Progress(name), progress, assembly.watched, failures],
+            max_failures_in_a_row=_ANY_NUMBER,
+        )
         log.info(f"challenger {name} learns the log, up to where the other contenders are")
         stopped = []
 
@@ -187,7 +179,7 @@ def _learn(
                 f"stopped while challenger {name} learned the log: nothing was saved, and the next "
                 "run begins that anew"
             )
-    scores = watched.scores
+    scores = assembly.watched.scores
     scored = f": {scores.summary()}" if scores.n_labelled else ""
     log.info(f"challenger {name} has learned {scores.n_labelled:,} events of the log{scored}")
     if failures.n:
@@ -318,15 +310,10 @@ def _warm(
     learner = recovery.learner()
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
     Warming.of(learner).run()
-    task = task_of(learner)
-    decoder = build_decoder(settings, stream, task)
-    counts = Metrics(CollectorRegistry(), settings.window).watch(
-        learner, source, "live", task, settings.prediction_intervals
-    )
-    state = LoopState(settings, task, counts, decoder)
-    history = files.teach(learner, task, state, decoder, console, progress) | {"start": start}
+    assembly = Assembly(settings, stream, source, learner, "live")
+    history = files.teach(assembly, console, progress) | {"start": start}
     recovery.history = history
-    recovery.checkpoint(source, learner, state.parts, flushes=[])  # saves the first snapshot
+    recovery.checkpoint(source, learner, assembly.states, flushes=[])  # saves the first snapshot
     return history
 
 

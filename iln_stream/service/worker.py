@@ -15,14 +15,14 @@ from rich.console import Console
 from iln_stream._version import __version__
 from iln_stream.learners.contest import Contest
 from iln_stream.learners.contest.contest import MIXTURE
-from iln_stream.loop import Horizon, Listener, NothingLearnedError, PrequentialLoop, Task
+from iln_stream.loop import Horizon, Listener, NothingLearnedError, Task
 from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
 from iln_stream.loop.progress import Progress, WarmUpProgress
-from iln_stream.records import EnvelopeDecoder, PredictionEncoder
+from iln_stream.records import PredictionEncoder
 from iln_stream.records.time_inputs import Lags
-from iln_stream.service.decoding import build_decoder, build_weights
+from iln_stream.service.assembly import Assembly
 from iln_stream.service.learners import (
     PredictOnly,
     build_details,
@@ -30,20 +30,17 @@ from iln_stream.service.learners import (
     challengers_of,
     champion_of,
     contender_names,
-    key_name,
     learners_of,
     main_contender,
     seed_of_challenger,
     settings_alone,
     settings_of_challenger,
-    task_of,
 )
-from iln_stream.service.recovery import LoopState, Recovery, configuration
+from iln_stream.service.recovery import Recovery, configuration
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Outputs,
     Reader,
-    build_label_log,
     kind_of,
     label_stream,
     one_source,
@@ -282,66 +279,52 @@ class Worker:
             self.source = _open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
             self.learner = learner or _restored_or_new(settings, stream, reader, recovery, watch)
-            task = task_of(self.learner)
             model = model_name(settings, self.source.stream)
-            levels = settings.prediction_intervals
-            self.watched = metrics.watch(self.learner, self.source, model, task, levels)
-            labelled = learner is None and settings.labels is None
-            decoder = build_decoder(settings, stream, task, labelled=labelled)
-            labels = build_label_log(settings, task)
-            decoders = (decoder, None if labels is None else labels.decode)
-            self._decoders = [each for each in decoders if each is not None]
-            events = EnvelopeDecoder(task.event_type, task.label_type)
-            metrics.export(self.watched.labels, (decoder or events).metrics())
+            assembly = Assembly(settings, stream, self.source, self.learner, model, metrics)
+            self._assembly, self.watched = assembly, assembly.watched
+            metrics.export(self.watched.labels, assembly.metrics())
             if learner is None and serves_live(settings):
                 self.live = LiveModel(self.watched, partial(metrics.of, self.watched.labels))
-            state = LoopState(settings, task, self.watched, decoder, self.live)
-            metrics.export(self.watched.labels, state.metrics())
+                assembly.live = self.live
             versions = dict.fromkeys(contender_names(self.learner), version or "")
             if version is None:
                 version = version_of_settings(settings, reader.seed, history)
                 versions |= versions_of_contenders(settings, reader.seed, history)
             horizon = None if reader.horizon is None else Horizon.of(reader.horizon)
+            levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
             encode = PredictionEncoder(
                 self.source.stream, model, version, levels, horizon, versions
             )
             writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:
                 flushes = [each.flush for each in writers]
-                self._checkpoint = self._resume(recovery, state, flushes)
+                self._checkpoint = self._resume(recovery, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
             observers: list[Listener] = [self.watched]
             if settings.challengers or settings.mixture:
                 observers.append(ChampionLog(model))
             if self.live is not None:
                 connect_live(
-                    self.live, settings, task, version, versions, self.learner, self._checkpoint
-                )
+                    self.live, settings, assembly.task, version, versions, self.learner,
+                    self._checkpoint,
+                )  # fmt: skip
                 observers.append(self.live)
             if learner is None:
                 self._publisher = build_publisher(
-                    settings, stream, reader, self.source, self.learner, task, self.watched, history
-                )
+                    settings, stream, reader, self.source, self.learner, assembly.task,
+                    self.watched, history,
+                )  # fmt: skip
             if self._publisher is not None:
                 metrics.export(self.watched.labels, self._publisher.metrics())
                 observers.append(self._publisher)  # after the counts
             if console is not None and console.is_terminal:
-                observers.append(Progress(settings.source, self.source.lag, console, task))
-            self.loop = PrequentialLoop(
-                self.source,
-                self.learner,
+                observers.append(Progress(settings.source, self.source.lag, console, assembly.task))
+            self.loop = assembly.loop(
                 # Connection logs come first: a writer may wait for the same broker.
                 [*self._connection_logs(settings, stream), *writers, *observers, *listeners],
-                recent_ids=state.recent_ids,
-                task=task,
-                late=state.late,
-                checkpoint=self._checkpoint,
-                decoder=decoder or events,
-                details=build_details(settings, self.learner),
-                weights=build_weights(settings, self.learner),
-                labels=labels,
+                self._checkpoint,
+                build_details(self.learner, levels, n_largest),
                 never_learned=learner is None and self.watched.scores.n_events == 0,
-                key_name=key_name(settings),
             )
             self.watched.n_in_hand = self.loop.n_in_hand
             if isinstance(self.source, Sequencer):
@@ -390,13 +373,11 @@ class Worker:
             logs.append(ConnectionLog(self._labels, f"{labels.peer} (labels)"))
         return logs
 
-    def _resume(
-        self, recovery: Recovery, state: LoopState, flushes: Sequence[Callable[[], None]]
-    ) -> Checkpoint:
+    def _resume(self, recovery: Recovery, flushes: Sequence[Callable[[], None]]) -> Checkpoint:
         """Restore the loop's state, and return the checkpoint that saves it."""
-        state.restore(recovery.part)
+        self._assembly.restore(recovery.part)
         source = cast(Log, self.source)
-        checkpoint = recovery.checkpoint(source, self.learner, state.parts, flushes)
+        checkpoint = recovery.checkpoint(source, self.learner, self._assembly.states, flushes)
         if any(recovery.changes):
             checkpoint.finish(always=True)  # a run that is killed begins with these contenders
         recovery.warn_of_new_partitions(source.n_partitions)
@@ -407,8 +388,7 @@ class Worker:
             self._checkpoint.finish()
         if self._publisher is not None:
             self._publisher.finish()
-        for decoder in self._decoders:
-            decoder.warn_of_unseen()
+        self._assembly.warn_of_unseen()
 
     def _close_listeners(self) -> None:
         with ExitStack() as all_of_them:

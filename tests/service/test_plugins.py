@@ -9,7 +9,7 @@ import pytest
 
 from iln_stream.loop import Listener
 from iln_stream.service import Service, Settings, SettingsError, build_learner
-from iln_stream.service.plugins import build_listeners
+from iln_stream.service.service import build_listeners
 from iln_stream.streams import schemes
 
 USERS_OWN = """

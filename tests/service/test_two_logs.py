@@ -27,7 +27,7 @@ from iln_stream.service import (
     source_stream,
     task_of,
 )
-from iln_stream.service.recovery import late_policy
+from iln_stream.service.assembly import late_policy
 from iln_stream.service.streams import build_label_log, open_inputs, readers
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack

@@ -169,7 +169,9 @@ def _loop(
     metrics.export(watched.labels, decoder.metrics())
     return PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,
-        details=build_details(settings, learner),
+        details=build_details(
+            learner, settings.prediction_intervals, settings.prediction_contributions
+        ),
     )  # fmt: skip
 
 
