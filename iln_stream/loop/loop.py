@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -32,11 +33,11 @@ from iln_stream.records import (
     EnvelopeDecoder,
     Example,
     MalformedError,
-    is_command,
     payload_bytes,
     promoted,
     proposal,
 )
+from iln_stream.records.commands import MARK
 from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record, Source, label_partition
 
@@ -69,7 +70,7 @@ class Stepper:
         self.learner = learner
         self.task = task
         self._predict = task.predictor(learner)
-        self._details = details or _no_details
+        self._details = details
         self._weigh = weigh
         self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
         reporter = find_reporter(learner)
@@ -82,17 +83,21 @@ class Stepper:
 
     def step(self, record: Record, example: Example, x: dict[str, float]) -> Step:
         """Predict an event and, if it has a label, learn it and score the prediction."""
-        y = None if example.y is None else self.task.label(example.y)
+        y, task = example.y, self.task
+        if y is not None and type(y) is not task.ready:
+            y = task.label(y)
         started = perf_counter()
         y_pred = self._predict(x)
-        details = self._details(x)
+        if type(y_pred) is not float or not isfinite(y_pred):
+            y_pred = task.checked(y_pred)
+        details = NO_DETAILS if self._details is None else self._details(x)
         loss: float | None = None
         flags: tuple[str, ...] = ()
         if y is not None:
-            if self._weigh is None:
+            if self._weigh is None or (example.weight is None and not self._weigh.of_class):
                 self.learner.learn_one(x, y)
             else:
-                self.learner.learn_one(x, y, **self._weigh.keywords(y, example.weight))
+                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
         return Step(
@@ -110,8 +115,8 @@ class Stepper:
             y_pred = self._predict(x)
         else:
             y_pred, token = self._late_learner.predict_token(x)
-            y_pred = self.task.checked(y_pred)
-        details = self._details(x)
+        y_pred = self.task.checked(y_pred)
+        details = NO_DETAILS if self._details is None else self._details(x)
         ended = perf_counter()
         step = Step(
             record.partition, record.offset, example.id, example.time, x, None, y_pred,
@@ -153,10 +158,6 @@ class Stepper:
             # The event was learned, so it must not become a dead letter.
             log.warning("the learner's report failed: %r", error)
         return self.task.loss(y_pred, y) if loss is None else loss, flags
-
-
-def _no_details(x: dict[str, float]) -> Details:
-    return NO_DETAILS
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
@@ -328,8 +329,9 @@ class PrequentialLoop:
             if offset <= last_offsets.get(partition, -1):
                 raise self._disorder(record)
             last_offsets[partition] = offset
-            if is_command(record.payload):
-                self._obey(record, record.payload)
+            payload = record.payload
+            if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
+                self._obey(record, payload)
                 if checkpoint is not None:
                     checkpoint.passed(partition, offset, perf_counter())
                 continue
