@@ -122,12 +122,13 @@ class Watch:
         self._n = 0
         self._mean_square = 0.0  # of the targets
 
-    def event(self, t: int, y_t: float, E_t: Estimate, f_t: Iterate) -> tuple[str, ...]:
-        """Check event t = 1, 2, .. before f_t is updated; return the warnings to give.
+    def event(self, t: int, y_t: float, noise: float, f_t: Iterate) -> tuple[str, ...]:
+        """Check event t = 1, 2, .., whose E_t is this noisy; return the warnings to give.
 
-        Each is given once in a run.
+        f_t is not updated yet. Each warning is given once in a run.
         """
-        warned = self._diverging(y_t, f_t.noise(E_t.draws))
+        self.noise = noise
+        warned = self._diverging(y_t, noise) if noise else ()
         wanted = f_t.draws_wanted
         if wanted is not None:
             warned += self._capped(f_t, wanted)
@@ -187,9 +188,6 @@ class Watch:
         )
 
     def _diverging(self, y_t: float, noise: float) -> tuple[str, ...]:
-        self.noise = noise
-        if noise == 0.0:
-            return ()
         self._n += 1
         self._mean_square += (y_t * y_t - self._mean_square) / self._n
         # `theory.diverging` without the checks of its arguments, as this runs on every event.
@@ -559,34 +557,27 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         """
         y_t, w_t = clipped_target(y), weight_of_event(w)
         with self._turn:
-            self._learn(self._columns.learn(x), y_t, w_t)
+            self.learn_row(self._columns.learn(x), y_t, w_t)
 
     def learn_row(self, x_t: NDArray[np.float64], y_t: float, w_t: float = 1.0) -> None:
         """Take one step of Algorithm 1 on finite numbers x_t, shape (d,), where d may grow."""
-        with self._turn:
-            self._learn(x_t, y_t, w_t)
-
-    def _learn(self, x_t: NDArray[np.float64], y_t: float, w_t: float) -> None:
-        """Run the body of Algorithm 1: `shrinking_gradient_step` of paper/algorithms.py."""
-        B, eta = self.norm_bound, self._eta()
-
-        E_t = self._estimate(x_t)  # Algorithm 2
-        if not math.isfinite(E_t.value):
-            E_t = self._begin_again(x_t)
-        for message in self._watch.event(self._n_seen + 1, y_t, E_t, self._f):
-            warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
-        step = min(eta * self._weights.relative(w_t, self._n_seen + 1), max(eta, LARGEST_STEP))
-        shrunk = abs(E_t.value) >= 16 * B
-        if not shrunk:
-            if w_t > 0.0:
+        with self._turn:  # the body of Algorithm 1: `shrinking_gradient_step` of the paper
+            B, eta, t = self.norm_bound, self._eta(), self._n_seen + 1
+            E_t = self.estimate_row(x_t)  # Algorithm 2
+            if not math.isfinite(E_t.value):
+                E_t = self._begin_again(x_t)
+            for message in self._watch.event(t, y_t, self._f.noise(E_t.draws), self._f):
+                warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
+            step = min(eta * self._weights.relative(w_t, t), max(eta, LARGEST_STEP))
+            shrunk = abs(E_t.value) >= 16 * B
+            if shrunk:
+                self._f.shrink(1 / 4)
+            elif w_t > 0.0:
                 self._f.append(x_t, step * (y_t - E_t.value))
-        else:
-            self._f.shrink(1 / 4)
-
-        self._n_seen += 1
-        self._n_shrinks += shrunk
-        self._last = Update(E_t, y_t, shrunk)
-        self._latest_estimate = None
+            self._n_seen = t
+            self._n_shrinks += shrunk
+            self._last = Update(E_t, y_t, shrunk)
+            self._latest_estimate = None
 
     def _begin_again(self, x_t: NDArray[np.float64]) -> Estimate:
         """Forget f_t, which is not finite; return E at the row by f_1 = 0."""
@@ -598,7 +589,7 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
         )
         self._f = estimator_of(self.estimator).start(self._estimator_context())
         self._latest_estimate = None
-        return self._estimate(x_t)
+        return self.estimate_row(x_t)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return E, the estimate of f(x); unbiased unless the estimator documents otherwise."""
@@ -607,20 +598,15 @@ class ShrinkingGradient(LearnedFunction, RunStatistics, RestorableLearner, base.
     def estimate(self, x: Mapping[Any, float]) -> Estimate:
         """Return E with its standard error, the same E that learning x next would use."""
         with self._turn:
-            return self._estimate(self._columns.row(x))
+            return self.estimate_row(self._columns.row(x))
 
     def estimate_row(self, x_t: NDArray[np.float64]) -> Estimate:
         """Return E at a row, as `estimate` does; it is kept for learning the same row next."""
         with self._turn:
-            return self._estimate(x_t)
-
-    def _estimate(self, x_t: NDArray[np.float64]) -> Estimate:
-        content = x_t.tobytes()
-        if self._latest_estimate is not None and self._latest_estimate[0] == content:
+            content = x_t.tobytes()
+            if self._latest_estimate is None or self._latest_estimate[0] != content:
+                self._latest_estimate = content, self._f.estimate(x_t, self._n_seen)
             return self._latest_estimate[1]
-        estimate = self._f.estimate(x_t, self._n_seen)
-        self._latest_estimate = content, estimate
-        return estimate
 
     def state(self) -> StateDict:
         """Return the learner's complete state, as plain values and arrays; it shares no memory.

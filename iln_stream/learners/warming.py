@@ -94,9 +94,8 @@ def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
     engine = learner._engine
     assert isinstance(engine, AccurateEngine)
     networks = part == "networks"
-    engine.mean.keep(lambda expert: (expert == "moving") == networks)
+    engine.mixture.keep(lambda expert: (expert in engine.moving.experts) == networks)
     if networks:
-        engine.mixture.keep(lambda expert: expert == "mean")
         engine.intervals = None
 
 

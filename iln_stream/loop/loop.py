@@ -27,11 +27,11 @@ from iln_stream.records import (
     Decoder,
     EnvelopeDecoder,
     MalformedError,
-    is_command,
     payload_bytes,
     promoted,
     proposal,
 )
+from iln_stream.records.commands import MARK
 from iln_stream.streams import Record, Source, label_partition
 
 log = logging.getLogger(__name__)
@@ -202,8 +202,9 @@ class PrequentialLoop:
             if offset <= last_offsets.get(partition, -1):
                 raise self._disorder(record)
             last_offsets[partition] = offset
-            if is_command(record.payload):
-                self._obey(record, record.payload)
+            payload = record.payload
+            if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
+                self._obey(record, payload)
                 if checkpoint is not None:
                     checkpoint.passed(partition, offset, perf_counter())
                 continue

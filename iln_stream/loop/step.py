@@ -29,16 +29,16 @@ class Weights:
     """
 
     def __init__(self, of_class: Mapping[str, float] | None = None) -> None:
-        self._of_class = dict(of_class or {})
+        self.of_class = dict(of_class or {})
 
     def __call__(self, y: Any, weight: float | None) -> float:
         """Return the weight of an event with this label; None: it has none of its own."""
         own = 1.0 if weight is None else weight
-        return own * self._of_class.get(_text(y), 1.0) if self._of_class else own
+        return own * self.of_class.get(_text(y), 1.0) if self.of_class else own
 
     def keywords(self, y: Any, weight: float | None) -> dict[str, float]:
         """Return the arguments that pass the weight to `learn_one`; none where nothing sets it."""
-        if weight is None and not self._of_class:
+        if weight is None and not self.of_class:
             return {}
         return {"w": self(y, weight)}
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -41,7 +42,7 @@ class Stepper:
         self.learner = learner
         self.task = task
         self._predict = task.predictor(learner)
-        self._details = details or _no_details
+        self._details = details
         self._weigh = weigh
         self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
         reporter = find_reporter(learner)
@@ -54,17 +55,21 @@ class Stepper:
 
     def step(self, record: Record, example: Example, x: dict[str, float]) -> Step:
         """Predict an event and, if it has a label, learn it and score the prediction."""
-        y = None if example.y is None else self.task.label(example.y)
+        y, task = example.y, self.task
+        if y is not None and type(y) is not task.ready:
+            y = task.label(y)
         started = perf_counter()
         y_pred = self._predict(x)
-        details = self._details(x)
+        if type(y_pred) is not float or not isfinite(y_pred):
+            y_pred = task.checked(y_pred)
+        details = NO_DETAILS if self._details is None else self._details(x)
         loss: float | None = None
         flags: tuple[str, ...] = ()
         if y is not None:
-            if self._weigh is None:
+            if self._weigh is None or (example.weight is None and not self._weigh.of_class):
                 self.learner.learn_one(x, y)
             else:
-                self.learner.learn_one(x, y, **self._weigh.keywords(y, example.weight))
+                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
         return Step(
@@ -82,8 +87,8 @@ class Stepper:
             y_pred = self._predict(x)
         else:
             y_pred, token = self._late_learner.predict_token(x)
-            y_pred = self.task.checked(y_pred)
-        details = self._details(x)
+        y_pred = self.task.checked(y_pred)
+        details = NO_DETAILS if self._details is None else self._details(x)
         ended = perf_counter()
         step = Step(
             record.partition, record.offset, example.id, example.time, x, None, y_pred,
@@ -125,10 +130,6 @@ class Stepper:
             # The event was learned, so it must not become a dead letter.
             log.warning("the learner's report failed: %r", error)
         return self.task.loss(y_pred, y) if loss is None else loss, flags
-
-
-def _no_details(x: dict[str, float]) -> Details:
-    return NO_DETAILS
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:

@@ -26,9 +26,11 @@ class Task(Protocol):
     name: str
     event_type: type[Event]
     label_type: type[Label]
+    ready: type
+    """Labels of exactly this type are in the learner's form: `label` would return them."""
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Prediction]:
-        """Return the function that predicts an event and checks the result as `checked` does."""
+        """Return the function that predicts an event; `checked` takes what it returns."""
         ...
 
     def checked(self, y_pred: Any) -> Prediction:
@@ -62,16 +64,11 @@ class Regression:
     name = "regression"
     event_type: type[Event] = Event
     label_type: type[Label] = Label
+    ready: type = float
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], float]:
-        """Return `predict_one`, with a check that the prediction is finite."""
-        predict_one, checked = learner.predict_one, self.checked
-
-        def predict(x: Mapping[Any, float]) -> float:
-            y_pred = float(predict_one(x))
-            return y_pred if isfinite(y_pred) else checked(y_pred)
-
-        return predict
+        """Return `predict_one`."""
+        return learner.predict_one  # type: ignore[no-any-return]
 
     def checked(self, y_pred: Any) -> float:
         """Return the number; raise ArithmeticError if it is not finite."""
@@ -127,14 +124,15 @@ class Classification:
 
     def __init__(self, *, only_booleans: bool = False) -> None:
         self._only_booleans = only_booleans
+        self.ready: type = bool if only_booleans else str
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Mapping[Any, float]]:
-        """Return `predict_proba_one`, with a check that the probabilities are finite."""
-        predict_proba_one, checked = learner.predict_proba_one, self.checked
+        """Return `predict_proba_one`, or the class of a learner without probabilities."""
+        predict_proba_one = learner.predict_proba_one
 
         def predict(x: Mapping[Any, float]) -> Mapping[Any, float]:
             try:
-                return checked(predict_proba_one(x))
+                return predict_proba_one(x)  # type: ignore[no-any-return]
             except NotImplementedError:  # so River says that a classifier has no probabilities
                 y_pred = learner.predict_one(x)
                 return {} if y_pred is None else {y_pred: 1.0}

@@ -48,7 +48,7 @@ class AffineUnits:
         # Imported with the first pool: numba takes a moment to import.
         from iln_stream.kernels import activations, supports
 
-        self._kernels = supports
+        self.kernels = supports
         self._code = activations.CODES[family.activation]
         self._per_radian = activations.TURNS if family.activation == "cos" else 1.0
         self._arguments = family, d_first, key
@@ -61,10 +61,8 @@ class AffineUnits:
         self._b = np.zeros(0, np.float32)  # (R,) at least, times _per_radian
         self._shape = 0, -1  # (R, d) of the arrays below
         self._share = self._z = np.empty(0)
-        self._psi = np.empty(0, np.float32)
-        self._psi_of: bytes | None = (
-            None  # the point that _psi belongs to, evaluated twice per event
-        )
+        self.psi = np.empty(0, np.float32)
+        self.psi_of: bytes | None = None  # the point of psi, which is evaluated twice per event
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -75,17 +73,12 @@ class AffineUnits:
         """Return the means of R = len(theta) terms theta_r psi(x; w_r), and of their squares."""
         if self._shape != (len(theta), len(x)):
             self._take(len(theta), len(x))
-        mean, square = self._kernels.mean_and_square(
-            self._code, self._omega, self._b, self._seen(x), theta, self._share, self._z, self._psi
+        seen = x if self._sees_x_itself else self._family.inputs(x)
+        mean, square = self.kernels.mean_and_square(
+            self._code, self._omega, self._b, seen, theta, self._share, self._z, self.psi
         )
-        self._psi_of = x.tobytes()
+        self.psi_of = x.tobytes()
         return mean, square
-
-    def add(self, theta: NDArray[np.float64], x: NDArray[np.float64], alpha: float) -> None:
-        """theta_r += alpha psi(x; w_r)."""
-        if self._psi_of != x.tobytes() or len(self._psi) != len(theta):
-            self.mean_and_square(theta, x)
-        self._kernels.add_unit_weights(theta, self._psi, alpha)
 
     def expansion(
         self, units: slice, X: NDArray[Any], alpha: NDArray[np.float64]
@@ -96,7 +89,8 @@ class AffineUnits:
         omega = np.ascontiguousarray(self._omega[:d, units].T, np.float64)
         b = self._b[units].astype(np.float64)
         theta = np.empty(len(b))
-        self._kernels.expansion(self._code, omega, b, self._seen(X), alpha, theta)
+        seen = X if self._sees_x_itself else self._family.inputs(X)
+        self.kernels.expansion(self._code, omega, b, seen, alpha, theta)
         return theta
 
     def layer(self, theta: NDArray[np.float64], d: int) -> FiniteLayer:
@@ -115,9 +109,6 @@ class AffineUnits:
         weights = theta * self._shares(R, d) / R
         return layer_of(self._family, AffineWeights(omega, b), weights, d)
 
-    def _seen(self, x: NDArray[Any]) -> NDArray[Any]:
-        return x if self._sees_x_itself else self._family.inputs(x)
-
     def _shares(self, R: int, d: int) -> NDArray[np.float64]:
         """Factors of the terms of R units, for points of d columns."""
         return np.ones(R)
@@ -126,7 +117,7 @@ class AffineUnits:
         self._draw_up_to(R, d)
         self._shape = R, d
         self._share = self._shares(R, d)
-        self._z, self._psi, self._psi_of = np.empty(R), np.empty(R, np.float32), None
+        self._z, self.psi, self.psi_of = np.empty(R), np.empty(R, np.float32), None
 
     def _draw_up_to(self, R: int, d: int) -> None:
         drawn = self._lots
@@ -292,7 +283,10 @@ class PoolIterate:
         """theta_r += alpha psi(x; w_r)."""
         if self._units is None:
             self._units = ridge_units(self._family, len(x), self._key)
-        self._units.add(self._theta, x, alpha)
+        units, theta = self._units, self._theta
+        if units.psi_of != x.tobytes() or len(units.psi) != len(theta):
+            units.mean_and_square(theta, x)
+        units.kernels.add_unit_weights(theta, units.psi, alpha)
         self.alpha_l1 += abs(alpha)
 
     def shrink(self, factor: float) -> None:

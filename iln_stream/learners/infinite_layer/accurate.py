@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from iln_stream.kernels.networks import Shape
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
-from iln_stream.learners.infinite_layer.expert import Vector
 from iln_stream.learners.infinite_layer.experts.forgetting_rls import ForgettingRLS
 from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
@@ -22,7 +21,6 @@ from iln_stream.learners.infinite_layer.intervals import ErrorScale, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import Mixture
 from iln_stream.learners.infinite_layer.target import Target
-from iln_stream.learners.infinite_layer.tokens import AsOf
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 N_UNITS = 320
@@ -104,11 +102,8 @@ class AccurateEngine(RegressionEngine):
             inputs, target, memory, self.mixture, Intervals(self.error_scale), squared=squared
         )
 
-    def _learn_row(
-        self, row: Vector, y: float, seen: AsOf | None = None, known: Vector | None = None
-    ) -> None:
-        """Learn y; let sleepers fall asleep, or begin anew."""
-        super()._learn_row(row, y, seen, known)
+    def _after_event(self) -> None:
+        """Let sleepers fall asleep, or begin anew."""
         if not self.sleepers.resting:
             self.sleepers.weigh(float(self.mean.weights_of("ridges").sum()))
         elif self.drift > ALARM:

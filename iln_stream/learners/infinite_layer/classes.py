@@ -141,7 +141,9 @@ class ClassificationEngine(Engine):
         """Return the probability of each class seen so far."""
         if not self.classes:
             return {}
-        self._predict_for(x)
+        row = self.inputs.row(x)
+        self._predict_row(row)
+        self._predicted = row.tobytes()
         sound = self._event.sound
         mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
         return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))

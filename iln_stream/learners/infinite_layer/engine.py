@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.mixing import WEIGHT
-from iln_stream.kernels.regression_event import FENCE, describe, observe, scaled
+from iln_stream.kernels.regression_event import FENCE, center_and_unit, describe, observe, scaled
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.inputs import Inputs
@@ -25,8 +25,8 @@ class Engine(Part):
 
     A subclass says what its experts are, by the methods `_widen` and `_predict_row`, and how they
     learn, by a method `learn` that begins with `_admit`. An event that was just predicted is not
-    predicted again when its label comes: `_predict_for` and `_require_prediction` see to that,
-    except in `FastEngine`, which keeps the row itself.
+    predicted again when its label comes: `predict` notes its row in `_predicted`, and
+    `_require_prediction` looks there; `FastEngine` keeps the row itself.
 
     Parameters
     ----------
@@ -54,15 +54,9 @@ class Engine(Part):
         """Let every expert predict for the raw row x."""
         raise NotImplementedError
 
-    def _predict_for(self, x: Mapping[Any, float]) -> None:
-        """Let every expert predict for x."""
-        row = self.inputs.row(x)
-        self._predict_row(row)
-        self._predicted = row.tobytes()
-
     def _admit(self, x: Mapping[Any, float]) -> Vector:
         """Give the new names of x columns, and return its raw row."""
-        known = len(self.inputs)
+        known = self.inputs.d
         row = self.inputs.admit(x)
         if len(row) > known:
             self._widen(len(row) - known)
@@ -410,7 +404,7 @@ class RegressionEngine(LateEngine):
         self.drift_means = Drift()
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)
-        self._mixed = 0.0  # the prediction, scaled
+        self._prediction = 0.0  # the last one, in units of the target
         self._event = Observation(len(self.lags), 0)
         parts: dict[str, Part] = {
             "memory": memory, "target": target, "inputs": inputs, "last-targets": LastTargets(self),
@@ -435,7 +429,7 @@ class RegressionEngine(LateEngine):
     @property
     def unit(self) -> float:
         """The unit of the scale on which targets are learned."""
-        return self.target.unit
+        return float(center_and_unit(self.target.stats)[1])
 
     @property
     def drift(self) -> float:
@@ -449,7 +443,9 @@ class RegressionEngine(LateEngine):
 
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
-        self._predict_for(x)
+        row = self.inputs.row(x)
+        self._predict_row(row)
+        self._predicted = row.tobytes()
         return self._prediction
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
@@ -532,6 +528,10 @@ class RegressionEngine(LateEngine):
         self.expert.learn(event, t, self._p)
         if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
             self.healer.heal_all(memory.n)
+        self._after_event()
+
+    def _after_event(self) -> None:
+        """Do what is due once an event is learned; by default nothing is."""
 
     def _score(self, seen: AsOf) -> None:
         """Let what was predicted be scored."""
@@ -562,16 +562,6 @@ class RegressionEngine(LateEngine):
             self.healer.restart_all(faults, self.n)
             self._predict_row(row)
 
-    @property
-    def _prediction(self) -> float:
-        """The expert's last prediction, in units of the target; if broken, the last target."""
-        prediction = float(self._event.center + self._event.unit * self._mixed)
-        if math.isfinite(prediction):
-            return prediction
-        self._event.sound = False
-        last = float(self.memory.y[(self.n - 1) % len(self.memory.y)])
-        return last if math.isfinite(last) else 0.0
-
     def _predict_row(self, x: Vector) -> None:
         event = self._event
         event.sound, event.faults = True, []
@@ -579,9 +569,14 @@ class RegressionEngine(LateEngine):
             x, self.inputs.stats, self.target.stats, self.lags, self.memory.n, event.row, event.v
         )
         self.expert.predict(event, self._p)
-        self._mixed = self._p[0]
+        value = self._p[0]
         if self.fresh is not None:
-            self._mixed = self.fresh.predict(self._p[0], event.v, event.delay or None)
+            value = self.fresh.predict(value, event.v, event.delay or None)
+        self._prediction = float(event.center + event.unit * value)
+        if not math.isfinite(self._prediction):  # the last target takes its place
+            event.sound = False
+            last = float(self.memory.y[(self.memory.n - 1) % len(self.memory.y)])
+            self._prediction = last if math.isfinite(last) else 0.0
 
     def _widen(self, n_columns: int) -> None:
         self.memory.widen(n_columns)

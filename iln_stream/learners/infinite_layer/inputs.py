@@ -39,24 +39,24 @@ class Inputs(Part):
         self.memory = memory
         self.columns = Columns(max_columns, absent=ABSENT)
         self.stats = no_statistics(0)
-        self._d = 0  # their columns: reading the array's shape takes a fiftieth of a fast event
+        self.d = 0  # number of columns: reading the array's shape takes a fiftieth of a fast event
 
     def __len__(self) -> int:
         """Number of columns, d."""
-        return self._d
+        return self.d
 
     def row(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the raw row (d,) of x; names without a column are left out."""
         row = self.columns.row(x)
-        return row if len(row) == self._d else row[: self._d]
+        return row if len(row) == self.d else row[: self.d]
 
     def admit(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Give the new names of x columns, and return its raw row."""
         row = self.columns.learn(x)
-        if len(row) > self._d:
-            fresh = no_statistics(len(row) - self._d)
+        if len(row) > self.d:
+            fresh = no_statistics(len(row) - self.d)
             self.stats = np.concatenate([self.stats, fresh], axis=1)
-            self._d = len(row)
+            self.d = len(row)
         return row
 
     def standardise(
@@ -75,9 +75,9 @@ class Inputs(Part):
 
         Of many columns, some change all the time.
         """
-        if not self._d:
+        if not self.d:
             return 0
-        middle = float(np.sort(self.stats[CHANGED_AT])[self._d // 2])
+        middle = float(np.sort(self.stats[CHANGED_AT])[self.d // 2])
         return int(middle) if math.isfinite(middle) else 0
 
     @property
@@ -104,4 +104,4 @@ class Inputs(Part):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
-        self._d = self.stats.shape[1]
+        self.d = self.stats.shape[1]

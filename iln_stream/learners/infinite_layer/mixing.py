@@ -258,13 +258,14 @@ class Mixture(Expert):
         members = list(self.experts.values())
         self._p, places = allocate_predictions(members)
         self._places = dict(zip(self.experts, places, strict=True))
-        # Each expert with a view of its predictions: slicing anew would cost 2 us an event.
-        self._members = [(each, self._p[at]) for each, at in zip(members, places, strict=True)]
         self._awake_now = np.ones(len(self._p), bool)
+        self._enlist(list(self._listed()))
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy gets: all but the scratch arrays and views of them, which it makes anew."""
-        scratch = ("_p", "_places", "_members", "_awake_now")
+        scratch = (
+            "_p", "_places", "_awake_now", "_experts", "_predictors", "_learners", "_mixtures"
+        )  # fmt: skip
         return {k: v for k, v in self.__dict__.items() if k not in scratch}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -278,30 +279,59 @@ class Mixture(Expert):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
-        for expert, _ in self._members:
+        for expert in self._experts:
             expert.widen(n_columns)
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the mixture of the experts' predictions to p."""
-        anyone_asleep = False
-        for expert, own in self._members:
-            expert.predict(event, own)
-            anyone_asleep = anyone_asleep or expert.asleep is not False
-        if anyone_asleep:
-            awake = self._awake()
-            self.asleep = not awake.any()
-            value = self.rule.mixed_of(self._p, awake)
+        for predict, own in self._predictors:
+            predict(event, own)
+        self._mix(event, p)
+
+    def _mix(self, event: Observation, p: Vector) -> None:
+        """Write the mixture of what the experts have predicted to p."""
+        for expert in self.experts.values():
+            if expert.asleep is not False:
+                awake = self._awake()
+                self.asleep = not awake.any()
+                value = mixed_of(self.rule.table, self._p, awake)
+                break
         else:
             self.asleep = False
-            value = self.rule.mixed(self._p)
+            value = mixed(self.rule.table, self._p)
         self.value = value if math.isfinite(value) else self._without_faults(event)
         p[0] = self.value
 
     def keep(self, wanted: Callable[[str], bool]) -> None:
-        """Let only some experts, by name, take part from now on: to compile what these need."""
-        self._members = [
-            member for name, member in zip(self.experts, self._members, strict=True) if wanted(name)
+        """Let only some experts, by name, take part from now on: to compile what these need.
+
+        Of nested mixtures, name their experts.
+        """
+        self._enlist(
+            [each for each in self._listed() if isinstance(each[1], Mixture) or wanted(each[0])]
+        )
+
+    def _enlist(self, listed: list[tuple[str, Expert, Vector]]) -> None:
+        """Let these take part: in one list, as an event need not go from mixture to mixture."""
+        self._experts = [expert for _, expert, _ in listed if not isinstance(expert, Mixture)]
+        self._mixtures = [self, *(each for _, each, _ in listed if isinstance(each, Mixture))]
+        # Each with a view of its predictions: slicing anew would cost 2 us an event.
+        self._predictors = [
+            (expert._mix if isinstance(expert, Mixture) else expert.predict, own)
+            for _, expert, own in listed
         ]
+        self._learners = [
+            (expert.learn, own)
+            for _, expert, own in listed
+            if not isinstance(expert, Mixture) and type(expert).learn is not Expert.learn
+        ]
+
+    def _listed(self) -> Iterator[tuple[str, Expert, Vector]]:
+        """Yield all experts by name, with their predictions; a mixture comes after its experts."""
+        for name, expert in self.experts.items():
+            if isinstance(expert, Mixture):
+                yield from expert._listed()
+            yield name, expert, self._p[self._places[name]]
 
     def _awake(self) -> NDArray[np.bool_]:
         """Whose predictions count."""
@@ -360,11 +390,14 @@ class Mixture(Expert):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Score the experts' predictions by t, then let each learn it."""
-        scored = self._p if self._scored is None else self._scored
-        self.rule.learn(scored, self.value, t, event.weight)
-        self._scored = None
-        for expert, own in self._members:
-            expert.learn(event, t, own)
+        for each in self._mixtures:
+            scored, rule = each._p if each._scored is None else each._scored, each.rule
+            update_rule(
+                rule.table, rule.record, scored, each.value, t, event.weight, rule.squared, DISCOUNT
+            )
+            each._scored = None
+        for learn, own in self._learners:
+            learn(event, t, own)
 
     def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays of the rule and of the experts."""
@@ -399,7 +432,8 @@ class Mixture(Expert):
             When no expert has that name.
 
         """
-        return self.rule.weights[self._places[expert]]
+        weights: Vector = self.rule.table[WEIGHT, self._places[expert]]
+        return weights
 
     def forget(self, expert: str) -> None:
         """Forget the regrets against an expert, by its name: it weighs nothing for now."""

@@ -274,8 +274,10 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             such an event.
 
         """
-        w = weight_of_event(w)
-        y = number("y", y)
+        if w.__class__ is not float or w != 1.0:
+            w = weight_of_event(w)
+        if y.__class__ is not float:
+            y = number("y", y)
         if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         self._learn_event(x, y, w)

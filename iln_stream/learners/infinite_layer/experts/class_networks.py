@@ -190,8 +190,9 @@ class ClassNetworks(Part):
         self.ring.put(
             event.row, float(label), self.inputs.stats, self._scale, event.delay, event.weight
         )
+        n = self.ring.n
         for network in self.networks.values():
-            if self.ring.n == 1 and not network.parameters.any():
+            if n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             if self.n_classes > 1:
                 network.learn_classes(offsets)

@@ -88,7 +88,7 @@ class Neighbours(Expert):
         memory = self.memory
         self.n_nearest = predict_neighbours(
             event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
-            memory.y, memory.filled, self.metric, self._tables, self.nearest, p,
+            memory.y, min(memory.n, len(memory.y)), self.metric, self._tables, self.nearest, p,
         )  # fmt: skip
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:

@@ -430,11 +430,12 @@ class ReplayedNetworks(Expert):
         memory = self.memory
         y = float(memory.y[(memory.n - 1) % len(memory.y)])
         self.ring.put(event.row, y, self.inputs.stats, self.target.stats, event.delay, event.weight)
+        n = self.ring.n
         for network in self.networks.values():
-            if self.ring.n == 1 and not network.parameters.any():
+            if n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
             network.learn(self.target.stats)
-        self.asleep = self.ring.n < self.wakes_at
+        self.asleep = n < self.wakes_at
 
     def relevance(self, weights: Vector) -> Vector:
         """Return the mean squared slope along each input, (d,), by predictions' weights (n,)."""

@@ -5,7 +5,6 @@ from typing import Any
 
 from iln_stream.learners.estimators import Pool
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
-from iln_stream.learners.preprocessing.moments import clipped
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import not_finite
 
@@ -48,11 +47,12 @@ class ShrinkingGradientExpert(Expert):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write Algorithm 1's estimate, clipped to +-1."""
-        p[0] = clipped(self.learner.estimate_row(event.v).value, 1.0)
+        # nan stays nan: of two numbers that can't be compared, both return the first.
+        p[0] = min(max(self.learner.estimate_row(event.v).value, -1.0), 1.0)
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Take a step of Algorithm 1 towards t, clipped to +-1."""
-        self.learner.learn_row(event.v, clipped(t, 1.0), event.weight)
+        self.learner.learn_row(event.v, min(max(t, -1.0), 1.0), event.weight)
 
     def state(self) -> dict[str, Any]:
         """Return the learner's state."""

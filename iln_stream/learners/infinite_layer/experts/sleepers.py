@@ -65,12 +65,14 @@ class Sleepers(Expert):
     @property
     def asleep(self) -> bool | NDArray[np.bool_]:  # type: ignore[override]
         """Whether all their predictions don't count now, or which of them (n,)."""
-        if self.resting or all(expert.asleep is False for expert in self.experts.values()):
-            return self.resting
-        asleep = np.zeros(len(self.names), bool)
+        if self.resting:
+            return True
+        asleep: NDArray[np.bool_] | None = None
         for expert, place in zip(self.experts.values(), self._places, strict=True):
-            asleep[place] = expert.asleep
-        return asleep
+            if expert.asleep is not False:
+                asleep = np.zeros(len(self.names), bool) if asleep is None else asleep
+                asleep[place] = expert.asleep
+        return False if asleep is None else asleep
 
     def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple[Expert, NDArray[np.bool_]]]:
         """Yield the experts that made the marked predictions, and which of theirs are marked."""

@@ -33,7 +33,9 @@ class Recording(Engine):
         self.done.append(("predict", x.tolist()))
 
     def predict(self, x):
-        self._predict_for(x)
+        row = self.inputs.row(x)
+        self._predict_row(row)
+        self._predicted = row.tobytes()
 
     def learn(self, x, y):
         self._require_prediction(self._admit(x))
