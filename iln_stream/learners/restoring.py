@@ -183,30 +183,6 @@ def random_key(seed: int | None) -> NDArray[np.uint64]:
     return sequence.generate_state(2, np.uint64).astype(np.uint64)
 
 
-class OneAtATime:
-    """A learner with a lock: its methods run one at a time, whatever threads call them.
-
-    A served prediction, or a scrape of metrics, runs between two steps of the learning thread. It
-    may overwrite the values that the last prediction kept for learning; learning then recomputes
-    them, to the same bits.
-
-    The lock is not part of a learner's state: copies, pickles and clones have their own.
-    """
-
-    def __init__(self) -> None:
-        # Reentrant: code called while the lock is held may query the learner again.
-        self._turn = RLock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # One by one, which interns the names as pickle does: equal learners pickle identically.
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._turn = RLock()
-
-
 LEARNERS = Registry()
 """The classes of learners that `model_of` can build."""
 
@@ -215,12 +191,17 @@ _PIPELINE = StateSchema("river.compose.Pipeline", 1)
 C = TypeVar("C", bound=type)
 
 
-class RestorableLearner(OneAtATime, base.Estimator):
+class RestorableLearner(base.Estimator):
     """A learner with a state: the base of the classes that `restorable` registers.
 
     A state names the class, its version and the constructor's parameters. Its other fields hold
     what was learned: `state` passes them to `_write_state`, and `restore`, the one inverse, gets
     them from `_read_state`, so that a restored learner goes on bit for bit.
+
+    Methods run one at a time, whatever threads call them: they hold the lock `_turn`. A served
+    prediction, or a scrape of metrics, runs between two steps of the learning thread. It may
+    overwrite the values that the last prediction kept for learning; learning then recomputes them,
+    to the same bits. Copies, pickles and clones have locks of their own.
 
     Attributes
     ----------
@@ -269,6 +250,19 @@ class RestorableLearner(OneAtATime, base.Estimator):
     state_version: ClassVar[int] = 1
     always_finite: ClassVar[bool] = False
     migrations: ClassVar[Mapping[int, Migration]] = {}
+
+    def __init__(self) -> None:
+        # Reentrant: code called while the lock is held may query the learner again.
+        self._turn = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # One by one, which interns the names as pickle does: equal learners pickle identically.
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._turn = RLock()
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False

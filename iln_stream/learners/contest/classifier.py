@@ -94,9 +94,6 @@ class ContestClassifier(Contest[Mapping[Any, float]], base.Classifier):
             return prediction
         return {label: float(p) for label, p in prediction.items()}
 
-    def _asked(self, learner: Any, x: Any) -> Mapping[Any, float]:
-        return self._checked(self._raw(learner, x))
-
     def _checked_label(self, y: Any) -> Any:
         y = y.item() if isinstance(y, np.generic) else y
         if y not in self._classes:

@@ -108,12 +108,6 @@ class ContestRegressor(Contest[float], base.Regressor):
             return number
         raise ArithmeticError(f"it predicted {number}")
 
-    def _asked(self, learner: Any, x: Any) -> float:
-        prediction = learner.predict_one(x)
-        if prediction.__class__ is float and isfinite(prediction):
-            return prediction
-        return self._checked(prediction)
-
     def _checked_label(self, y: Any) -> float:
         number = float(y)
         if isfinite(number):

@@ -16,13 +16,16 @@ from iln_stream.learners.infinite_layer.hashed_categories import (
     HashedCategories,
     field_of,
 )
-from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.restoring import RestorableLearner
 from iln_stream.learners.tables import Frame, Rows
+from iln_stream.reporting import FlagSpec, Report
 from iln_stream.state import StateDict, decode_name, encode_name
 
 if TYPE_CHECKING:
-    from iln_stream.learners.infinite_layer.engine import Engine
+    from iln_stream.learners.infinite_layer.accurate import AccurateEngine
+    from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+    from iln_stream.learners.infinite_layer.fast import FastEngine
+    from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 
 
 class EngineLearner(RestorableLearner):
@@ -38,7 +41,7 @@ class EngineLearner(RestorableLearner):
     """
 
     always_finite = True
-    _engine: Part
+    _engine: "AccurateEngine | FastEngine | ClassificationEngine | SingleRidgeEngine"
 
     def state(self) -> StateDict:
         """Return the learner's state, as nested dicts of arrays and plain values."""
@@ -53,88 +56,56 @@ class EngineLearner(RestorableLearner):
             engine.restore(learned)
             self._engine = engine
 
+    @property
+    def n_overflowed(self) -> int:
+        """Number of inputs of learned events that got no column."""
+        with self._turn:
+            return self._engine.n_overflowed
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """How often each part was reinitialised, as it was not finite, or out of all bounds."""
+        with self._turn:
+            return dict(self._engine.resets)
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the function varies; they sum to one.
+
+        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
+        """
+        with self._turn:
+            return self._engine.relevance()
+
+    flags: tuple[FlagSpec, ...] = ()
+    """Flags that an event may raise; see `iln_stream.reporting`."""
+
+    def report(self, y_pred: Any, y: Any) -> Report:
+        """Report no loss and no flags: the task's loss is used."""
+        return None, ()
+
 
 BACKGROUND = 32
 """Number of events that a prediction is compared with."""
 
-
-def background_of(learner: EngineLearner, n: int = BACKGROUND) -> list[dict[Any, float]]:
-    """Return the inputs of n events that a learner remembers, at random; of all if these are fewer.
-
-    The memory holds the last 2,048 events, or 4,096 with profile "fast", of which only those since
-    the last change of the target's level or scale count. A `RandomFeatureRidge` whose units are
-    not redrawn remembers one. The sample is a function of the number of events, and successive
-    samples have most events in common.
-
-    Parameters
-    ----------
-    learner
-        An `InfiniteLayerRegressor`, `InfiniteLayerClassifier` or `RandomFeatureRidge`.
-    n
-        Number of events.
-
-    Raises
-    ------
-    ValueError
-        When n is less than 1.
-
-    Examples
-    --------
-    >>> from iln_stream import RandomFeatureRidge
-    >>> from iln_stream.explaining import explain_one
-    >>> from iln_stream.learners import background_of
-    >>> model = RandomFeatureRidge(seed=1)
-    >>> for a in range(3):
-    ...     model.learn_one({"a": a, "b": 1}, 2.0 * a)
-    >>> background_of(model)
-    [{'a': 0.0, 'b': 1.0}, {'a': 1.0, 'b': 1.0}, {'a': 2.0, 'b': 1.0}]
-    >>> explain_one(model, {"a": 2, "b": 1}, background_of(model)).contributions["b"]
-    0.0
-
-    """
-    if n < 1:
-        raise ValueError(f"n = {n} must be at least 1 event")
-    with learner._turn:
-        # Imported here, so that `import iln_stream` does not wait for numba.
-        from iln_stream.learners.infinite_layer.background import remembered
-
-        return remembered(learner._engine, n)  # type: ignore[arg-type]
-
-
-class ExplainedLearner(EngineLearner):
-    """An `EngineLearner` whose memory is the background of its explanations."""
-
-    def background(self, n: int = BACKGROUND) -> list[dict[Any, float]]:
-        """Return the inputs of n remembered events: see `iln_stream.learners.background_of`."""
-        return background_of(self, n)
-
-    def _explanation(
-        self,
-        x: Mapping[Any, float],
-        background: Iterable[Mapping[Any, float]] | None,
-        label: Any = None,
-    ) -> Explanation:
-        with self._turn:  # all predictions are of one state
-            if background is None:
-                background = self.background() or [dict(x)]
-            return explain_one(self, x, background, label=label)
-
-
 BEGINNING = 128
 """Events that are remembered at the beginning, so that the engine can begin anew."""
 
+ROWS = 1024
+"""Rows of a table for which the learner's lock is held: a few milliseconds with profile fast."""
 
 E = TypeVar("E", bound=EffectsTable)
 
 
-class HashingLearner(EngineLearner, Generic[E]):
-    """A learner whose engine gets the inputs that have columns.
+class InfiniteLayerLearner(EngineLearner, Generic[E]):
+    """An `EngineLearner` of events and tables, which explains its predictions.
 
-    Categories without a column change the engine's prediction by effects in a bounded table; see
-    `categories.routing.Routing`.
+    The engine gets the inputs that have columns. Categories without a column change the engine's
+    prediction by effects in a bounded table; see `hashed_categories.Routing`. A table is learned in
+    a compiled loop if the engine has one and no input is a category.
     """
 
-    _engine: "Engine"
+    _engine: "AccurateEngine | FastEngine | ClassificationEngine"
     _categories: HashedCategories[E]
     _last_look: Any = None
     _key: NDArray[np.uint64]
@@ -145,11 +116,6 @@ class HashingLearner(EngineLearner, Generic[E]):
     @abstractmethod
     def _new_engine(self) -> Any:
         """Return an engine of `_key` that has learned nothing."""
-
-    @property
-    @abstractmethod
-    def n_learned(self) -> int:
-        """Number of events learned."""
 
     @abstractmethod
     def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
@@ -167,10 +133,9 @@ class HashingLearner(EngineLearner, Generic[E]):
     def _learn_event_late(self, x: Mapping[Any, float], token: Any, y: Any, w: float) -> None:
         """Learn that y, valid for the engine, is the label of x, by the token of its prediction."""
         with self._turn:
-            engine: Any = self._engine
-            seen = engine.tokens.read(token)
+            seen = self._engine.tokens.read(token)
             # If nothing was learned since, what was seen can be computed again.
-            self._learn_event(x, y, w, None if seen.n == engine.n else seen)
+            self._learn_event(x, y, w, None if seen.n == self._engine.n else seen)
 
     def _learn_event(self, x: Mapping[Any, float], y: Any, w: float, seen: Any = None) -> None:
         """Learn that y, valid for the engine, is the label of x, predicted by what was `seen`.
@@ -180,11 +145,10 @@ class HashingLearner(EngineLearner, Generic[E]):
         with self._turn:
             event = self._with_hashed(x)
             if event is None:
-                engine: Any = self._engine
                 if seen is None:
-                    engine.learn(x, y, w)
+                    self._engine.learn(x, y, w)
                 else:
-                    engine.learn_late(x, seen, y, w)
+                    self._engine.learn_late(x, seen, y, w)
             else:
                 self._learn_hashed(event, x, y, w, seen)
             self._last_look = None
@@ -233,10 +197,103 @@ class HashingLearner(EngineLearner, Generic[E]):
         else:
             events.append((dict(x), y, w))
 
-    def _with_effects(self, resets: Mapping[str, int]) -> dict[str, int]:
-        """Return how often each part of the engine, and the effects, were reinitialised."""
-        n_reset = self._categories.n_reset
-        return {**resets, "hashed-categories": n_reset} if n_reset else dict(resets)
+    def _predicted_rows(
+        self, frame: Frame, predict_one: Callable[[dict[Any, float]], Any]
+    ) -> Iterator[Rows]:
+        """Yield the predictions for the rows of a table, many at a time."""
+        compiled = self._is_compiled(frame)
+        for start in range(0, len(frame), ROWS):
+            stop = min(start + ROWS, len(frame))
+            with self._turn:
+                predictions = (
+                    self._engine.predict_rows(frame, start, stop)  # type: ignore[union-attr]
+                    if compiled
+                    else [predict_one(x) for x in frame.rows(start, stop)]
+                )
+            yield predictions
+
+    def _learn_rows(self, frame: Frame, y: Rows, w: NDArray[np.float64]) -> None:
+        """Learn the rows of a table, whose labels are y and weights w, in their order."""
+        frame.warn()
+        compiled, start = self._is_compiled(frame), 0
+        while start < len(frame):
+            with self._turn:
+                in_loop = compiled and self._beginning is None
+                stop = min(start + (ROWS if in_loop or not compiled else 1), len(frame))
+                if in_loop:
+                    self._engine.learn_rows(frame, y, w, start, stop)  # type: ignore[union-attr]
+                    self._last_look = None
+                else:
+                    part = y[start:stop]
+                    listed = part.tolist() if isinstance(part, np.ndarray) else part
+                    rows, weights = frame.rows(start, stop), w[start:stop].tolist()
+                    for x, label, weight in zip(rows, listed, weights, strict=True):
+                        self.learn_one(x, label, weight)
+            start = stop
+
+    def _is_compiled(self, frame: Frame) -> bool:
+        if not hasattr(self._engine, "learn_rows"):
+            return False
+        return all(field_of(name, 1.0) is None for name in frame.names)
+
+    def background(self, n: int = BACKGROUND) -> list[dict[Any, float]]:
+        """Return the inputs of n remembered events: see `iln_stream.learners.background_of`."""
+        return background_of(self, n)
+
+    def _explanation(
+        self,
+        x: Mapping[Any, float],
+        background: Iterable[Mapping[Any, float]] | None,
+        label: Any = None,
+    ) -> Explanation:
+        with self._turn:  # all predictions are of one state
+            if background is None:
+                background = self.background() or [dict(x)]
+            return explain_one(self, x, background, label=label)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of events learned."""
+        with self._turn:
+            return self._engine.n
+
+    @property
+    def expert_weights(self) -> dict[str, float]:
+        """Weight of each expert in the prediction, by name; they sum to one.
+
+        A classifier's `correction` counts as an expert.
+        """
+        with self._turn:
+            return self._engine.expert_weights()
+
+    @property
+    def n_reset(self) -> int:
+        """How often a part was reinitialised because it was not finite, or out of all bounds."""
+        return sum(self.resets.values())
+
+    @property
+    def resets(self) -> dict[str, int]:
+        """The same by part."""
+        with self._turn:
+            n_reset = self._categories.n_reset
+            return self._engine.resets | ({"hashed-categories": n_reset} if n_reset else {})
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input, by name, in how the prediction varies; they sum to one.
+
+        The mean square of the gradient along the standardised input, over about the last 500 events
+        and over the ridge experts, by their weights in the prediction. While a regressor's ridges
+        sleep, that of the networks over 16 of the last 256 events.
+
+        It is reliable for continuous inputs only: it measures slopes, and between 0 and 1 a boolean
+        or a category has none that the data determine, so that one without effect can have a large
+        share. `explain_one` compares predictions instead.
+        """
+        with self._turn:
+            effects = self._categories.effects
+            shares = self._engine.relevance()
+            return shares if effects is None else by_field(shares, effects.shares())
 
     @property
     def n_hashed(self) -> int:
@@ -339,48 +396,44 @@ def is_effect(name: object) -> bool:
     return isinstance(name, tuple) and name[1:] == _COLUMN
 
 
-ROWS = 1024
-"""Rows of a table for which the learner's lock is held: a few milliseconds with profile fast."""
+def background_of(learner: EngineLearner, n: int = BACKGROUND) -> list[dict[Any, float]]:
+    """Return the inputs of n events that a learner remembers, at random; of all if these are fewer.
 
+    The memory holds the last 2,048 events, or 4,096 with profile "fast", of which only those since
+    the last change of the target's level or scale count. A `RandomFeatureRidge` whose units are
+    not redrawn remembers one. The sample is a function of the number of events, and successive
+    samples have most events in common.
 
-class TableLearner(HashingLearner[E]):
-    """A learner of tables; in a compiled loop if its engine has one and no input is a category."""
+    Parameters
+    ----------
+    learner
+        An `InfiniteLayerRegressor`, `InfiniteLayerClassifier` or `RandomFeatureRidge`.
+    n
+        Number of events.
 
-    def _predicted_rows(
-        self, frame: Frame, predict_one: Callable[[dict[Any, float]], Any]
-    ) -> Iterator[Rows]:
-        """Yield the predictions for the rows of a table, many at a time."""
-        compiled = self._is_compiled(frame)
-        for start in range(0, len(frame), ROWS):
-            stop = min(start + ROWS, len(frame))
-            with self._turn:
-                predictions = (
-                    self._engine.predict_rows(frame, start, stop)  # type: ignore[attr-defined]
-                    if compiled
-                    else [predict_one(x) for x in frame.rows(start, stop)]
-                )
-            yield predictions
+    Raises
+    ------
+    ValueError
+        When n is less than 1.
 
-    def _learn_rows(self, frame: Frame, y: Rows, w: NDArray[np.float64]) -> None:
-        """Learn the rows of a table, whose labels are y and weights w, in their order."""
-        frame.warn()
-        compiled, start = self._is_compiled(frame), 0
-        while start < len(frame):
-            with self._turn:
-                in_loop = compiled and self._beginning is None
-                stop = min(start + (ROWS if in_loop or not compiled else 1), len(frame))
-                if in_loop:
-                    self._engine.learn_rows(frame, y, w, start, stop)  # type: ignore[attr-defined]
-                    self._last_look = None
-                else:
-                    part = y[start:stop]
-                    listed = part.tolist() if isinstance(part, np.ndarray) else part
-                    rows, weights = frame.rows(start, stop), w[start:stop].tolist()
-                    for x, label, weight in zip(rows, listed, weights, strict=True):
-                        self.learn_one(x, label, weight)
-            start = stop
+    Examples
+    --------
+    >>> from iln_stream import RandomFeatureRidge
+    >>> from iln_stream.explaining import explain_one
+    >>> from iln_stream.learners import background_of
+    >>> model = RandomFeatureRidge(seed=1)
+    >>> for a in range(3):
+    ...     model.learn_one({"a": a, "b": 1}, 2.0 * a)
+    >>> background_of(model)
+    [{'a': 0.0, 'b': 1.0}, {'a': 1.0, 'b': 1.0}, {'a': 2.0, 'b': 1.0}]
+    >>> explain_one(model, {"a": 2, "b": 1}, background_of(model)).contributions["b"]
+    0.0
 
-    def _is_compiled(self, frame: Frame) -> bool:
-        if not hasattr(self._engine, "learn_rows"):
-            return False
-        return all(field_of(name, 1.0) is None for name in frame.names)
+    """
+    if n < 1:
+        raise ValueError(f"n = {n} must be at least 1 event")
+    with learner._turn:
+        # Imported here, so that `import iln_stream` does not wait for numba.
+        from iln_stream.learners.infinite_layer.background import remembered
+
+        return remembered(learner._engine, n)

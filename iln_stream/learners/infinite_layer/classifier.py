@@ -12,7 +12,7 @@ from river import base
 from iln_stream.errors import StateError
 from iln_stream.learners.checks import require_max_columns, weight_of_event
 from iln_stream.learners.explaining import Explanation
-from iln_stream.learners.infinite_layer.base import ExplainedLearner, TableLearner, by_field
+from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner
 from iln_stream.learners.infinite_layer.category_effects import ClassEffects, ClassLook
 from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
 from iln_stream.learners.metrics import (
@@ -23,7 +23,7 @@ from iln_stream.learners.metrics import (
 )
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.tables import Frame
-from iln_stream.reporting import FlagSpec, MetricSpec, Report
+from iln_stream.reporting import MetricSpec
 from iln_stream.state import encode_name
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 
 @restorable
-class InfiniteLayerClassifier(
-    ExplainedLearner, TableLearner[ClassEffects], base.MiniBatchClassifier
-):
+class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatchClassifier):
     """Online classification on raw streams, with nothing to tune.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
@@ -349,53 +347,6 @@ class InfiniteLayerClassifier(
         frame = Frame(X)
         classes = [_as_label(label) for label in frame.labels(y)]
         self._learn_rows(frame, classes, frame.weights(w))
-
-    @property
-    def n_learned(self) -> int:
-        """Number of events learned."""
-        with self._turn:
-            return self._engine.n
-
-    @property
-    def n_overflowed(self) -> int:
-        """Number of inputs of learned events that got no column."""
-        with self._turn:
-            return self._engine.n_overflowed
-
-    @property
-    def expert_weights(self) -> dict[str, float]:
-        """Weight of each expert, by name, and of the `correction`; they sum to one."""
-        with self._turn:
-            return self._engine.expert_weights()
-
-    @property
-    def n_reset(self) -> int:
-        """How often a part was reinitialised because it had broken."""
-        return sum(self.resets.values())
-
-    @property
-    def resets(self) -> dict[str, int]:
-        """The same by part."""
-        with self._turn:
-            return self._with_effects(self._engine.resets)
-
-    @property
-    def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the classes' scores vary; they sum to one.
-
-        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
-        """
-        with self._turn:
-            effects = self._categories.effects
-            shares = self._engine.relevance()
-            return shares if effects is None else by_field(shares, effects.shares())
-
-    flags: tuple[FlagSpec, ...] = ()
-    """Flags that an event may raise: none; see `iln_stream.reporting`."""
-
-    def report(self, y_pred: Mapping[Any, float], y: Any) -> Report:
-        """Report no loss and no flags: the task's loss is used."""
-        return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of the experts, of parts that heal, and of inputs."""

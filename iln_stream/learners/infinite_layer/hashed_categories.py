@@ -257,6 +257,10 @@ class EffectsTable(Protocol):
         """Return whether all numbers are finite."""
         ...
 
+    def shares(self) -> dict[str, float]:
+        """Return the share of each field in all that varies."""
+        ...
+
     def state(self) -> dict[str, Any]:
         """Return the state."""
         ...

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import number, require_max_columns, weight_of_event
+from iln_stream.learners.checks import require_max_columns, require_positive, weight_of_event
 from iln_stream.learners.infinite_layer.base import EngineLearner
 from iln_stream.learners.metrics import columns_metrics, reset_metrics
-from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
+from iln_stream.learners.preprocessing.moments import clipped_target
 from iln_stream.learners.restoring import random_key, restorable
-from iln_stream.reporting import FlagSpec, MetricSpec, Report
+from iln_stream.reporting import MetricSpec
 
 
 def features_wanted(n_events: int) -> int:
@@ -113,7 +113,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
         )
         from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
 
-        _check_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
+        require_positive(regularization=regularization, huber=huber, bandwidth=bandwidth)
         if n_features < 1:
             raise ValueError(f"n_features = {n_features} must be at least 1 hidden unit")
         if not 0.0 < forgetting <= 1.0:
@@ -187,9 +187,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = number("y", y)
-        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
-            y = clipped_target(y)
+        y = clipped_target(y)
         with self._turn:
             self._engine.learn(x, y, w)
 
@@ -217,43 +215,13 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = number("y", y)
-        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
-            y = clipped_target(y)
+        y = clipped_target(y)
         with self._turn:
             seen = self._engine.tokens.read(token)
             if seen.n == self._engine.n:
                 self._engine.learn(x, y, w)
             else:
                 self._engine.learn_late(x, seen, y, w)
-
-    @property
-    def n_overflowed(self) -> int:
-        """Number of inputs of learned events that got no column."""
-        with self._turn:
-            return self._engine.n_overflowed
-
-    @property
-    def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the function varies; they sum to one.
-
-        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
-        """
-        with self._turn:
-            return self._engine.relevance()
-
-    @property
-    def resets(self) -> dict[str, int]:
-        """How often each part was reinitialised, as it was not finite, or out of all bounds."""
-        with self._turn:
-            return dict(self._engine.resets)
-
-    flags: tuple[FlagSpec, ...] = ()
-    """Flags that an event may raise: none; see `iln_stream.reporting`."""
-
-    def report(self, y_pred: float, y: float) -> Report:
-        """Report no loss and no flags: the task's loss is used."""
-        return None, ()
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of the columns and of the parts that heal."""
@@ -263,9 +231,3 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"n_features": 32, "seed": 1}
         yield {"n_features": 32, "activation": "relu", "sampling": "prior", "seed": 1}
-
-
-def _check_positive(**parameters: float) -> None:
-    for name, value in parameters.items():
-        if not (value > 0.0 and np.isfinite(value)):
-            raise ValueError(f"{name} = {value!r} must be a positive number")

@@ -8,14 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import number, require_level, require_max_columns, weight_of_event
+from iln_stream.learners.checks import require_level, require_max_columns, weight_of_event
 from iln_stream.learners.explaining import Explanation
-from iln_stream.learners.infinite_layer.base import (
-    ExplainedLearner,
-    TableLearner,
-    by_field,
-    column_of,
-)
+from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner, column_of
 from iln_stream.learners.infinite_layer.category_effects import Effects
 from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
 from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metrics
@@ -41,7 +36,7 @@ class _Look(NamedTuple):
 
 
 @restorable
-class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniBatchRegressor):
+class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegressor):
     r"""Online regression on raw streams, with nothing to tune.
 
     Mixes several models (experts), many of them infinite-layer networks
@@ -276,9 +271,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         """
         if w.__class__ is not float or w != 1.0:
             w = weight_of_event(w)
-        if y.__class__ is not float:
-            y = number("y", y)
-        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
+        if y.__class__ is not float or not -LARGEST_VALUE <= y <= LARGEST_VALUE:
             y = clipped_target(y)
         self._learn_event(x, y, w)
 
@@ -324,10 +317,7 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
 
         """
         w = weight_of_event(w)
-        y = number("y", y)
-        if not -LARGEST_VALUE <= y <= LARGEST_VALUE:
-            y = clipped_target(y)
-        self._learn_event_late(x, token, y, w)
+        self._learn_event_late(x, token, clipped_target(y), w)
 
     def _learn_hashed(
         self,
@@ -437,52 +427,6 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
         self._learn_rows(frame, targets, frame.weights(w))
 
     @property
-    def n_learned(self) -> int:
-        """Number of events learned."""
-        with self._turn:
-            return self._engine.n
-
-    @property
-    def n_overflowed(self) -> int:
-        """Number of inputs of learned events that got no column."""
-        with self._turn:
-            return self._engine.n_overflowed
-
-    @property
-    def n_reset(self) -> int:
-        """How often a part was reinitialised because it was not finite, or out of all bounds."""
-        return sum(self.resets.values())
-
-    @property
-    def resets(self) -> dict[str, int]:
-        """The same by part."""
-        with self._turn:
-            return self._with_effects(self._engine.resets)
-
-    @property
-    def expert_weights(self) -> dict[str, float]:
-        """Weight of each expert in the prediction, by name; they sum to one."""
-        with self._turn:
-            return self._engine.expert_weights()
-
-    @property
-    def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the function varies; they sum to one.
-
-        The mean square of the gradient along the standardised input, over about the last 500 events
-        and over the ridge experts, by their weights in the prediction. While the ridges sleep, that
-        of the networks over 16 of the last 256 events.
-
-        It is reliable for continuous inputs only: it measures slopes, and between 0 and 1 a boolean
-        or a category has none that the data determine, so that one without effect can have a large
-        share. `explain_one` compares predictions instead.
-        """
-        with self._turn:
-            effects = self._categories.effects
-            shares = self._engine.relevance()
-            return shares if effects is None else by_field(shares, effects.shares())
-
-    @property
     def drift(self) -> float:
         """Mean |error| of about the last 50 events over that of 1000; about 1 while steady."""
         with self._turn:
@@ -507,7 +451,6 @@ class InfiniteLayerRegressor(ExplainedLearner, TableLearner[Effects], base.MiniB
             return self._engine.redrawn_at()
 
     flags = (SHRUNK,)
-    """Flags that an event may raise; see `iln_stream.reporting`."""
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report half the squared error on the target's scale, and Algorithm 1's flags.

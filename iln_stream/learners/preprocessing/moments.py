@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.learners.checks import number
 from iln_stream.state import StateDict, StateSchema
 
 
@@ -34,7 +35,7 @@ _SCHEMA = StateSchema("iln_stream.Moments", 2)
 
 
 def clipped_target(y: float) -> float:
-    """Return the largest allowed target, with the sign of a target beyond `LARGEST_VALUE`.
+    """Return a finite target, clipped to +-`LARGEST_VALUE`.
 
     Raises
     ------
@@ -42,6 +43,9 @@ def clipped_target(y: float) -> float:
         When y is not a finite number.
 
     """
+    y = number("y", y)
+    if -LARGEST_VALUE <= y <= LARGEST_VALUE:
+        return y
     if not math.isfinite(y):
         raise ValueError(f"y is {y}: targets must be finite numbers")
     return math.copysign(LARGEST_VALUE, y)
