@@ -15,31 +15,30 @@ GAP = "…"
 """Stands for what varies in a message."""
 
 SUBJECTS = {
-    "Settings": ("settings", "service/settings.py", "service/checks.py", "service/details.py"),
-    "Fields and formats of records": ("mapping", "events", "service/decoding.py"),
+    "Settings": ("settings", "service/settings.py", "service/checks.py"),
+    "Fields and formats of records": ("records", "service/decoding.py"),
     "Kafka": ("streams/kafka",),
     "The embedded log": ("streams/sqlite",),
     "Files and other streams": ("streams",),
-    "Late labels and the log of labels": ("service/labels.py", "prequential/late"),
     "History before the log": ("service/history.py", "service/warm_start.py"),
-    "Challengers": ("contest", "service/challenger", "service/promoting.py"),
-    "A model for each key": ("keyed", "service/by_key.py"),
-    "Learning": ("prequential", "listeners", "learners", "features", "related", "explaining"),
-    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re", "service/loop_state"),
-    "Worker processes": ("supervising", "service/worker"),
-    "Other settings of a run": ("service",),
-    "Published versions": ("publishing",),
-    "The HTTP API": ("api",),
-    "The page": ("page",),
-    "Models outside of the service": ("frozen",),
-    "The CPU baseline": ("processor", "compiled"),
+    "Challengers": ("learners/contest", "service/challengers.py"),
+    "A model for each key": ("learners/keyed",),
+    "Learning": ("loop", "learners", "features", "research", "service/learners.py"),
+    "Resuming, snapshots and rebuild": ("snapshots", "state", "service/re"),
+    "Worker processes": ("service/supervisor.py", "service/worker"),
+    "Other settings of a run": ("service", "errors", "lazy"),
+    "Published versions": ("snapshots/publish", "snapshots/follower.py"),
+    "The HTTP API": ("serving",),
+    "The page": ("serving/page",),
+    "Models outside of the service": ("learners/frozen",),
+    "The CPU baseline": ("kernels",),
     "Spark": ("spark",),
-    "Commands": ("cli", "demo", "experiments", "plotting"),
+    "Commands": ("cli", "figures", "plotting", "research/experiments"),
 }
 """Subjects, by folders and files of the package; of several that fit, the longest one."""
 
-ELSEWHERE = ("client", "paper", "theory")
-"""Folders whose errors end no command: docs/client.md lists those of the client."""
+ELSEWHERE = ("serving/client", "research/paper", "research/theory")
+"""Folders and files whose errors end no command: docs/client.md lists those of the client."""
 
 
 class Message(NamedTuple):
@@ -109,7 +108,7 @@ def sections() -> str:
     """Return all errors in Markdown, by subject."""
     found: dict[str, set[str]] = {name: set() for name in SUBJECTS}
     for _, text, file in messages(*errors()):
-        if file.partition("/")[0] not in ELSEWHERE:
+        if not file.startswith(ELSEWHERE):
             found[subject(file)].add(text)
     parts = []
     for name, texts in found.items():

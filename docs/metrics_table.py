@@ -25,8 +25,8 @@ KINDS = {
 """Kinds of metrics by the class that makes one."""
 
 
-OF_PROCESS = ("api", "supervising")
-"""Folders whose metrics are those of a process, not of a learner: they name all their labels."""
+OF_PROCESS = ("serving", "service/supervisor", "service/merged", "service/worker_processes")
+"""Folders and files whose metrics are of a process, not of a learner: they name all labels."""
 
 
 class Metric(NamedTuple):
@@ -42,7 +42,7 @@ def metrics(package: Path = ROOT / "iln_stream") -> dict[str, Metric]:
     """Return all metrics that the package's code declares, by name."""
     found = {}
     for file in sorted(package.rglob("*.py")):
-        of_process = file.relative_to(package).parts[0] in OF_PROCESS
+        of_process = file.relative_to(package).as_posix().startswith(OF_PROCESS)
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             if metric := _declared(call, () if of_process else ("model", "partition")):
