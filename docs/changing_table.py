@@ -36,6 +36,8 @@ OTHER: dict[str, Any] = {
     "labels_settings": {"target": "other"},
     "challengers": {"one": {"learner": "pool", "seed": 7}},
     "horizon": ("6",),
+    "learner_options": {"other": 1},
+    "profile": "fast",
 }
 """Other values of settings that are parsed; of the rest, any value shows that it is stored."""
 

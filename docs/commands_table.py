@@ -38,7 +38,9 @@ def _commands(group: click.Command, path: str) -> Iterator[str]:
 
 
 def _section(command: click.Command, path: str) -> str:
-    options = [each for each in command.params if each.param_type_name == "option"]
+    options = [
+        each for each in command.params if each.param_type_name == "option" and not each.hidden
+    ]
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     usage = " ".join((path, *map(_usage, arguments)))
     parts = [f"## {path}", f"`{usage}`", _paragraph(command.help)]

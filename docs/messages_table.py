@@ -109,7 +109,7 @@ def sections() -> str:
     """Return all errors in Markdown, by subject."""
     found: dict[str, set[str]] = {name: set() for name in SUBJECTS}
     for _, text, file in messages(*errors()):
-        if file.partition("/")[0] not in ELSEWHERE:
+        if not file.startswith(ELSEWHERE):
             found[subject(file)].add(text)
     parts = []
     for name, texts in found.items():

@@ -5,12 +5,11 @@ import os
 import tomllib
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import ValidationError, ValidationInfo
+from pydantic import JsonValue, ValidationError, ValidationInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -33,9 +32,6 @@ JsonPaths = Annotated[dict[str, str], NoDecode]
 class SettingsError(UnrecoverableError):
     """A setting is invalid; the message gives its key, flag and variable."""
 
-    when_refused = "exit"
-    """Value of the setting `when_refused`, read although other settings are invalid."""
-
 
 TextList = Annotated[tuple[str, ...], NoDecode]
 """A list of texts in TOML; in a flag or a variable, comma-separated text for `text_list`."""
@@ -43,6 +39,9 @@ TextList = Annotated[tuple[str, ...], NoDecode]
 
 NumberList = Annotated[tuple[float, ...], NoDecode]
 """A list of numbers in TOML; in a flag or a variable, comma-separated text for `text_list`."""
+
+BASIC: dict[str, JsonValue] = {"basic": True}
+"""Marks a setting that a first user needs, in the `json_schema_extra` of its field."""
 
 
 def text_list(value: object) -> object:
@@ -91,6 +90,15 @@ class CommandSettings(BaseSettings):
     secret: ClassVar[tuple[str, ...]] = ()
     """Settings whose values may hold a password, which messages must not show."""
 
+    removed: ClassVar[Mapping[str, str]] = {}
+    """Settings of earlier releases, and what to do instead."""
+
+    @classmethod
+    def basic(cls) -> tuple[str, ...]:
+        """Return the names of the settings that a first user needs."""
+        fields = cls.model_fields.items()
+        return tuple(name for name, field in fields if field.json_schema_extra == BASIC)
+
     @classmethod
     def load(cls, config: Path | None = None, **flags: Any) -> Self:
         """Read and check flags, variables and a TOML file.
@@ -110,13 +118,15 @@ class CommandSettings(BaseSettings):
         """
         given = {name: value for name, value in flags.items() if value is not None}
         if config is not None and not config.is_file():
-            raise cls._refused(f"--config: file {config} does not exist", {}, given)
+            raise SettingsError(f"--config: file {config} does not exist")
 
+        variables = {name: os.environ.get(cls._variable(name)) for name in cls.removed}
+        given |= {name: value for name, value in variables.items() if value is not None}
         cls._warn_of_misspelt_variables()
         try:
             in_file = cls._in_file(config)
         except (OSError, ValueError) as error:
-            raise cls._refused(f"{config}: {error}", {}, given) from error
+            raise SettingsError(f"{config}: {error}") from error
 
         class Reader(cls):  # type: ignore[valid-type, misc]
             @classmethod
@@ -133,9 +143,9 @@ class CommandSettings(BaseSettings):
         try:
             return Reader(**given)
         except ValidationError as error:
-            raise cls._refused(cls._message(error), in_file, given) from None
+            raise SettingsError(cls._message(error)) from None
         except ValueError as error:  # a variable can't be parsed
-            raise cls._refused(f"environment: {error}", in_file, given) from error
+            raise SettingsError(f"environment: {error}") from error
 
     @classmethod
     def _in_file(cls, config: Path | None) -> dict[str, Any]:
@@ -148,18 +158,6 @@ class CommandSettings(BaseSettings):
         return {name: value for name, value in found.items() if name not in cls.other_tables}
 
     @classmethod
-    def _refused(
-        cls, message: str, in_file: Mapping[str, Any], given: Mapping[str, Any]
-    ) -> SettingsError:
-        """Return the error with `when_refused`, as far as that setting can be read."""
-        error = SettingsError(message)
-        variable = cls._variable("when_refused")
-        values = (given.get("when_refused"), os.environ.get(variable), in_file.get("when_refused"))
-        with suppress(StopIteration):
-            error.when_refused = next(each for each in values if each is not None)
-        return error
-
-    @classmethod
     def _variable(cls, name: str) -> str:
         return f"{cls.model_config['env_prefix']}{name.upper()}"
 
@@ -168,8 +166,9 @@ class CommandSettings(BaseSettings):
         """Warn of unknown variables that resemble a setting; others may not be ours."""
         prefix = cls.model_config["env_prefix"]
         settings = {cls._variable(name) for name in cls.model_fields}
+        removed = {cls._variable(name) for name in cls.removed}
         foreign = tuple(f"{prefix}{table.upper()}_" for table in cls.other_tables)
-        for variable in sorted(os.environ.keys() - settings):
+        for variable in sorted(os.environ.keys() - settings - removed):
             if variable.startswith(prefix) and not (foreign and variable.startswith(foreign)):
                 for meant in get_close_matches(variable, settings, n=1, cutoff=0.85):
                     warnings.warn(
@@ -183,6 +182,9 @@ class CommandSettings(BaseSettings):
         lines = []
         for detail in error.errors(include_url=False):
             name = str(detail["loc"][0]) if detail["loc"] else ""
+            if name in cls.removed:
+                lines.append(f"{name} was removed: {cls.removed[name]}")
+                continue
             if name in cls.model_fields:
                 spellings = f"{name} (--{name.replace('_', '-')}, {cls._variable(name)})"
             else:

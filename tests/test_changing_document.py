@@ -20,11 +20,11 @@ CHANGING = runpy.run_path(str(DOCS / "changing_table.py"))
 OPTIONS = runpy.run_path(str(DOCS / "learner_options_table.py"))
 
 OTHER: dict[str, Any] = {
-    "accept_loss": True, "broker_wait": 5.0, "snapshot_events": 7, "snapshot_seconds": 1.0,
-    "snapshot_keep": 2, "snapshot_pickle": True, "publish": "models", "publish_seconds": 0.1,
+    "snapshot_seconds": 1.0,
+    "snapshot_keep": 2, "snapshot_pickle": True, "publish": "models",
     "predictions": "sqlite:log.db#other", "prediction_intervals": (0.5,),
     "prediction_contributions": 1, "transactional": False, "dead_letters": "letters.jsonl",
-    "live": False, "window": 3, "model": "another", "when_refused": "wait", "log_level": "debug",
+    "live": False, "window": 3, "model": "another", "log_level": "debug",
     "log_format": "json",
 }  # fmt: skip
 """Other values of settings that may change, as far as a run of an embedded log has them."""
@@ -36,7 +36,7 @@ def settings(folder: Path, **more: Any) -> Settings:
     return Settings(
         **{
             **CHANGING["BASE"], "source": here, "labels": f"{here}#labels", "challengers": {},
-            "learner_options": {"profile": "fast"}, "snapshots": str(folder / "state"),
+            "snapshots": str(folder / "state"),
             "stop_at_end": True, "metrics_port": None, "predictions": f"{here}#predictions",
             **more,
         }

@@ -88,9 +88,7 @@ def test_full_disk(
     before = saved(tmp_path / "s", topic)
     fed.send(3_000)
     # A file may have 2 blocks of 512 bytes or 1 KB, by shell: too few for a snapshot.
-    limited = start(
-        *run, "--snapshot-events=100", under=("sh", "-c", 'ulimit -f 2; exec "$@"', "-")
-    )
+    limited = start(*run, under=("sh", "-c", 'ulimit -f 2; exec "$@"', "-"))
     assert limited.wait() == 2
     assert f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: File too large" in limited.said
     assert "Traceback" not in limited.said
@@ -156,7 +154,7 @@ def test_reader_of_the_predictions_that_leaves(
     next run resumes from the snapshot before."""
     fed.send(3_000)
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
-    often = ("--snapshot-events=200", "--snapshot-seconds=0.05", "--predictions=-")
+    often = ("--snapshot-seconds=0.05", "--predictions=-")
     head = '"$@" | head -n 700 > read; exit ${PIPESTATUS[0]}'
     piped = start(*run, *often, under=("bash", "-c", head, "-"))
     assert piped.wait() == 128 + signal.SIGPIPE, piped.said
@@ -188,27 +186,6 @@ def test_sigterm_saves_everything(
     assert offsets == sorted(set(offsets))
 
 
-def test_refused_snapshots_are_waited_with(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
-    """With when_refused = wait, a run whose settings differ from the snapshot's logs the error once
-    and waits with the folder unlocked; when stopped it exits with 2, and has changed nothing."""
-    fed.send(100)
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
-    assert start(*run).wait() == 0
-    before = saved(tmp_path / "s", topic)
-    refused = start(*run, "--seed=2", "--when-refused=wait")
-    refused.wait_until_it_says("Waiting for SIGTERM or SIGINT (when_refused = wait)")
-    assert start(*run).wait() == 0  # as `rebuild` would
-    assert refused.runs
-    assert refused.metrics() == {}
-    assert refused.terminate() == 2
-    (line,) = refused.said.splitlines()
-    assert " ERROR snapshots: " in line
-    assert "was saved with other settings: seed was 1 and is 2" in line
-    assert saved(tmp_path / "s", topic).header == before.header
-
-
 @pytest.mark.parametrize("transactional", [False, True])
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
@@ -217,7 +194,7 @@ def test_a_zombie_replaces_nothing(
     without the lock, nor publish in transactions."""
     run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     run += ["--transactional"] if transactional else []
-    often = ("--snapshot-events=50", "--snapshot-seconds=0.1")
+    often = ("--snapshot-seconds=0.1",)
     fed.send(500)
     zombie = start(*run, *often)
     zombie.wait_for_metrics(lambda now: now["iln_events_total"] > 300)
@@ -286,7 +263,7 @@ def test_a_poisoned_state_replaces_no_snapshot(
         return [*basis, "--learner=fragile:Fragile", "--learner-options={}", *more]
 
     fed.send(300)
-    poisoned = start(*run_in("s", "--snapshot-events=100", "--snapshot-seconds=3600"))
+    poisoned = start(*run_in("s", "--snapshot-seconds=0.1"))
     poisoned.wait_for_metrics(lambda now: now.get("iln_snapshot_offset", 0) > 0)
     fed.send(700)
     seen = poisoned.wait_for_metrics(

@@ -57,7 +57,7 @@ def has_events(n: int) -> Callable[[dict[str, float]], bool]:
 def test_predict_then_feedback(start: Start, tmp_path: Path) -> None:
     """The run predicts what /predict recorded and learns what /feedback brought, each once and as
     without interruption, although both processes are killed while requests are on their way."""
-    often = ("--snapshot-events", "10", "--snapshot-seconds", "0.05", "--publish", "models")
+    often = ("--snapshot-seconds", "0.05", "--publish", "models")
     run = (*RUN, "--snapshots", "s", "--predictions", "sqlite:log.db#predictions", *often)
     port = free_port()
     serve = ("serve", "--port", str(port))

@@ -1,9 +1,13 @@
 """The documents' settings match the settings."""
 
+import re
+
 import pytest
 import settings_table as script
 from generated import markers, rewritten_part
+from typer.testing import CliRunner
 
+from iln_stream.cli.app import app
 from iln_stream.service import SETTING_GROUPS, Settings
 
 BEGIN, END = markers("settings")
@@ -24,6 +28,18 @@ def test_each_setting_is_in_one_group():
     """No setting is left out of the documents and of --help's groups, or is there twice."""
     grouped = [name for names in SETTING_GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(Settings.model_fields)
+
+
+def test_the_basic_settings():
+    """The help shows what the code marks as basic first, and so does the document."""
+    shown = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "200"}).output
+    _, basic, _ = re.split(r"╭─ (?!Options)", shown, maxsplit=2)
+    document = (script.DOCS / "settings.md").read_text(encoding="utf-8")
+    section = document.split("\n## Basic\n")[1].split("\n## ")[0]
+    flags = [f"--{name.replace('_', '-')}" for name in Settings.basic()]
+    assert len(flags) == 15
+    assert re.findall(r"^│ +(--[\w-]+)", basic, re.M) == flags
+    assert re.findall(r"^\| `(--[\w-]+)`", section, re.M) == flags
 
 
 def test_a_row_for_each_setting():

@@ -85,7 +85,7 @@ def test_kills(broker: KafkaBroker, tmp_path: Path) -> None:
     topics = Topics(broker.bootstrap, tmp_path, 2, 1)
     draw = random.Random(7)
     create_topic(broker.bootstrap, 2, name=f"{topics.events}-predictions")
-    often = {"snapshot_events": 50, "snapshot_seconds": 0.05, "snapshot_keep": 10_000}
+    often = {"snapshot_seconds": 0.05, "snapshot_keep": 10_000}
     given = topics.settings(**often, transactional=True)
     live = given.model_copy(update={"stop_at_end": False, "metrics_port": 0})
     n_events, n_labels = 0, 0

@@ -17,7 +17,7 @@ from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.kernels.cpu import check
-from iln_stream.service import ENV_PREFIX, Settings, SettingsError
+from iln_stream.service import ENV_PREFIX, Settings
 from iln_stream.serving.settings import ApiSettings, PageSettings
 
 app = typer.Typer(
@@ -57,14 +57,6 @@ def report_error(error: IlnError) -> None:
         console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
 
 
-def wait_if_configured(error: SettingsError) -> None:
-    """Wait to be stopped if `when_refused` is `wait`, though other settings are invalid."""
-    from iln_stream.cli.run import wait_to_be_stopped
-
-    if error.when_refused == "wait":
-        wait_to_be_stopped(error)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(__version__)
@@ -84,13 +76,22 @@ def options(
     check()
 
 
+AcceptLoss = Annotated[
+    bool,
+    typer.Option(
+        "--accept-loss",
+        help="Continue even if retention deleted records before they were learned.",
+    ),
+]
+
+
 @app.command()
-@partial(with_settings, refused=wait_if_configured)
-def run(settings: Settings) -> None:
+@with_settings
+def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     """Learn a stream: predict, score and learn one event at a time; serve /metrics."""
     from iln_stream.cli.run import run_service
 
-    run_service(settings, console)
+    run_service(settings.accepting_loss() if accept_loss else settings, console)
 
 
 @app.command()
@@ -135,10 +136,12 @@ def rebuild(
             help="Replace the model even if the log no longer holds all that it learned.",
         ),
     ] = False,
+    accept_loss: AcceptLoss = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.run import rebuild_learners
 
+    settings = settings.accepting_loss() if accept_loss else settings
     rebuild_learners(settings, until, skip, forget, console)
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from iln_stream.cli import flags
 from iln_stream.cli.logs import set_up_logging
-from iln_stream.service import Settings, SettingsError
+from iln_stream.service import Settings
 from iln_stream.serving.settings import ApiSettings, PageSettings
 
 console = Console(stderr=True)
@@ -25,7 +25,6 @@ def output() -> Console:
 
 def with_settings(
     command: Callable[..., None],
-    refused: Callable[[SettingsError], None] = lambda _: None,
     kind: type[Settings | ApiSettings | PageSettings] = Settings,
     only: Collection[str] | None = None,
 ) -> Callable[..., None]:
@@ -34,4 +33,4 @@ def with_settings(
     def configure_log(settings: Settings | ApiSettings | PageSettings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
-    return flags.with_settings(command, configure_log, refused, kind, only)
+    return flags.with_settings(command, configure_log, kind, only)

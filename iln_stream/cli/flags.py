@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from iln_stream.service import GROUP_OF, Settings
-from iln_stream.settings import CommandSettings, SettingsError, default_text
+from iln_stream.settings import CommandSettings, default_text
 
 
 def with_settings(
     command: Callable[..., None],
     at_first: Callable[[Any], None] = lambda _: None,
-    refused: Callable[[SettingsError], None] = lambda _: None,
     kind: type[CommandSettings] = Settings,
     only: Collection[str] | None = None,
 ) -> Callable[..., None]:
@@ -22,8 +21,7 @@ def with_settings(
 
     The function's other parameters become parameters of the command; one with a setting's name
     replaces that setting's flag and sets its value. `at_first` is called with the settings before
-    the command runs, `refused` with the error if the settings are invalid. `only` names those
-    settings that have flags; None: all.
+    the command runs. `only` names those settings that have flags; None: all.
     """
     _, *others = inspect.signature(command, eval_str=True).parameters.values()
     others = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in others]
@@ -33,11 +31,7 @@ def with_settings(
         own = {name: flags[name] for name in names}
         for name in own.keys() - kind.model_fields.keys():
             del flags[name]
-        try:
-            settings = kind.load(config, **flags)
-        except SettingsError as error:
-            refused(error)
-            raise
+        settings = kind.load(config, **flags)
         at_first(settings)
         command(settings, **own)
 
@@ -52,14 +46,22 @@ def with_settings(
             ),
         ],
     )
-    wanted = kind.model_fields if only is None else only
+    wanted = dict.fromkeys((*kind.basic(), *kind.model_fields)) if only is None else only
     settings = [_flag(kind, name) for name in wanted if name not in names]
-    parameters = [config, *others, *settings]
+    gone = [_refused_flag(name) for name in kind.removed if name not in names]
+    parameters = [config, *others, *settings, *gone]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__ = command.__name__
     run.__doc__ = command.__doc__
     return run
+
+
+def _refused_flag(name: str) -> inspect.Parameter:
+    """Return a hidden flag for a setting that was removed, whose error says what to do instead."""
+    option = typer.Option(hidden=True)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=None, annotation=Annotated[str | None, option])
 
 
 def _flag(settings: type[CommandSettings], name: str) -> inspect.Parameter:

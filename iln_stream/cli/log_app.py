@@ -33,7 +33,7 @@ From = Annotated[
     ),
 ]
 
-CONNECTION = ("bootstrap", "kafka_options", "kafka_client", "broker_wait")
+CONNECTION = ("bootstrap", "kafka_options", "kafka_client")
 LOGGING = ("log_level", "log_format")
 
 

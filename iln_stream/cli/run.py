@@ -5,13 +5,11 @@ import json
 import logging
 import re
 import signal
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -24,7 +22,7 @@ from rich.progress import (
 )
 
 from iln_stream.cli.logs import logs_json, report, worker_prefix
-from iln_stream.errors import IlnError, UnrecoverableError
+from iln_stream.errors import IlnError
 from iln_stream.loop import LateLabels, NothingLearnedError
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import (
@@ -51,22 +49,15 @@ log = logging.getLogger(__name__)
 
 
 def run_service(settings: Settings, console: Console) -> None:
-    """Run until the source ends or a signal stops it, then report the result.
-
-    With `when_refused = wait`, a run that fails with an error that a restart can't fix waits to be
-    stopped.
-    """
+    """Run until the source ends or a signal stops it, then report the result."""
     try:
         if settings.workers > 1:
             WorkerProcesses(settings, None if logs_json() else console).run()
             return
         service = Service(settings, None if logs_json() else console)
         service.run()
-    except UnrecoverableError as error:
-        if isinstance(error, NothingLearnedError):
-            propose_settings(settings, console)
-        if settings.when_refused == "wait":
-            wait_to_be_stopped(error)
+    except NothingLearnedError:
+        propose_settings(settings, console)
         raise
     report_results(service, console)
 
@@ -105,22 +96,6 @@ def propose_settings(settings: Settings, console: Console) -> None:
     with suppress(IlnError):
         if settings.source != "-":
             inspect_source(settings, 1000, console, console)
-
-
-def wait_to_be_stopped(error: IlnError) -> NoReturn:
-    """Log the error, wait, and exit with 2 on SIGTERM or SIGINT.
-
-    Exiting now would make a supervisor restart the run, only to fail again.
-    """
-
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        sys.exit(2)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, leave)
-    log.error("%s. Waiting for SIGTERM or SIGINT (when_refused = wait)", error)
-    while True:
-        time.sleep(3600)
 
 
 def promote_contender(settings: Settings, contender: str, console: Console) -> None:

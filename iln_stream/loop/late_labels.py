@@ -31,8 +31,6 @@ class LatePolicy:
     ----------
     events
         Most events that wait; beyond it the oldest expires.
-    n_bytes
-        Most memory that they take, about; beyond it the oldest expires. None: any.
     seconds
         Longest wait, by the times of records. None: any.
     expired
@@ -53,7 +51,6 @@ class LatePolicy:
     """
 
     events: int
-    n_bytes: int | None = None
     seconds: float | None = None
     expired: Literal["count", "write", "learn"] = "count"
     label: Any = None
@@ -62,9 +59,8 @@ class LatePolicy:
     def __post_init__(self) -> None:
         if self.events < 1:
             raise ValueError(f"events = {self.events} must be at least 1")
-        for name in ("n_bytes", "seconds"):
-            if (bound := getattr(self, name)) is not None and not bound > 0:
-                raise ValueError(f"{name} = {bound} must be above 0")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds = {self.seconds} must be above 0")
         if self.early < 0:
             raise ValueError(f"early = {self.early} must not be negative")
         if (self.expired == "learn") != (self.label is not None):
@@ -286,7 +282,7 @@ class EarlyLabels:
         }
 
 
-REASONS = ("age", "count", "bytes", "replaced")
+REASONS = ("age", "count", "replaced")
 """Why an event expires: it waited too long, too many or too large events wait, or an event with the
 same id came."""
 
@@ -551,26 +547,20 @@ class LateLabels:
 
     def _too_many(self) -> bool:
         """Return whether the oldest event has to expire because of the others."""
-        n_bytes = self._policy.n_bytes
-        return len(self._store) > self._policy.events or (
-            n_bytes is not None and self._store.n_bytes > n_bytes
-        )
+        return len(self._store) > self._policy.events
 
     def _expire_many(self, letter: Letter) -> Iterator[DeadLetter]:
         """Let the oldest events expire while too many wait."""
         policy, store = self._policy, self._store
         while self._too_many():
-            if len(store) > policy.events:
-                why, bound = "count", f"{policy.events} events"
-            else:
-                why, bound = "bytes", f"{policy.n_bytes} bytes of events"
             oldest = store.oldest()
             assert oldest is not None
             event_id, _ = oldest
             event = self._remove(event_id)
-            self.n_expired[why] += 1
+            self.n_expired["count"] += 1
             if policy.expired == "write":
-                yield _expired(event_id, event, f"more than {bound} wait for a label", letter)
+                why = f"more than {policy.events} events wait for a label"
+                yield _expired(event_id, event, why, letter)
 
     def _remove(self, event_id: str) -> Pending:
         """Remove and return a waiting event."""
@@ -599,7 +589,7 @@ class LateLabels:
             MetricSpec(
                 "iln_pending_expired_total",
                 "counter",
-                "Events that expired before their label came, by reason: age, count, bytes, or "
+                "Events that expired before their label came, by reason: age, count, or "
                 "replaced by an event with the same id.",
                 lambda: dict(self.n_expired),
                 "reason",
@@ -642,7 +632,8 @@ class LateLabels:
         self._early.restore(state["early"])
         self._arrivals.restore(state["arrivals"])
         self._trivial.restore(state["trivial"])
-        self.n_expired |= state["n_expired"]
+        saved = state["n_expired"]  # with further reasons in snapshots of earlier releases
+        self.n_expired = {why: saved[why] for why in REASONS}
         self.n_without_event = state["n_without_event"]
         self._due = inf if self._policy.seconds is None else state["due"]
 
@@ -657,6 +648,6 @@ def _expired(event_id: str, event: Pending, reason: str, letter: Letter) -> Dead
 def _without_event(event_id: str) -> str:
     return (
         f"id: no event {event_id!r} waits for a label: no such event came, it is a dead "
-        "letter itself, it already has its label, or it expired (see pending_events, "
-        "pending_seconds and early_labels)"
+        "letter itself, it already has its label, or it expired (see pending_events and "
+        "pending_seconds)"
     )

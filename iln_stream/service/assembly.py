@@ -166,6 +166,10 @@ def _late(settings: Settings, task: Task) -> LateLabels | Forecasts | None:
     return Forecasts(Horizon.of(horizon), task)
 
 
+EARLY_LABELS = 1000
+"""Number of labels that may wait for their event."""
+
+
 def late_policy(settings: Settings, task: Task) -> LatePolicy | None:
     """Return how long events wait for labels; None: labels don't come in records of their own.
 
@@ -194,11 +198,10 @@ def late_policy(settings: Settings, task: Task) -> LatePolicy | None:
             raise SettingsError(f"pending_label: {error}") from error
     return LatePolicy(
         settings.pending_events,
-        settings.pending_bytes,
         settings.pending_seconds,
         settings.pending_expired,
         settings.pending_label,
-        settings.early_labels,
+        EARLY_LABELS,
     )
 
 

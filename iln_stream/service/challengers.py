@@ -184,5 +184,4 @@ def with_removed(learner: Any, settings: Settings, removed: tuple[str, ...], her
         log.info(f"{name} is no challenger any longer, and what it learned is dropped")
     if settings.challengers:
         learner.promotion = settings.promotion
-        learner.promotion_error = settings.promotion_error
     return learner

@@ -18,7 +18,7 @@ from iln_stream.service.streams import (
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
 
-_ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per", "accept_loss")
+_ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per")
 
 
 def check_settings(settings: Settings) -> None:

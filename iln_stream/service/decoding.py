@@ -145,6 +145,10 @@ def _imported(name: str) -> Any:
     return found
 
 
+_REGISTRY_SECONDS = 30.0
+"""Seconds for which a registry that does not answer is asked again."""
+
+
 def _with_registry(settings: Settings) -> Parse:
     from iln_stream.streams.kafka.connection import read_secrets, warn_of_readable
 
@@ -162,7 +166,7 @@ def _with_registry(settings: Settings) -> Parse:
     )
     warn_of_readable(settings.registry_secrets, "registry_secrets")
     options = {**settings.registry_options, **secrets, "url": settings.registry}
-    return RegistryParser(settings.format, options, settings.broker_wait)
+    return RegistryParser(settings.format, options, _REGISTRY_SECONDS)
 
 
 def described(settings: Settings) -> dict[str, Any] | None:

@@ -209,7 +209,7 @@ class Keys:
             self._stored.close()
 
 
-OF_CONTEST = ("challengers", "promotion", "promotion_error", "mixture")
+OF_CONTEST = ("challengers", "promotion", "mixture")
 """The settings of a contest."""
 
 _NAME = re.compile(r"[\w][\w.-]{0,39}")
@@ -300,7 +300,7 @@ def contenders_of(settings: Settings) -> list[str]:
 
 def settings_of_challenger(settings: Settings, each: Challenger) -> Settings:
     """Return the settings by which a challenger alone would be built."""
-    own = {"learner": each.learner, "learner_options": each.learner_options}
+    own = {"learner": each.learner, "profile": None, "learner_options": each.learner_options}
     seed = settings.seed if each.seed is None else each.seed
     return settings.model_copy(update=own | {"seed": seed} | _alone())
 
@@ -355,7 +355,6 @@ def contest_of(
     return contest(
         {main_contender(settings): learner, **others},
         promotion=settings.promotion,
-        promotion_error=settings.promotion_error,
         mixture=settings.mixture,
         on_failure={name: policies[name] for name in others},
         window=settings.window,
@@ -515,9 +514,33 @@ def _build(settings: Settings, seed: int) -> Learner:
     return ChangeOfTarget(learner, settings.target)
 
 
+def options_of(settings: Settings) -> dict[str, Any]:
+    """Return the options of the learner, with its profile.
+
+    Raises
+    ------
+    SettingsError
+        When the learner has no profiles, or its options name another one.
+
+    """
+    options, profile = settings.learner_options, settings.profile
+    if profile is None:
+        return options
+    if settings.learner != "infinite-layer":
+        raise SettingsError(
+            f"profile = {profile!r}: only infinite-layer has profiles, and learner = "
+            f"{settings.learner!r}: unset profile, or set learner = infinite-layer"
+        )
+    if (other := options.get("profile", profile)) != profile:
+        raise SettingsError(
+            f"profile = {profile!r}: learner_options has profile = {other!r}: give one of them"
+        )
+    return {**options, "profile": profile}
+
+
 def _named(settings: Settings, seed: int) -> Learner:
     try:
-        options = _with_features(settings.learner_options)
+        options = _with_features(options_of(settings))
         if settings.learner in NAMED:
             learner = NAMED[settings.learner](**{"seed": seed, **options})
         else:

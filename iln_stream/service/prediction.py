@@ -116,8 +116,6 @@ def promote(settings: Settings, contender: str) -> Sequence[Appended]:
         When the log can't be written to.
 
     """
-    if "broker_wait" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"broker_wait": _BROKER_SECONDS})
     stream = source_stream(settings)
     if not stream.is_log:
         raise SettingsError(
@@ -132,7 +130,7 @@ def promote(settings: Settings, contender: str) -> Sequence[Appended]:
             f"promote: {contender!r} is no contender; choose one of {', '.join(known)}"
         )
     stream.check()
-    if not stream.wait():
+    if not stream.wait(_BROKER_SECONDS):
         raise SinkError(
             f"source = {stream.address!r}: no Kafka broker answers at {settings.bootstrap}: start "
             "it, or name the log of the run with --source (or its settings with --config)"

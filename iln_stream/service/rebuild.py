@@ -2,7 +2,6 @@
 
 import datetime as dt
 import logging
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
@@ -280,8 +279,7 @@ def _rebuild_one(
     forget: bool,
     console: Console | None,
 ) -> dict[int, int]:
-    at_the_end = {"snapshot_events": 2**63, "snapshot_seconds": math.inf}
-    settings = settings_of(settings, reader).model_copy(update=at_the_end)
+    settings = settings_of(settings, reader)
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
@@ -297,7 +295,7 @@ def _rebuild_one(
         if settings.warm_start:
             began = {str(p): at for p, at in source.positions.items()}
             recovery.history = History(settings).teach(assembly) | {"start": began}
-        checkpoint = recovery.checkpoint(source, learner, assembly.states, flushes=[])
+        checkpoint = recovery.checkpoint(source, learner, assembly.states, [], at_the_end=True)
         if console is not None and console.is_terminal:
             shown = Progress(stream.name, n, console, assembly.task)
             opened.callback(shown.close)

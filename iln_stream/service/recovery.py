@@ -2,7 +2,9 @@
 
 import datetime as dt
 import logging
+import math
 import re
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +23,7 @@ from iln_stream.service.challengers import (
     without_code,
 )
 from iln_stream.service.decoding import described
-from iln_stream.service.learners import Keys, build_learner, described_contest
+from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
 from iln_stream.service.settings import LATE_SETTINGS, Settings
 from iln_stream.service.streams import Reader, described_labels, place, start_of, time_of_records
 from iln_stream.snapshots import (
@@ -51,6 +53,10 @@ from iln_stream.streams import (
 )
 
 log = logging.getLogger(__name__)
+
+
+SNAPSHOT_EVENTS = 100_000
+"""Most records between two snapshots."""
 
 
 class ArrivalOrder:
@@ -189,7 +195,7 @@ def _shares(name: str, reader: Reader) -> bool:
     return not set(map(int, name.split("+"))).isdisjoint(reader.partitions)
 
 
-CONFIGURATION = ("learner", "learner_options", "seed", "recent_ids", "pending_events")
+CONFIGURATION = ("learner", "seed", "recent_ids", "pending_events")
 """The settings that, with the log, determine a learner's state."""
 
 
@@ -206,6 +212,7 @@ def configuration(settings: Settings, history: Mapping[str, Any] | None = None) 
     # None, too, in snapshots of releases without class weights.
     found = {
         **chosen,
+        "learner_options": options_of(settings),
         "class_weights": settings.class_weights or None,
         "fields": described(settings),
     }
@@ -412,6 +419,7 @@ class Recovery:
         learner: Any,
         parts: Mapping[str, Callable[[], StateDict | None]],
         flushes: Sequence[Callable[[], None]],
+        at_the_end: bool = False,
     ) -> Checkpoint:
         """Return the checkpoint, which saves this reader's snapshots.
 
@@ -425,6 +433,8 @@ class Recovery:
             Other states to save, by name.
         flushes
             Flush the outputs before each snapshot.
+        at_the_end
+            Save only a last snapshot.
 
         Raises
         ------
@@ -459,8 +469,8 @@ class Recovery:
             saver,
             header,
             {"learner": lambda: learner_state(learner, settings.snapshot_pickle), **parts},
-            settings.snapshot_events,
-            settings.snapshot_seconds,
+            sys.maxsize if at_the_end else SNAPSHOT_EVENTS,
+            math.inf if at_the_end else settings.snapshot_seconds,
             source.positions,
             self._keys.capture,
         )
@@ -500,7 +510,8 @@ class Recovery:
                 f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
                 "another folder"
             )
-        saved = {k: v for k, v in header.configuration.items() if k != HISTORY}
+        skipped = (HISTORY, *Settings.removed)  # of earlier releases
+        saved = {k: v for k, v in header.configuration.items() if k not in skipped}
         saved, ours = not_compared(saved, ours)
         if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
             changes = "; ".join(described_change(saved, ours, name) for name in differing)

@@ -1,9 +1,9 @@
 """Every setting of the learner: its name, type, default and description."""
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf, isfinite
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
@@ -11,6 +11,7 @@ from iln_stream.loop import Horizon
 from iln_stream.records.time_inputs import numbers_of_records
 from iln_stream.records.values import NULLS
 from iln_stream.settings import (
+    BASIC,
     ENV_PREFIX,
     CommandSettings,
     JsonObject,
@@ -22,12 +23,12 @@ from iln_stream.settings import (
     text_list,
 )
 
-SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+_GROUPS: dict[str, tuple[str, ...]] = {
     "Source": (
         *("source", "topic", "partitions", "learner_per", "start", "stop_at_end", "limit"),
-        *("accept_loss", "workers"),
+        "workers",
     ),
-    "Kafka": ("bootstrap", "kafka_client", "kafka_options", "kafka_secrets", "broker_wait"),
+    "Kafka": ("bootstrap", "kafka_client", "kafka_options", "kafka_secrets"),
     "Format of records": (
         *("format", "registry", "registry_options", "registry_secrets", "decoder"),
         *("separator", "decimal", "date_order"),
@@ -38,41 +39,29 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Forecasts": ("horizon", "forecast", "lags", "rolling_means"),
     "Late labels": (
-        *("pending_events", "pending_bytes", "pending_seconds", "pending_expired"),
-        *("pending_label", "early_labels", "labels", "labels_settings", "recent_ids"),
+        *("pending_events", "pending_seconds", "pending_expired"),
+        *("pending_label", "labels", "labels_settings", "recent_ids"),
     ),
     "Learner": (
-        *("learner", "learner_options", "class_weights", "seed", "warm_start"),
+        *("learner", "profile", "learner_options", "class_weights", "seed", "warm_start"),
         *("warm_start_fields", "by_key", "keys_in_memory"),
     ),
-    "Champion and challengers": ("challengers", "promotion", "promotion_error", "mixture"),
-    "State": (
-        *("snapshots", "snapshot_events", "snapshot_seconds", "snapshot_keep", "snapshot_pickle"),
-        *("publish", "publish_seconds"),
-    ),
+    "Champion and challengers": ("challengers", "promotion", "mixture"),
+    "State": (*("snapshots", "snapshot_seconds", "snapshot_keep", "snapshot_pickle", "publish"),),
     "Predictions and dead letters": (
         *("predictions", "prediction_intervals", "prediction_contributions", "transactional"),
         "dead_letters",
     ),
     "Metrics, page and log": (
         *("metrics_host", "metrics_port", "live", "page_port", "window", "model", "listeners"),
-        *("when_refused", "log_level", "log_format"),
+        *("log_level", "log_format"),
     ),
 }
-"""Names of settings by heading; each setting is in one group."""
-
-GROUP_OF = {name: group for group, names in SETTING_GROUPS.items() for name in names}
-
+"""Names of settings by subject."""
 
 __all__ = ["ENV_PREFIX", "LATE_SETTINGS", "Settings", "SettingsError"]
 
-LATE_SETTINGS = (
-    "pending_bytes",
-    "pending_seconds",
-    "pending_expired",
-    "pending_label",
-    "early_labels",
-)
+LATE_SETTINGS = ("pending_seconds", "pending_expired", "pending_label")
 """Settings of the wait for labels, which need `pending_events`."""
 
 
@@ -84,8 +73,23 @@ class Settings(CommandSettings):
         *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
         "labels_settings",
     )
+    removed: ClassVar[Mapping[str, str]] = {
+        "accept_loss": "give the flag --accept-loss to the one `run` or `rebuild` that needs it",
+        "broker_wait": "unset it; a command waits 30 s for brokers, and a supervisor can start it "
+        "again",
+        "early_labels": "unset it; 1,000 labels may wait for their event",
+        "pending_bytes": "set pending_events, which bounds the memory, too",
+        "promotion_error": "unset it; the probability of any false promotion by evidence is 0.05",
+        "publish_seconds": "unset it; versions are published 0.5 s apart",
+        "snapshot_events": "set snapshot_seconds",
+        "when_refused": "unset it; a refused run ends, and its supervisor says how often it is "
+        "started again (Docker and Kubernetes: with growing pauses; systemd: StartLimitBurst)",
+    }
+
+    _accepts_loss: bool = False
 
     source: str = Field(
+        json_schema_extra=BASIC,
         default="kafka",
         description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
         "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
@@ -93,7 +97,9 @@ class Settings(CommandSettings):
         "or `synthetic:NAME` for a River dataset; or `package.module:attribute` of a source.",
     )
     bootstrap: str = Field(
-        default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
+        json_schema_extra=BASIC,
+        default="127.0.0.1:9092",
+        description="Kafka brokers, host:port, comma-separated.",
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
     partitions: str = Field(
@@ -114,6 +120,7 @@ class Settings(CommandSettings):
         "from run to run.",
     )
     start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
         "after a time (RFC 3339), or an offset in a single partition. Required on the first run "
@@ -170,12 +177,14 @@ class Settings(CommandSettings):
         "`31/12/2026` are also read as times; with `mdy`, `12/31/2026` is.",
     )
     target: str | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
         "another field setting is set, records are read in their own format; otherwise a record "
         'is `{"x": {inputs}, "y": label}`.',
     )
     features: TextList = Field(
+        json_schema_extra=BASIC,
         default=("*",),
         description="Fields used as inputs: names or patterns like `sensor_*`, comma-separated. A "
         "name includes everything below it. The label, the id and the time are left out.",
@@ -183,8 +192,11 @@ class Settings(CommandSettings):
     ignore: TextList = Field(
         default=(), description="Fields that are not inputs: names or patterns, comma-separated."
     )
-    id_field: str | None = Field(default=None, description="Field that holds the event's id.")
+    id_field: str | None = Field(
+        json_schema_extra=BASIC, default=None, description="Field that holds the event's id."
+    )
     time_field: str | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "
         "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: the time at which the "
@@ -204,6 +216,7 @@ class Settings(CommandSettings):
         "previous event).",
     )
     horizon: TextList = Field(
+        json_schema_extra=BASIC,
         default=(),
         description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
         "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
@@ -259,10 +272,8 @@ class Settings(CommandSettings):
         description="Client that reads from and writes to Kafka: `confluent` is faster and needs "
         "the extra `iln-stream[confluent]`.",
     )
-    broker_wait: float = Field(
-        default=30.0, ge=0, description="Seconds to wait at startup for unreachable brokers."
-    )
     snapshots: str | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Folder for snapshots: each learner's state and its position in the topic. A "
         "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
@@ -280,9 +291,6 @@ class Settings(CommandSettings):
         "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
         "have no such field.",
     )
-    snapshot_events: int = Field(
-        default=100_000, ge=1, description="Most records between two snapshots."
-    )
     snapshot_seconds: float = Field(
         default=10.0, gt=0, description="Most seconds between two snapshots."
     )
@@ -293,16 +301,10 @@ class Settings(CommandSettings):
         "Loading a pickle runs code: use only if nobody else can write to the folder.",
     )
     publish: str | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Folder for published versions of the learners, from which other processes "
         "predict while learning continues. Unset: none.",
-    )
-    publish_seconds: float = Field(
-        default=0.5, gt=0, description="Seconds between two published versions."
-    )
-    accept_loss: bool = Field(
-        default=False,
-        description="Continue even if retention deleted records before they were learned.",
     )
     recent_ids: int | None = Field(
         default=None,
@@ -311,17 +313,12 @@ class Settings(CommandSettings):
         "are skipped. Unset: no record is skipped.",
     )
     pending_events: int | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         ge=1,
         description="Number of predicted events with an id but no label that may wait for a later "
         "record with their label. When full, the oldest expires. Unset: late labels become dead "
         "letters.",
-    )
-    pending_bytes: int | None = Field(
-        default=None,
-        ge=1,
-        description="Approximate limit on the memory of waiting events. When it is reached, the "
-        "oldest expires.",
     )
     pending_seconds: float | None = Field(
         default=None,
@@ -342,12 +339,6 @@ class Settings(CommandSettings):
         "within a day means that nothing happened. For a class that is the text 0, "
         "write `'\"0\"'`.",
     )
-    early_labels: int = Field(
-        default=1000,
-        ge=0,
-        description="Number of labels that may wait for their event. When full, or after "
-        "pending_seconds, the oldest becomes a dead letter.",
-    )
     labels: str | None = Field(
         default=None,
         description="A second log that holds the labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. "
@@ -365,6 +356,7 @@ class Settings(CommandSettings):
         "have no such field.",
     )
     learner: str = Field(
+        json_schema_extra=BASIC,
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
         "the paper's algorithm, by default with a budget of 1,000 points, step 0.1, variance "
@@ -374,11 +366,16 @@ class Settings(CommandSettings):
         "`package.module:attribute` of a River regressor, classifier or "
         "pipeline, or of a function that returns one.",
     )
+    profile: Literal["accurate", "fast"] | None = Field(
+        json_schema_extra=BASIC,
+        default=None,
+        description="Profile of `infinite-layer`: `accurate`, or `fast`, which learns several "
+        "times as many events per second and is somewhat less accurate. Unset: `accurate`.",
+    )
     learner_options: JsonObject = Field(
         default_factory=dict,
-        examples=[{"profile": "fast"}],
-        description="Arguments of the learner: `profile` (`accurate` or `fast`) of "
-        "`infinite-layer`, "
+        examples=[{"budget": 500}],
+        description="Arguments of the learner: "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
         "docs/learner_options.md lists all of them.",
     )
@@ -414,12 +411,6 @@ class Settings(CommandSettings):
         description="Whether a better challenger becomes champion without a command: `never`, or "
         "by `evidence`, a confidence sequence. `iln-stream promote` works in both cases.",
     )
-    promotion_error: float = Field(
-        default=0.05,
-        gt=0,
-        lt=1,
-        description="Probability, over the whole run, that any promotion by evidence is false.",
-    )
     mixture: bool = Field(
         default=False,
         description="Add a contender, `mixture`: the weighted mean of all others, weighted as in "
@@ -436,6 +427,7 @@ class Settings(CommandSettings):
         "`iln-events/infinite-layer`.",
     )
     predictions: str | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
         "standard output, or `package.module:attribute` for your own sink.",
@@ -475,6 +467,7 @@ class Settings(CommandSettings):
         "labels of the latest events and excerpts of dead letters.",
     )
     page_port: int | None = Field(
+        json_schema_extra=BASIC,
         default=None,
         ge=0,
         le=65535,
@@ -484,12 +477,6 @@ class Settings(CommandSettings):
     )
     window: int = Field(
         default=1000, ge=1, description="Number of labelled events in the windowed metrics."
-    )
-    when_refused: Literal["exit", "wait"] = Field(
-        default="exit",
-        description="What `run` does if its settings are invalid or differ from the snapshot's: "
-        "`exit`, or `wait` until it is stopped, so that a supervisor does not restart it in a "
-        "loop.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
@@ -501,6 +488,17 @@ class Settings(CommandSettings):
         description="`text`, or `json`: one object per line, with time, level, logger, message and "
         "exception.",
     )
+
+    @property
+    def accept_loss(self) -> bool:
+        """Whether to continue even if retention deleted records before they were learned."""
+        return self._accepts_loss
+
+    def accepting_loss(self) -> Self:
+        """Return the same settings for a run that continues after such a loss."""
+        found = self.model_copy()
+        found._accepts_loss = True
+        return found
 
     @property
     def topic_address(self) -> str:
@@ -619,6 +617,15 @@ class Settings(CommandSettings):
         "warm_start",
         mode="before",
     )(text_list)
+
+
+SETTING_GROUPS = {"Basic": Settings.basic()} | {
+    group: tuple(name for name in names if name not in Settings.basic())
+    for group, names in _GROUPS.items()
+}
+"""Names of settings by heading; each setting is in one group, the basic ones in the first."""
+
+GROUP_OF = {name: group for group, names in SETTING_GROUPS.items() for name in names}
 
 
 def with_others(

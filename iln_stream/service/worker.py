@@ -83,6 +83,9 @@ def connect_live(
         live.checkpoints = checkpoint.recent
 
 
+_PUBLISH_SECONDS = 0.5
+"""Seconds between two published versions."""
+
 _DIGITS = 16
 """Hexadecimal digits of a version."""
 
@@ -185,7 +188,7 @@ def build_publisher(
     return Publisher(
         Path(settings.publish) / f"{published_name(stream, reader)}.model",
         learner,
-        seconds=settings.publish_seconds,
+        seconds=_PUBLISH_SECONDS,
         allow_pickle=settings.snapshot_pickle,
         task=task.name,
         champion=champion,

@@ -283,6 +283,5 @@ def _settings_of(settings: Settings, partitions: Sequence[int]) -> Settings:
             "metrics_host": "127.0.0.1",
             "metrics_port": 0 if serves else None,
             "page_port": None,
-            "when_refused": "exit",
         }
     )

@@ -56,6 +56,12 @@ from iln_stream.serving.predicting import Predictor
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.streams import Appended, NewRecord
 
+APPEND_SECONDS = 10.0
+"""Seconds to wait for the log to store events."""
+
+_BURST_SECONDS = 2.0
+"""A client may send what `rate` allows in this time in one burst."""
+
 _REFERENCES = "#/components/schemas/{model}"
 
 ERRORS = {
@@ -263,13 +269,13 @@ class Routes(NamedTuple):
                     retry(5.0),
                 )
         try:
-            async with asyncio.timeout(self.settings.append_seconds):
+            async with asyncio.timeout(APPEND_SECONDS):
                 return await self.appending.submit(records)
         except TimeoutError:
             raise HttpError(
                 503,
                 "log",
-                f"the log did not store the events in {self.settings.append_seconds:g} s, but still"
+                f"the log did not store the events in {APPEND_SECONDS:g} s, but still"
                 " may; send events with an id again",
                 retry(2.0),
             ) from None
@@ -376,7 +382,8 @@ def create_app(
         redirect_slashes=False,
         exception_handlers={HttpError: refused, HTTPException: not_routed, Exception: failed},
     )
-    limits: list[Check] = [RateLimit(settings.rate, settings.burst), *checks]
+    burst = max(1, round(_BURST_SECONDS * settings.rate))
+    limits: list[Check] = [RateLimit(settings.rate, burst), *checks]
     app.add_middleware(
         Gate,
         checks=limits,

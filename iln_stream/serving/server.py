@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 from functools import partial
@@ -22,6 +23,24 @@ from iln_stream.snapshots.follower import Follower
 from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
+
+HEADER_SECONDS, BODY_SECONDS = 5.0, 10.0
+"""Seconds that a client may take to send its headers, and its body."""
+
+IDLE_SECONDS = 60
+"""Seconds after which an idle connection is closed."""
+
+STOP_SECONDS = 20
+"""Seconds that requests in progress get when the API stops."""
+
+CONNECTIONS = 1024
+"""Connections open at the same time."""
+
+QUEUE_EVENTS = 10_000
+"""Most events that may wait to be appended."""
+
+_GROUP_EVENTS = 1000
+"""Most events that are appended together in one durable write."""
 
 _SWITCH_SECONDS = 0.0005
 """Time after which a thread that loads a version lets the event loop go on; Python's is 5 ms."""
@@ -62,7 +81,7 @@ class ApiServer:
             settings, models, appending, self._metrics, checks, secured=tokens is not None
         )
         self._socket = listen(settings.host, settings.port)
-        self._server = _Server(_config(app, settings, self._metrics), settings.header_seconds)
+        self._server = _Server(_config(app, settings, self._metrics), HEADER_SECONDS)
         self._server.config.load()
         self._server.config.ssl = context
         host, port = self._socket.getsockname()[:2]
@@ -133,16 +152,16 @@ def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
             "or nothing for a server that only predicts"
         )
     log_stream.check()
-    return Appending(log_stream.appender, settings.queue_events, settings.group_events, metrics)
+    return Appending(log_stream.appender, QUEUE_EVENTS, _GROUP_EVENTS, metrics)
 
 
 def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # malformed requests are counted
     protocol = partial(
         LimitedProtocol,
-        header_seconds=settings.header_seconds,
-        body_seconds=settings.body_seconds,
-        connections=settings.connections,
+        header_seconds=HEADER_SECONDS,
+        body_seconds=BODY_SECONDS,
+        connections=CONNECTIONS,
         refused=metrics.refused,
     )
     return uvicorn.Config(
@@ -154,10 +173,9 @@ def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=settings.trusted_proxies is not None,
-        forwarded_allow_ips=settings.trusted_proxies or [],
-        timeout_keep_alive=settings.idle_seconds,
-        timeout_graceful_shutdown=settings.stop_seconds,
+        proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,  # which uvicorn reads
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
     )
 
 

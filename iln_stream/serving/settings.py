@@ -1,7 +1,8 @@
 """Every setting of the HTTP API and of the page."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -16,6 +17,18 @@ class ApiSettings(CommandSettings):
 
     table = "api"
     secret = ("kafka_options", "kafka_secrets")
+    removed: ClassVar[Mapping[str, str]] = {
+        "burst": "unset it; a client may send two seconds' worth of `rate` in one burst",
+        "connections": "unset it; 1,024 may be open, and a proxy in front can take more",
+        "header_seconds": "unset it; headers may take 5 s, and a proxy in front can wait longer",
+        "body_seconds": "unset it; a body may take 10 s, and a proxy in front can wait longer",
+        "idle_seconds": "unset it; idle connections are closed after 60 s",
+        "append_seconds": "unset it; a client that waits for the log longer than 10 s gets a 503",
+        "stop_seconds": "unset it; requests in progress get 20 s when the API stops",
+        "queue_events": "unset it; 10,000 events may wait, and `max_backlog` bounds the log",
+        "trusted_proxies": "set the variable FORWARDED_ALLOW_IPS, which uvicorn reads",
+        "group_events": "unset it; up to 1,000 events are appended together",
+    }
 
     models: Path = Field(
         default=Path("models"),
@@ -50,11 +63,6 @@ class ApiSettings(CommandSettings):
         default=None,
         description="Certificates (PEM) that must have signed a client's certificate (mutual TLS).",
     )
-    trusted_proxies: str | None = Field(
-        default=None,
-        description="Addresses of reverse proxies, comma-separated, whose X-Forwarded-For names the"
-        " client. Unset: the connection's address is the client.",
-    )
     body_bytes: int = Field(
         default=900_000,
         ge=1,
@@ -62,39 +70,12 @@ class ApiSettings(CommandSettings):
     )
     batch_events: int = Field(default=1000, ge=1, description="Most events or labels in a request.")
     rate: float = Field(
-        default=2000.0, gt=0, description="Requests per second and client, on average."
-    )
-    burst: int = Field(
-        default=4000, ge=1, description="Requests that a client may send in one burst above `rate`."
+        default=2000.0,
+        gt=0,
+        description="Requests per second and client, on average; twice as many in one burst.",
     )
     concurrent_requests: int = Field(
         default=256, ge=1, description="Requests in progress at the same time."
-    )
-    connections: int = Field(default=1024, ge=1, description="Connections open at the same time.")
-    header_seconds: float = Field(
-        default=5.0, gt=0, description="Seconds that a client may take to send its headers."
-    )
-    body_seconds: float = Field(
-        default=10.0, gt=0, description="Seconds that a client may take to send its body."
-    )
-    idle_seconds: int = Field(
-        default=60, ge=1, description="Seconds after which an idle connection is closed."
-    )
-    append_seconds: float = Field(
-        default=10.0, gt=0, description="Seconds to wait for the log to store events."
-    )
-    stop_seconds: int = Field(
-        default=20, ge=1, description="Seconds that requests in progress get when the API stops."
-    )
-    queue_events: int = Field(
-        default=10_000,
-        ge=1,
-        description="Most events that may wait to be appended; further ones get a 429.",
-    )
-    group_events: int = Field(
-        default=1000,
-        ge=1,
-        description="Most events that are appended together in one durable write.",
     )
     max_backlog: int = Field(
         default=100_000,

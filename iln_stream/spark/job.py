@@ -207,8 +207,8 @@ def _field(path: str) -> Any:
 log = logging.getLogger(__name__)
 
 LEARNER_SETTINGS = (
-    *("source", "topic", "bootstrap", "start", "broker_wait", "kafka_options", "kafka_secrets"),
-    *("learner", "learner_options", "seed", "model", "predictions", "dead_letters"),
+    *("source", "topic", "bootstrap", "start", "kafka_options", "kafka_secrets"),
+    *("learner", "profile", "learner_options", "seed", "model", "predictions", "dead_letters"),
     *("target", "features", "ignore", "id_field", "time_field", "types", "null_values"),
     *("weight_field", "decimal", "date_order"),
 )

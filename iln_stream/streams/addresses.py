@@ -21,7 +21,7 @@ class StreamOptions:
 
     Parameters
     ----------
-    bootstrap, kafka_options, kafka_secrets, kafka_client, broker_wait
+    bootstrap, kafka_options, kafka_secrets, kafka_client
         Options for Kafka; see the settings with these names.
     stop_at_end
         Whether to stop at the end that a log had when it was opened.
@@ -38,7 +38,6 @@ class StreamOptions:
     kafka_options: Mapping[str, Any] = field(default_factory=dict)
     kafka_secrets: Mapping[str, str] = field(default_factory=dict)
     kafka_client: KafkaClient = "kafka-python"
-    broker_wait: float = 30.0
     stop_at_end: bool = False
     limit: int | None = None
     seed: int = 1
@@ -110,8 +109,8 @@ class Scheme:
         """Return what seems to separate the cells of a CSV file; None: unknown, or no such file."""
         return None
 
-    def wait(self) -> bool:
-        """Wait until the stream can be opened; return whether it seems to be."""
+    def wait(self, seconds: float = 30.0) -> bool:
+        """Wait until the stream can be opened, or so long; return whether it seems to be."""
         return True
 
     def log_in(self) -> None:

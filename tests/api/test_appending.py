@@ -31,10 +31,11 @@ def test_events_gather_while_a_group_is_stored(start, tmp_path):
     assert api.metrics()["iln_api_group_size_count",] < 10
 
 
-def test_a_full_queue(start, tmp_path):
+def test_a_full_queue(start, tmp_path, monkeypatch):
     """When the queue is full, events get a 429 with Retry-After; predictions do not wait."""
     publish(tmp_path)
-    api = start(queue_events=3).ready()
+    monkeypatch.setattr("iln_stream.serving.server.QUEUE_EVENTS", 3)
+    api = start().ready()
     lock = locked(tmp_path)
     with ThreadPoolExecutor(20) as clients:
         waiting = [clients.submit(api.post, "/events", {"x": {}}) for _ in range(20)]
@@ -51,17 +52,19 @@ def test_a_full_queue(start, tmp_path):
     assert api.post("/events", {"x": {}}).status_code == 201
 
 
-def test_a_batch_larger_than_the_queue(start, tmp_path):
+def test_a_batch_larger_than_the_queue(start, tmp_path, monkeypatch):
     """A batch is never refused for ever: alone, it may be larger than the queue."""
     publish(tmp_path)
-    api = start(queue_events=3).ready()
+    monkeypatch.setattr("iln_stream.serving.server.QUEUE_EVENTS", 3)
+    api = start().ready()
     assert api.post("/events", {"events": [{"x": {}}] * 10}).status_code == 201
 
 
-def test_a_log_that_does_not_answer(start, tmp_path):
+def test_a_log_that_does_not_answer(start, tmp_path, monkeypatch):
     """Without an answer of the log in time, the client gets a 503, and may send again by id."""
     publish(tmp_path)
-    api = start(append_seconds=0.2).ready()
+    monkeypatch.setattr("iln_stream.serving.app.APPEND_SECONDS", 0.2)
+    api = start().ready()
     lock = locked(tmp_path)
     answer = api.post("/events", {"x": {}, "id": "a"})
     assert (answer.status_code, "send events with an id again" in answer.text) == (503, True)

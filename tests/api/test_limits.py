@@ -48,11 +48,13 @@ def test_clients_have_buckets_of_their_own():
     assert passes(limit, client("unknown:1"))
 
 
-def test_clients_behind_a_proxy(start):
+def test_clients_behind_a_proxy(start, monkeypatch):
     """Only a trusted proxy names the clients; others can't choose their own name."""
     path = "/openapi.json"
     for trusted, expected in ((None, [200, 429]), ("127.0.0.1", [200, 200])):
-        api = start(rate=0.01, burst=1, trusted_proxies=trusted)
+        if trusted is not None:
+            monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
+        api = start(rate=0.01)
         found = [
             api.http.get(path, headers={"X-Forwarded-For": f"192.0.2.{n}"}).status_code
             for n in range(2)
@@ -73,9 +75,9 @@ def test_buckets_do_not_fill_memory():
 
 def test_rate(start):
     """Beyond the rate, requests get a 429 with Retry-After; probes still pass."""
-    api = start(rate=0.01, burst=2)
-    statuses = [api.http.get("/openapi.json").status_code for _ in range(3)]
-    assert statuses == [200, 200, 429]
+    api = start(rate=0.01)
+    statuses = [api.http.get("/openapi.json").status_code for _ in range(2)]
+    assert statuses == [200, 429]
     assert int(api.http.get("/openapi.json").headers["Retry-After"]) > 1
     assert api.http.get("/live").status_code == 200
 
@@ -98,9 +100,10 @@ def test_largest_body(start, tmp_path):
     assert api.metrics()["iln_api_refusals_total", "body size"] == 2
 
 
-def test_an_endless_body_is_cut_off(start):
+def test_an_endless_body_is_cut_off(start, monkeypatch):
     """A client that goes on sending a body after its refusal is disconnected."""
-    api = start(body_bytes=1000, body_seconds=0.5)
+    monkeypatch.setattr("iln_stream.serving.server.BODY_SECONDS", 0.5)
+    api = start(body_bytes=1000)
     with api.connect() as connection:
         connection.sendall(
             b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -129,7 +132,7 @@ def test_largest_batch(start, tmp_path):
 
 def test_concurrent_requests(start):
     """Beyond the number of requests in progress, further ones get a 503 at once."""
-    api = start(concurrent_requests=2, body_seconds=30)
+    api = start(concurrent_requests=2)
     head = (
         b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: 2\r\n\r\n"
@@ -144,9 +147,10 @@ def test_concurrent_requests(start):
     eventually(lambda: "in progress" not in api.http.get("/model").text)
 
 
-def test_connections(start):
+def test_connections(start, monkeypatch):
     """Beyond the number of connections, further ones are refused."""
-    api = start(connections=3)
+    monkeypatch.setattr("iln_stream.serving.server.CONNECTIONS", 3)
+    api = start()
     with api.connect(), api.connect(), api.connect(), api.connect() as fourth:
         assert fourth.recv(1000).startswith(b"HTTP/1.1 503 ")
         assert fourth.recv(1000) == b""

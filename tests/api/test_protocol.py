@@ -13,10 +13,12 @@ POST = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r
 
 
 @pytest.fixture
-def hasty(start, tmp_path):
+def hasty(start, tmp_path, monkeypatch):
     """A server with short limits."""
     publish(tmp_path)
-    return start(header_seconds=0.3, body_seconds=0.3).ready()
+    monkeypatch.setattr("iln_stream.serving.server.HEADER_SECONDS", 0.3)
+    monkeypatch.setattr("iln_stream.serving.server.BODY_SECONDS", 0.3)
+    return start().ready()
 
 
 def rest(connection):
@@ -160,10 +162,11 @@ def test_clients_that_leave(start, tmp_path):
     eventually(lambda: api.server.n_requests == api.server.n_connections == 0)
 
 
-def test_a_client_that_does_not_read(start, tmp_path):
+def test_a_client_that_does_not_read(start, tmp_path, monkeypatch):
     """A client that sends requests without reading the answers is disconnected."""
     publish(tmp_path)
-    api = start(body_seconds=0.3).ready()
+    monkeypatch.setattr("iln_stream.serving.server.BODY_SECONDS", 0.3)
+    api = start().ready()
     body = json.dumps({"events": [{"x": {}}] * 1000}).encode()
     request = POST % b"/predict" + b"Content-Length: %d\r\n\r\n" % len(body) + body
     with socket.socket() as connection:

@@ -107,10 +107,11 @@ def test_without_a_model_nothing_is_recorded(start):
     assert (answer.status_code, records) == (503, [])
 
 
-def test_no_prediction_that_is_not_recorded(start, tmp_path):
+def test_no_prediction_that_is_not_recorded(start, tmp_path, monkeypatch):
     """If the log can't take the event, the answer is an error; without an id it is predicted."""
     publish(tmp_path)
-    api = start(append_seconds=0.2).ready()
+    monkeypatch.setattr("iln_stream.serving.app.APPEND_SECONDS", 0.2)
+    api = start().ready()
     lock = sqlite3.connect(tmp_path / "log.db", check_same_thread=False)
     lock.execute("BEGIN IMMEDIATE")
     answer = api.post("/predict", {"x": {}, "id": "a"})

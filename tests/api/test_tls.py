@@ -45,10 +45,10 @@ def test_tls(tmp_path, folders):
 
 
 @pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x02\x00"])
-def test_a_handshake_that_does_not_end(tmp_path, folders, sent):
+def test_a_handshake_that_does_not_end(tmp_path, folders, sent, monkeypatch):
     """The connection is closed after the time that headers may take."""
-    limits = {"header_seconds": 0.3, **settings(folders[0])}
-    with RunningApi(tmp_path, **limits) as api, api.connect() as connection:
+    monkeypatch.setattr("iln_stream.serving.server.HEADER_SECONDS", 0.3)
+    with RunningApi(tmp_path, **settings(folders[0])) as api, api.connect() as connection:
         connection.sendall(sent)
         connection.settimeout(10)
         with suppress(ConnectionResetError):

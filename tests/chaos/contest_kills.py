@@ -59,7 +59,7 @@ def kill_contests(
             *("--learner", "support.contenders:Constant", "--snapshot-pickle"),
             *("--learner-options", "{}"),
             *("--challengers", json.dumps(_CHALLENGERS), "--mixture"),
-            *("--promotion", "evidence", "--promotion-error", "0.5"),
+            *("--promotion", "evidence"),
         ),
         record=with_promotions,
     )

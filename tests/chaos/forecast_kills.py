@@ -52,7 +52,7 @@ def kill_forecasters(
     Each life ends while records are learned, after snapshots of this life.
     """
     draw = random.Random(seed)
-    often = ("--snapshot-events", "100", "--snapshot-seconds", "0.05")
+    often = ("--snapshot-seconds", "0.05")
     run = log.arguments(folder / "killed", "p", *_FIELDS, *often, *more)
     for life in range(n_kills):
         first = life * records_per_kill

@@ -72,7 +72,7 @@ def kill_keyed_learners(
     checkpoint every 200 events; the uninterrupted one has all keys in memory.
     """
     draw = random.Random(seed)
-    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    often = ("--snapshot-seconds", "0.05")
     few = ("--keys-in-memory", str(LIVE))
     run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
     n_behind = n_sent = 0

@@ -21,7 +21,7 @@ _ARGUMENTS = (
     *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
     *("--prediction-intervals", "0.9", "--recent-ids", "1000", "--pending-events", "2000"),
     # A record without a time waits until the other partitions are read, so many labels are early.
-    *("--pending-seconds", "20000", "--early-labels", "1000"),
+    *("--pending-seconds", "20000"),
 )
 N_EVENTS, N_LABELS = 2, 3
 """Partitions of the events and of the labels."""
@@ -48,7 +48,7 @@ def kill_joiners(
         *("--start", "earliest", "--metrics-port", "0", *_ARGUMENTS),
     )
     often = (
-        *("--snapshot-events", "200", "--snapshot-seconds", "0.05"),
+        *("--snapshot-seconds", "0.05"),
         *("--snapshot-keep", "100000"),  # so the journal keeps the whole order
     )
     flag = "--transactional" if transactional else "--no-transactional"

@@ -30,15 +30,15 @@ CASES = {
         (
             *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
             *("--prediction-intervals", "0.9", "--pending-events", "500"),
-            *("--pending-seconds", "20000", "--early-labels", "50", "--recent-ids", "1000"),
+            *("--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),
-    # Full by bytes.
+    # Full by count; expired events are dead letters.
     "River pipeline, write": Case(
         number,
         (
             *("--learner", "late_pipeline:model", "--learner-options", "{}", "--snapshot-pickle"),
-            *("--pending-events", "100000", "--pending-bytes", "200000", "--early-labels", "0"),
+            *("--pending-events", "400"),
             *("--pending-seconds", "20000", "--pending-expired", "write", "--recent-ids", "1000"),
         ),
     ),

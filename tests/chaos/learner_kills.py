@@ -76,7 +76,7 @@ def kill_learners(
     are learned and snapshots written. Half of a life's events are there when it begins.
     """
     draw = random.Random(seed)
-    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    often = ("--snapshot-seconds", "0.05")
     run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
     n_behind = n_sent = last_offset = 0
     for _ in range(n_kills):

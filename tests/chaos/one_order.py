@@ -87,7 +87,7 @@ def kill_learners(
     """Feed one learner of all partitions, unevenly, and kill it `n_kills` times."""
     draw = random.Random(seed)
     payloads: dict[Position, bytes | None] = {}
-    often = ("--snapshot-events", "200", "--snapshot-seconds", "0.05")
+    often = ("--snapshot-seconds", "0.05")
     log.keep_one_order("p")
     run = log.arguments(folder / "killed", "p", *often, *more)
     n_behind = 0

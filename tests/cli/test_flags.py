@@ -34,9 +34,10 @@ def loaded(monkeypatch):
 
 
 def test_one_flag_a_setting():
-    """Each setting has a flag, and there is --config."""
+    """Each setting has a flag, those of earlier releases have one that is refused, and there is
+    --config."""
     parameters = inspect.signature(with_settings(lambda settings: None)).parameters
-    assert set(parameters) == {"config", *Settings.model_fields}
+    assert set(parameters) == {"config", *Settings.model_fields, *Settings.removed}
 
 
 def test_nothing_said(loaded):

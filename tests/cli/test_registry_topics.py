@@ -111,7 +111,7 @@ def test_a_registry_that_is_down_loses_nothing(broker, registry, tmp_path):
     run = (
         "run", "--source", f"kafka:{topic.name}", "--bootstrap", broker.bootstrap, "--format",
         "avro", "--registry", registry.url, "--target", "price", "--ignore", "photo",
-        "--metrics-port", "0", "--start", "earliest", "--learner", "pool", "--broker-wait", "1",
+        "--metrics-port", "0", "--start", "earliest", "--learner", "pool",
         "--predictions", "p.jsonl", "--dead-letters", "d.jsonl", "--snapshots", "s",
     )  # fmt: skip
     with Command(tmp_path, *run) as running:
@@ -119,10 +119,8 @@ def test_a_registry_that_is_down_loses_nothing(broker, registry, tmp_path):
         registry.stop()
         try:
             topic.append_bytes(later)
-            assert running.wait() == 2
-            assert f"no answer from the registry at {registry.url} for 1 s" in running.said
-            absent = iln(*run, "--stop-at-end", cwd=tmp_path, timeout=200)
-            assert (absent.returncode, "no answer" in absent.stderr) == (2, True)
+            assert running.wait(60) == 2
+            assert f"no answer from the registry at {registry.url} for 30 s" in running.said
         finally:
             registry.start()
     again = iln(*run, "--stop-at-end", cwd=tmp_path, timeout=200)

@@ -53,12 +53,3 @@ def test_kafka_options(broker, command, lines):
     )
     assert done.code == 2
     assert "larger than" in done.err
-
-
-def test_brokers_that_are_absent(command, lines, caplog):
-    """The command waits `broker_wait` seconds for the brokers, then fails with one line."""
-    done = command("replay", "events.jsonl", "--bootstrap=127.0.0.1:1", "--broker-wait=1")
-    assert done.code == 2
-    assert "no Kafka broker answers at 127.0.0.1:1 yet; waiting up to 1 s" in caplog.text
-    assert "error: no Kafka broker answers at 127.0.0.1:1: is it running" in done.err
-    assert "Traceback" not in done.err

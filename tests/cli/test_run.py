@@ -6,12 +6,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from support.command_line import COMMAND, environment, iln
-from support.running_command import Command
 
 from iln_stream.service import Settings
 
@@ -281,66 +279,6 @@ def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
 
 
 # Refused, and told to wait
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ('learner = "none:model"', "No module named 'none'"),  # found by the service
-        ("window = 0", "window (--window, ILN_WINDOW)"),  # found as the settings are read
-        ('widow = 3\nlearner = "pool"', "widow (unknown setting; did you mean window?)"),
-    ],
-)
-def test_a_refused_run_waits_to_be_stopped(tmp_path, wrong, said, number):
-    """With when_refused = wait, a run with invalid settings logs the error once, waits, and exits
-    with 2 when it is stopped."""
-    (tmp_path / "run.toml").write_text(
-        f'{wrong}\nsource = "synthetic:Friedman"\nwhen_refused = "wait"\n'
-    )
-    with Command(tmp_path, "run", "--config", "run.toml", "--metrics-port=0") as refused:
-        refused.wait_until_it_says("Waiting for SIGTERM or SIGINT (when_refused = wait)")
-        time.sleep(0.5)
-        assert refused.runs
-        refused.signal(number)
-        assert refused.wait(10) == 2
-        assert refused.said.count(said) == 1
-        assert " ERROR " in refused.said
-        assert len(refused.said.splitlines()) == 1
-
-
-@pytest.mark.parametrize("way", ["flag", "variable", "file"])
-def test_ways_to_tell_it_to_wait(tmp_path, way):
-    """when_refused applies from any source, although another setting is invalid."""
-    (tmp_path / "run.toml").write_text('when_refused = "wait"' if way == "file" else "")
-    flags = ["--when-refused=wait"] if way == "flag" else []
-    with pytest.raises(subprocess.TimeoutExpired):
-        iln(
-            *("run", "--window=0", "--config=run.toml", *flags),
-            cwd=tmp_path,
-            env={"ILN_WHEN_REFUSED": "wait"} if way == "variable" else {},
-            timeout=5,
-        )
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("run", "--when-refused=wait", "--source=nowhere.jsonl"),  # it may be there at a restart
-        ("run", "--when-refused=wait", "--bootstrap=127.0.0.1:1", "--broker-wait=0"),
-        ("run", "--when-refused=exit", "--window=0"),
-        ("run", "--when-refused=weight", "--window=0"),
-        ("rebuild", "--when-refused=wait", "--window=0"),
-        ("doctor", "--when-refused=wait", "--window=0"),
-    ],
-)
-def test_who_does_not_wait(tmp_path, wrong):
-    """Only `run` waits, and only for errors that a restart can't fix."""
-    quick = '{"bootstrap_timeout_ms": 500}'
-    options = (f"--kafka-options={quick}", "--start=earliest", "--metrics-port=0")
-    done = iln(*wrong, *options, cwd=tmp_path, timeout=30)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("error: ") or "window" in done.stderr
 
 
 def test_numbers_as_text_in_events(run, tmp_path, caplog):

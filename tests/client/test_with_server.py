@@ -200,7 +200,7 @@ def test_limits_of_the_server(ask, tmp_path):
 
 def test_backpressure_is_waited_for(ask, tmp_path):
     """Where the server takes few requests per second, all arrive, later, each once."""
-    with RunningApi(tmp_path, rate=2.0, burst=3) as api:
+    with RunningApi(tmp_path, rate=2.0) as api:
         wait_for_log(api)
         options = {"url": api.url, "batch_events": 1, "retries": Retries(most=9)}
         events = [NewEvent({"a": float(t)}, id=f"e{t}") for t in range(6)]

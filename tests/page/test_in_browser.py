@@ -187,7 +187,7 @@ def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
     """
     append(tmp_path / "log.db", events(0, 700))
     port = free_port()
-    flags = (*FAST, "--snapshots", "state", "--snapshot-events", "300", "--snapshot-seconds", "99")
+    flags = (*FAST, "--snapshots", "state", "--snapshot-seconds", "99")
     first = run(*flags, page=False, port=port)
     first.learned(700)
     page = show(page_of(first.metrics_url))

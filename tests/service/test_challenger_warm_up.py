@@ -206,7 +206,7 @@ def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     append(path, [event(number) for number in range(300)])
     alone = (
         *("run", "--source=sqlite:log.db", "--stop-at-end", "--learner=pool", "--metrics-port=0"),
-        *('--learner-options={"size": 16}', "--snapshot-pickle", "--snapshot-events=100"),
+        *('--learner-options={"size": 16}', "--snapshot-pickle", "--snapshot-seconds=0.05"),
     )
     added = (*alone, '--challengers={"held": {"learner": "held:Held"}}')
     for state in ("killed", "whole"):

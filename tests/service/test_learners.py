@@ -16,6 +16,7 @@ from iln_stream.loop import Classification, Regression
 from iln_stream.records import MalformedError
 from iln_stream.service import BOUNDED, Settings, SettingsError, build_learner
 from iln_stream.service.learners import OF_SAMPLING, task_of
+from iln_stream.service.recovery import configuration
 
 
 def settings(**values):
@@ -27,6 +28,32 @@ def test_default_learner():
     model = build_learner(settings(seed=7))
     assert isinstance(model, InfiniteLayerRegressor)
     assert (model.profile, model.seed) == ("accurate", 7)
+
+
+def test_profile():
+    """The setting and the option of this name build the same learner, with the same state."""
+    by_name, by_option = settings(profile="fast"), settings(learner_options={"profile": "fast"})
+    assert build_learner(by_name).profile == build_learner(by_option).profile == "fast"
+    assert configuration(by_name) == configuration(by_option)
+    both = settings(profile="fast", learner_options={"profile": "fast"})
+    assert configuration(both) == configuration(by_name)
+    challenger = {"linear": {"learner": "river.linear_model:LinearRegression"}}
+    contest = build_learner(settings(profile="fast", challengers=challenger))
+    assert contest.contenders["infinite-layer"].profile == "fast"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"learner_options": {"profile": "accurate"}}, "profile = 'accurate': give one of them"),
+        ({"learner": "infinite-layer-classifier"}, "unset profile, or set learner = infinite-"),
+        ({"learner": "pool"}, "only infinite-layer has profiles"),
+    ],
+)
+def test_a_profile_that_does_not_fit(more, said):
+    """Another profile in the options, or a learner without profiles, is an error."""
+    with pytest.raises(SettingsError, match=f"^profile = 'fast': .*{said}"):
+        build_learner(settings(profile="fast", **more))
 
 
 def test_the_papers_learner():

@@ -118,11 +118,12 @@ def test_equals_metrics(source, learner, tmp_path):
     assert (last["p"] is None) == (model["task"] == "regression")
 
 
-def test_what_a_page_needs(tmp_path):
+def test_what_a_page_needs(tmp_path, monkeypatch):
     """A run with dead letters and snapshots shows both, with reasons, places and sizes."""
     path = tmp_path / "log.db"
     fill(path, 0, 500)
-    live, _ = asked(480, **settings(path, snapshot_events=100).model_dump(exclude_unset=True))
+    monkeypatch.setattr("iln_stream.service.recovery.SNAPSHOT_EVENTS", 100)
+    live, _ = asked(480, **settings(path).model_dump(exclude_unset=True))
     assert live["state"] == "learning"
     (model,) = live["models"]
     assert model["source"] == f"sqlite:{path}"
@@ -153,7 +154,7 @@ def test_the_same_after_a_kill(tmp_path):
     path = tmp_path / "log.db"
     fill(path, 0, 1300)
     run = ["run", "--source", f"sqlite:{path}", "--learner", "pool", "--metrics-port", "0"]
-    run += ["--snapshots", "state", "--snapshot-events", "400"]
+    run += ["--snapshots", "state"]
 
     def all_learned(now):
         return now.get("iln_events_total", 0) + now.get("iln_dead_letters_total", 0) >= 1300

@@ -95,11 +95,14 @@ def test_a_run_goes_on_where_the_last_one_ended(
     assert found == [f"e{number}" for number in range(300)]
 
 
-def test_a_run_is_saved_on_its_way(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
+def test_a_run_is_saved_on_its_way(
+    broker: KafkaBroker, runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without its last snapshot, as after a kill, a run resumes from the one before, and learns the
     later records again, identically."""
     produce(broker.bootstrap, runs.topic, events(5_000))
-    runs.run(snapshot_events=500)
+    monkeypatch.setattr("iln_stream.service.recovery.SNAPSHOT_EVENTS", 500)
+    runs.run()
     last = runs.saved()
     folder = runs.folder / f"{runs.topic}-0"
     newest = max(folder.glob("*.snapshot"))
@@ -248,7 +251,7 @@ def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_p
     ):
         runs.run()
     assert runs.saved().n_events == 50
-    runs.run(accept_loss=True)
+    Service(runs.settings().accepting_loss()).run()
     assert runs.saved().n_events == 90
     assert rebuild(runs.settings(), forget=True) == [{0: 100}]
     assert runs.saved().n_events == 40
@@ -385,11 +388,14 @@ def test_one_partition_that_fails_stops_all(broker: KafkaBroker, tmp_path: Path)
         service.run()
 
 
-def test_an_error_saves_nothing_half_heard(broker: KafkaBroker, runs: Runs, tmp_path: Path) -> None:
+def test_an_error_saves_nothing_half_heard(
+    broker: KafkaBroker, runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If a listener fails on a learned event, no snapshot is saved: with the state after the event
     and the position before it, the event would be learned twice."""
     produce(broker.bootstrap, runs.topic, events(100))
-    service = Service(runs.settings(snapshot_events=10))
+    monkeypatch.setattr("iln_stream.service.recovery.SNAPSHOT_EVENTS", 10)
+    service = Service(runs.settings())
 
     class FailingOnce(Listener):
         def on_step(self, step: Step) -> None:

@@ -29,12 +29,12 @@ def test_defaults():
 
 def test_precedence(toml, monkeypatch):
     """A flag beats a variable, a variable beats the file, the file beats the default."""
-    file = toml('topic = "file"\nmodel = "file"\nsource = "file.jsonl"\n')
+    file = toml('topic = "file"\nmetrics_host = "file"\nsource = "file.jsonl"\n')
     monkeypatch.setenv("ILN_TOPIC", "variable")
-    monkeypatch.setenv("ILN_MODEL", "variable")
+    monkeypatch.setenv("ILN_METRICS_HOST", "variable")
     settings = Settings.load(file, topic="flag")
     assert settings.topic == "flag"
-    assert settings.model == "variable"
+    assert settings.metrics_host == "variable"
     assert settings.source == "file.jsonl"
     assert settings.window == 1000
 
@@ -95,6 +95,21 @@ def test_unknown_key_in_the_file(toml):
         SettingsError, match=r"topik \(unknown setting; did you mean topic\?\): .*got 'events'"
     ):
         Settings.load(toml('topik = "events"'))
+
+
+@pytest.mark.parametrize("through", ["flag", "variable", "file"])
+def test_a_removed_setting(through, toml, monkeypatch):
+    """A setting of an earlier release is an error that says what to do instead."""
+    config, flags = None, {}
+    if through == "flag":
+        flags["snapshot_events"] = "100"
+    elif through == "variable":
+        monkeypatch.setenv("ILN_SNAPSHOT_EVENTS", "100")
+    else:
+        config = toml("snapshot_events = 100")
+    with pytest.raises(SettingsError, match=r"^snapshot_events was removed: set snapshot_seconds$"):
+        Settings.load(config, **flags)
+    assert not Settings.removed.keys() & Settings.model_fields.keys()
 
 
 def test_invalid_toml(toml):

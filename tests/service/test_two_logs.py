@@ -170,7 +170,7 @@ def test_kills(path: Path, partitions: tuple[int, int]) -> None:
     rng = random.Random(str(partitions))
     create_topic(path, "events", partitions[0])
     create_topic(path, "labels", partitions[1])
-    often = {"snapshot_events": 50, "snapshot_seconds": 0.02, "snapshot_keep": 10_000}
+    often = {"snapshot_seconds": 0.02, "snapshot_keep": 10_000}
     given = settings(path, **often, stop_at_end=False, metrics_port=0)
     n_events, n_labels = 0, 0
     for _ in range(4):

@@ -175,7 +175,7 @@ def test_another_number_of_workers(log: TestedLog, tmp_path: Path) -> None:
     """A run that was killed with one process is resumed by two, and then by three, to the bits of
     one process that was not interrupted: a learner does not depend on the process that has it."""
     send(log, 0)
-    with run(log, tmp_path, 1, "--snapshot-events", "100") as command:
+    with run(log, tmp_path, 1, "--snapshot-seconds", "0.05") as command:
         wait_until(command, lambda: learned(command) > PARTITIONS * N / 2)
         command.kill()
     send(log, 1)
@@ -213,7 +213,7 @@ def test_a_worker_is_killed(log: TestedLog, tmp_path: Path) -> None:
     counter goes back, and the other worker is not disturbed."""
     send(log, 0)
     shown: list[dict[str, float]] = []
-    with run(log, tmp_path, 2, "--snapshot-events", "100") as command:
+    with run(log, tmp_path, 2, "--snapshot-seconds", "0.05") as command:
         wait_until(command, lambda: learned(command) > PARTITIONS * N / 3)
         before = pids(command)
         os.kill(before[1], signal.SIGKILL)

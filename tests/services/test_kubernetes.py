@@ -17,6 +17,7 @@ from support.running_command import Command
 from support.secured_kafka import PASSWORD, secured_broker
 
 from iln_stream.service import Settings
+from iln_stream.serving.server import STOP_SECONDS
 from iln_stream.serving.settings import ApiSettings
 
 TOP = Path(__file__).parents[2]
@@ -96,7 +97,7 @@ def test_settings_fit_the_pod(config: Path) -> None:
     ports = {p["name"]: p["containerPort"] for name in ("learner", "api") for p in
              container(name)["ports"]}  # fmt: skip
     assert ports == {"metrics": learner.metrics_port, "http": api.port}
-    assert pod()["terminationGracePeriodSeconds"] > max(30, api.stop_seconds)
+    assert pod()["terminationGracePeriodSeconds"] > max(30, STOP_SECONDS)
     annotations = resource("StatefulSet")["spec"]["template"]["metadata"]["annotations"]
     assert annotations["prometheus.io/port"] == str(learner.metrics_port)
     for name in ("snapshots", "publish"):

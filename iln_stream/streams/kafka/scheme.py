@@ -45,9 +45,9 @@ class KafkaScheme(Scheme):
         self._client_options()
         warn_of_readable(self.options.kafka_secrets)
 
-    def wait(self) -> bool:
-        """Wait for a broker, `broker_wait` seconds at most; return whether one answers."""
-        return wait_for_brokers(self.options.bootstrap, self.options.broker_wait)
+    def wait(self, seconds: float = 30.0) -> bool:
+        """Wait for a broker, so long at most; return whether one answers."""
+        return wait_for_brokers(self.options.bootstrap, seconds)
 
     def log_in(self) -> None:
         """Connect with the options of the connection: encryption, name and password."""

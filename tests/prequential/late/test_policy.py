@@ -9,7 +9,6 @@ from iln_stream.loop import LatePolicy
     ("options", "problem"),
     [
         ({"events": 0}, "events = 0 must be at least 1"),
-        ({"events": 1, "n_bytes": 0}, "n_bytes = 0 must be above 0"),
         ({"events": 1, "seconds": 0.0}, "seconds = 0.0 must be above 0"),
         ({"events": 1, "early": -1}, "early = -1 must not be negative"),
         ({"events": 1, "expired": "learn", "seconds": 5.0}, "needs a label"),

@@ -56,7 +56,7 @@ GRAPHS = (
     Graph(
         "Time to load a version",
         "Time to read a version and to restore its learner, while predictions continue.\n\n"
-        "Healthy: well below the setting publish_seconds.",
+        "Healthy: well below half a second.",
         Seconds,
         (Query("iln_api_model_load_seconds", "{{model}}"),),
     ),
@@ -82,7 +82,7 @@ GRAPHS = (
     Graph(
         "Queue",
         "Events that wait to be appended, and events appended together.\n\nHealthy: a short queue. "
-        "At queue_events: clients get a 429; the disk is slow, or another process holds the log.",
+        "At 10,000 events: clients get a 429; the disk is slow, or another process holds the log.",
         Short,
         (
             Query("iln_api_queue_length", "waiting"),

@@ -14,8 +14,7 @@ GRAPHS = (
     ),
     Graph(
         "Memory of waiting events",
-        "Approximate bytes of the events waiting for a label.\n\nHealthy: level. At "
-        "pending_bytes: the oldest expire.",
+        "Approximate bytes of the events waiting for a label.\n\nHealthy: level.",
         BytesIEC,
         (Query(selected("iln_pending_bytes")),),
     ),
@@ -30,9 +29,9 @@ GRAPHS = (
     Graph(
         "Expired events",
         "Events per second whose label did not come in time, by reason: *age*, they waited "
-        "pending_seconds; *count* and *bytes*, more waited than pending_events or pending_bytes "
-        "allow; *replaced*, an event with the same id came.\n\nHealthy: 0, or *age* if some "
-        "events never get a label. *count* or *bytes* above 0: raise the bound, or find out why "
+        "pending_seconds; *count*, more waited than pending_events "
+        "allows; *replaced*, an event with the same id came.\n\nHealthy: 0, or *age* if some "
+        "events never get a label. *count* above 0: raise the bound, or find out why "
         "labels are late.",
         CountsPerSecond,
         (Query(rate("iln_pending_expired_total"), f"{LEARNER} {{{{reason}}}}"),),
@@ -50,7 +49,7 @@ GRAPHS = (
     ),
     Graph(
         "Labels waiting for an event",
-        "Labels that came before their event.\n\nHealthy: near 0. At early_labels: the oldest "
+        "Labels that came before their event.\n\nHealthy: near 0. At 1,000: the oldest "
         "become dead letters.",
         Short,
         (Query(selected("iln_early_labels")),),

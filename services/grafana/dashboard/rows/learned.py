@@ -101,7 +101,7 @@ GRAPHS = (
         "Retries at the schema registry",
         "Requests per second that the schema registry did not answer and that were sent again. "
         "Empty without a registry.\n\nHealthy: 0. Above: no record is learned meanwhile, and the "
-        "run ends after broker_wait seconds; start the registry.",
+        "run ends after 30 seconds; start the registry.",
         CountsPerSecond,
         (Query(rate("iln_registry_retries_total")),),
     ),

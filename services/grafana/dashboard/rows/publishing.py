@@ -8,8 +8,7 @@ GRAPHS = (
         "Age of the published version",
         "Time since the learner was copied for the last published version. Empty without the "
         "setting publish, and until a restarted run has caught up with its version.\n\nHealthy: "
-        "below twice the setting publish_seconds while events arrive; without events a rise is "
-        "harmless.",
+        "below a second while events arrive; without events a rise is harmless.",
         Seconds,
         (Query(f"time() - {selected('iln_published_timestamp_seconds')}"),),
     ),
@@ -30,8 +29,8 @@ GRAPHS = (
     ),
     Graph(
         "Time to write a version",
-        "Time to write the last version, while learning continues.\n\nHealthy: well below the "
-        "setting publish_seconds. Above: the disk is slow, and versions are less frequent.",
+        "Time to write the last version, while learning continues.\n\nHealthy: well below "
+        "half a second. Above: the disk is slow, and versions are less frequent.",
         Seconds,
         (Query(selected("iln_publish_duration_seconds")),),
     ),
