@@ -150,23 +150,9 @@ AS_IF = 30.0
 
 
 def no_statistics(d: int) -> NDArray[np.float64]:
-    """Return the statistics (47, d) of columns without values: see kernels/columns.py."""
+    """Return the statistics (47, d) of columns without values."""
     stats = np.zeros((N_ROWS, d))
     stats[[LOW, UPPER]], stats[[HIGH, LOWER]] = ABSENT, -ABSENT
-    return stats
-
-
-def statistics_of(
-    count: NDArray[np.float64], mean: NDArray[np.float64], squares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the statistics (47, d) of columns of which only these are known, each (d,).
-
-    They go on without a run, as if the values had been uncorrelated and the last ones the means.
-    Columns with fewer than 30 values have no robust start.
-    """
-    stats = no_statistics(len(count))
-    stats[COUNT], stats[MEAN], stats[SQUARES], stats[LAST] = count, mean, squares, mean
-    stats[ROUGHNESS] = 2.0 * squares / np.maximum(count, 1.0)
     return stats
 
 

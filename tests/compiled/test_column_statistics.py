@@ -13,7 +13,6 @@ from iln_stream.kernels.columns import (
     HIGH,
     LOW,
     MEAN,
-    N_KEPT,
     ONE_SIDED,
     PATIENCE,
     ROUGHNESS,
@@ -21,7 +20,6 @@ from iln_stream.kernels.columns import (
     YOUNG,
     join,
     no_statistics,
-    statistics_of,
 )
 
 
@@ -190,25 +188,10 @@ def test_one_wild_value_among_the_first_does_no_harm(wild, at, first):
     assert sd(stats) == pytest.approx(1.0, rel=0.2)
 
 
-@pytest.mark.parametrize("n", [3, 29, 30, 500])
-def test_statistics_without_kept_values_go_on(n):
-    """Those of an older state are updated as before, and follow changes."""
-    rng = np.random.default_rng(9)
-    values = 7.0 + rng.normal(size=n)
-    squares = ((values - values.mean()) ** 2).sum()
-    stats = statistics_of(*np.array([[n], [values.mean()], [squares]]))
-    assert stats[N_KEPT, 0] == 0.0
-    values = np.append(values, 7.0 + rng.normal(size=400))
-    stats, changes = fed(values[n:], stats, n)
-    assert changes == []
-    assert (stats[COUNT, 0], stats[MEAN, 0]) == (len(values), pytest.approx(values.mean()))
-    assert stats[ROUGHNESS, 0] == pytest.approx(2.0, rel=0.4)
-    assert fed(90.0 + rng.normal(size=8), stats, 1_000)[1] == [1_007]
-
-
 def test_counts_beyond_single_precision():
     """Values are counted on beyond 2^24, where a single-precision count would stop."""
-    stats = statistics_of(*np.array([[2.0**24], [0.0], [2.0**24]]))
+    stats = no_statistics(1)
+    stats[[COUNT, SQUARES, ROUGHNESS], 0] = 2.0**24, 2.0**24, 2.0
     stats, changes = fed(np.random.default_rng(10).normal(size=3), stats, 2**24)
     assert (stats[COUNT, 0], changes) == (2**24 + 3, [])
     assert fed(1e3 + np.random.default_rng(11).normal(size=8), stats, 2**24 + 3)[1] == [2**24 + 10]
