@@ -15,10 +15,10 @@ from rich.console import Console
 from iln_stream._version import __version__
 from iln_stream.learners.contest import Contest
 from iln_stream.learners.contest.contest import MIXTURE
-from iln_stream.loop import Horizon, Listener, NothingLearnedError, Task
+from iln_stream.loop import Horizon, Listener, NothingLearnedError
 from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.logs import ChampionLog, ConnectionLog
-from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
+from iln_stream.loop.metrics import Metrics, label_metrics
 from iln_stream.loop.progress import Progress, WarmUpProgress
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.time_inputs import Lags
@@ -64,17 +64,17 @@ def serves_live(settings: Settings) -> bool:
 def connect_live(
     live: LiveModel,
     settings: Settings,
-    task: Task,
+    assembly: Assembly,
     version: str,
     versions: Mapping[str, str],
-    learner: Any,
     checkpoint: Checkpoint | None,
 ) -> None:
     """Tell it what the model is, and let it read the learner's standings and the checkpoints.
 
     `version` is that of the learner, and `versions` has those of contenders, if there are several.
     """
-    live.about = About(task.name, settings.source_address, settings.learner, version)
+    learner = assembly.learner
+    live.about = About(assembly.task.name, settings.source_address, settings.learner, version)
     live.versions = versions
     live.standings = getattr(learner, "standings", None)
     if live.champion is None:  # else it is that of the last step, also if a promotion came since
@@ -145,9 +145,7 @@ def build_publisher(
     stream: Scheme,
     reader: Reader,
     source: Source,
-    learner: Any,
-    task: Task,
-    counts: ModelMetrics,
+    assembly: Assembly,
     history: Mapping[str, Any] | None = None,
 ) -> Publisher | None:
     """Return the publisher of a reader's learner; None if `publish` is unset.
@@ -158,12 +156,8 @@ def build_publisher(
         Settings of the run.
     stream, reader, source
         What the learner reads.
-    learner
-        The learner, restored or new.
-    task
-        Regression or classification.
-    counts
-        Counts the learned events, also those of runs before.
+    assembly
+        The learner with its counts, restored or new.
     history
         Describes what was learned before the log; None: nothing.
 
@@ -175,6 +169,7 @@ def build_publisher(
     """
     if settings.publish is None:
         return None
+    learner, counts = assembly.learner, assembly.watched
 
     def champion() -> tuple[str, Any]:
         is_contest = isinstance(learner, Contest)
@@ -190,7 +185,7 @@ def build_publisher(
         learner,
         seconds=_PUBLISH_SECONDS,
         allow_pickle=settings.snapshot_pickle,
-        task=task.name,
+        task=assembly.task.name,
         champion=champion,
         n_learned=lambda: n_before + counts.scores.n_labelled,
         stream=source.stream,
@@ -307,16 +302,12 @@ class Worker:
             if settings.challengers or settings.mixture:
                 observers.append(ChampionLog(model))
             if self.live is not None:
-                connect_live(
-                    self.live, settings, assembly.task, version, versions, self.learner,
-                    self._checkpoint,
-                )  # fmt: skip
+                connect_live(self.live, settings, assembly, version, versions, self._checkpoint)
                 observers.append(self.live)
             if learner is None:
                 self._publisher = build_publisher(
-                    settings, stream, reader, self.source, self.learner, assembly.task,
-                    self.watched, history,
-                )  # fmt: skip
+                    settings, stream, reader, self.source, assembly, history
+                )
             if self._publisher is not None:
                 metrics.export(self.watched.labels, self._publisher.metrics())
                 observers.append(self._publisher)  # after the counts

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from river import dummy, stats
 
-from iln_stream.prequential import Listener
+from iln_stream.loop import Listener
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams import Record, Scheme
 
