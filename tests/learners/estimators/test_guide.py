@@ -1,4 +1,4 @@
-"""The guide table as the support uses it; tests/compiled/test_guide.py tests the kernels."""
+"""The guide table as the support uses it; tests/kernels/test_guide.py tests the kernels."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The choice of survivors; tests/compiled/test_thinning.py tests the kernels."""
+"""The choice of survivors; tests/kernels/test_thinning.py tests the kernels."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from compiled import plain
+from kernels import plain
 
 from iln_stream.kernels.columns import ABSENT
 from iln_stream.kernels.nearest import N_NEAR, N_SIMILAR

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from compiled import plain
+from kernels import plain
 
 from iln_stream.kernels.regression_event import center_and_unit, join_target, scaled
 from iln_stream.learners.infinite_layer.expert import Observation

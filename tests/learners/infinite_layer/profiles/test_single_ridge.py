@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from compiled import plain
+from kernels import plain
 
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
 from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine

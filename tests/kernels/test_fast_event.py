@@ -1,0 +1,210 @@
+import numpy as np
+import pytest
+from kernels import plain
+
+from iln_stream.kernels.columns import ABSENT, no_statistics
+from iln_stream.kernels.fast import (
+    DRIFT,
+    FEATURES,
+    FIRST_STEP,
+    FORGETTING,
+    HUBER,
+    HUBER_RECORD,
+    INPUTS,
+    INSPECT_EVERY,
+    KEPT,
+    LAGS,
+    LEARNED,
+    LEARNED_FAULTY,
+    LENGTH,
+    N_EXPERTS,
+    N_FAST_LAGS,
+    PREDICTIONS,
+    RELEVANCE_EVERY,
+    RIDGE,
+    ROW,
+    STEPS,
+    UNSOUND,
+    Parts,
+    learn_event,
+    parts_of,
+    predict_event,
+    update_relevance,
+)
+from iln_stream.kernels.moving_units import AVERAGE, WEIGHTS
+from iln_stream.learners.infinite_layer.intervals import Intervals
+
+d, R, B, MEMORY, N = 4, 64, 16, 50, 130
+L, n_blocks = N_FAST_LAGS + d, 5
+D = n_blocks * B
+ONES = np.ones(L)
+
+
+class Fast:
+    """The arrays of the compiled loops."""
+
+    def __init__(self, units):
+        self.stats, part = no_statistics(d), Intervals()
+        table = np.zeros((4, N_EXPERTS))
+        table[3] = 1.0 / N_EXPERTS
+        parts = Parts(
+            no_statistics(1), np.zeros(LENGTH), table, part.errors, part.rules, part.tallies,
+            part.record, np.zeros(D), np.tile(np.eye(B) / RIDGE, (n_blocks, 1, 1)), np.ones(L),
+            np.zeros((5, D)),
+        )  # fmt: skip
+        self.array = np.concatenate([each.ravel() for each in parts])
+        self.parts = parts_of(self.array, L, R)
+        self.units = np.zeros((4, L + 1, R), np.float32)
+        self.units[[WEIGHTS, AVERAGE]] = units
+        self.memory = np.zeros((MEMORY, L + 1))
+
+    def predict(self, x):
+        return predict_event(x, self.stats, self.array, self.units)
+
+    def learn(self, x, y):
+        return learn_event(x, y, self.stats, self.array, self.units, self.memory, 7, False)
+
+
+class Plain:
+    """The same, recomputed from all events before; but the units are given."""
+
+    def __init__(self):
+        self.events, self.rows = plain.Events(d, N_FAST_LAGS), []
+        self.rule, self.intervals = plain.Rule(N_EXPERTS, squared=False), plain.Intervals()
+        self.ridge = plain.Blocks(n_blocks, B, FORGETTING, RIDGE, HUBER)
+        self.mean_squares, self.missed = np.ones(L), []
+
+    def predict(self, x, units):
+        self.omega, self.b, events = units[:L], units[L], self.events
+        events.describe(x)
+        ys, scale = events.ys, events.scale
+        self.phi = plain.features(self.omega, self.b, True, ONES, events.v, D)
+        ridge = np.clip(self.ridge.theta @ self.phi, -2.0, 2.0)
+        low, high = (plain.scaled(f(ys), scale) if ys else 0.0 for f in (min, max))
+        middle = (low + high) / 2
+        stretched = [np.clip(middle + s * (ridge - middle), low, high) for s in (2.0, 4.0)]
+        if not ys:
+            stretched = [0.0, 0.0]
+        self.p = np.array([ridge, 0.0, events.lags[0], *stretched])
+        self.mixture = self.rule.weights @ self.p
+        return scale[0] + scale[1] * self.mixture
+
+    def learn(self, x, y):
+        events = self.events
+        center, unit = events.scale
+        prediction = center + unit * self.mixture
+        self.rows.append([*events.last_targets(missing=0.0), *events.row, y])
+        self.intervals.learn(prediction, y)
+        self.missed.append(min(abs(y - prediction) / unit, 2.0))
+        t = events.join(x, y)
+        self.rule.update(self.p, self.mixture, t)
+        n = len(events.ys)
+        if n % RELEVANCE_EVERY == 0:
+            g = plain.gradient(self.omega, self.b, True, ONES, self.ridge.theta, events.v)
+            rate = 1.0 / min(1.0 + n / 32, 62.5)
+            self.mean_squares = (1.0 - rate) * self.mean_squares + rate * g**2
+        self.ridge.learn(self.phi, t, self.p[0])
+
+
+def some_units():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(L, R)) / 2, rng.random(R)]).astype(np.float32)
+
+
+def some_events(kind):
+    """Rows with a column that lacks values, a constant one and a wild one; and their targets."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(N, d))
+    x[:, 1] = np.where(rng.random(N) < 0.3, ABSENT, x[:, 1])
+    x[:, 2] = 1e6
+    x[70, 3] = 1e9
+    y = 5.0 + np.sin(2.0 * x[:, 0]) + 0.3 * rng.normal(size=N)
+    if kind == "two-valued":
+        y = (y > 5.0).astype(float)
+    elif kind == "wild":
+        y[[40, 80, 81]] = 1e6, -1e150, 300.0
+    elif kind == "constant":
+        y[:] = -3.0
+    return x, y
+
+
+@pytest.mark.parametrize("kind", ["normal", "two-valued", "wild", "constant"])
+def test_events_are_predicted_and_learned_as_recomputed(kind):
+    """From the first event on, predictions and all state are as recomputed from all events."""
+    fast, reference = Fast(some_units()), Plain()
+    parts = fast.parts
+    for x, y in zip(*some_events(kind), strict=True):
+        expected = reference.predict(x, fast.units[AVERAGE])
+        events, unit = reference.events, reference.events.scale[1]
+        assert fast.predict(x) == pytest.approx(expected, abs=2e-4 * unit)
+        assert parts.look[PREDICTIONS, :N_EXPERTS] == pytest.approx(reference.p, abs=2e-4)
+        assert parts.look[ROW, :d].tolist() == events.row
+        assert parts.look[INPUTS, :L] == pytest.approx(events.v, abs=1e-6)
+        assert parts.look[FEATURES] == pytest.approx(reference.phi, abs=2e-5)
+        reference.learn(x, y)
+        assert fast.learn(x, y) == LEARNED
+    assert fast.memory[np.arange(N - MEMORY, N) % MEMORY].tolist() == reference.rows[-MEMORY:]
+    assert parts.table[3] == pytest.approx(reference.rule.weights, abs=2e-3)
+    assert parts.mean_squares == pytest.approx(reference.mean_squares, rel=1e-3, abs=1e-3)
+    for block, information in zip(parts.P, reference.ridge.A, strict=True):
+        assert block @ information == pytest.approx(np.eye(B), abs=1e-3)
+    drift = [N, *(plain.running_mean(reference.missed, horizon) for horizon in (50, 1000))]
+    assert parts.record[DRIFT:LAGS] == pytest.approx(drift, abs=1e-4)
+    assert parts.record[LAGS:HUBER_RECORD].tolist() == events.last_targets(missing=None)
+    assert parts.record[[STEPS, KEPT]].tolist() == [N + 1 - FIRST_STEP, MEMORY]
+    expected, errors = np.array(reference.intervals.errors), parts.errors[0, : N - 1]
+    assert errors == pytest.approx(expected, rel=1e-9, abs=1e-3 * unit)
+
+
+def taught_fast(n):
+    """The arrays after n events, and further events."""
+    fast, (xs, ys) = Fast(some_units()), some_events("normal")
+    for x, y in zip(xs[:n], ys, strict=False):
+        fast.predict(x)
+        assert fast.learn(x, y) == LEARNED
+    return fast, list(zip(xs[n:], ys[n:], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("theta", value) for value in (np.nan, np.inf, 1e9)),
+        *((name, value) for name in ("record", "interval_record") for value in (np.nan, np.inf)),
+        ("target", np.nan),
+        ("table", np.nan),
+    ],
+)
+def test_nothing_is_learned_where_the_state_is_broken(name, value):
+    """The last target is predicted, or what sound experts predict, and no array changes."""
+    fast, [(x, y), *_] = taught_fast(50)
+    getattr(fast.parts, name)[-1 if name == "table" else 0] = value
+    assert np.isfinite(fast.predict(x))
+    before = [each.copy() for each in (fast.array, fast.units, fast.memory, fast.stats)]
+    assert fast.learn(x, y) == UNSOUND
+    for each, old in zip((fast.array, fast.units, fast.memory, fast.stats), before, strict=True):
+        assert np.array_equal(each, old, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["units", "memory", "stats", "array"])
+def test_an_inspection_finds_what_is_broken(name):
+    """At the 128th event; the last number of each array, too, but for scratch."""
+    fast, events = taught_fast(INSPECT_EVERY - 2)
+    fast.predict(events[0][0])
+    assert fast.learn(*events[0]) == LEARNED
+    fast.predict(events[1][0])
+    array = fast.array[: -fast.parts.look.size] if name == "array" else getattr(fast, name)
+    if name == "array":
+        array = array[:-1]  # a mean square, which this event updates
+    array.flat[-1] = np.nan
+    assert fast.learn(*events[1]) == LEARNED_FAULTY
+
+
+def test_relevance_is_a_mean_of_squared_gradients():
+    """The squared gradient at v joins the average at the given rate."""
+    units, rng = some_units(), np.random.default_rng(2)
+    theta, v = rng.normal(size=D), rng.normal(size=L)
+    g = plain.gradient(units[:L], units[L], True, ONES, theta, v)
+    for rate in (1.0, 0.25, 0.0):
+        mean_squares = np.ones(L)
+        update_relevance(units, theta, v, rate, mean_squares)
+        assert mean_squares == pytest.approx(1.0 - rate + rate * g**2, rel=1e-4)

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from kernels import plain
+
+from iln_stream.kernels.columns import no_statistics
+from iln_stream.kernels.regression_event import center_and_unit, join_target, scaled, unscale
+
+
+@pytest.mark.parametrize(
+    "ys",
+    [
+        np.random.default_rng(0).normal(5.0, 2.0, size=100),
+        np.random.default_rng(1).standard_t(1.1, size=100) ** 3,
+        np.full(40, 1e9 + 0.1),
+        np.array([3.0]),
+        np.array([0.0, 0.0, 1.0]),
+        np.array([1e150, -1e150]),
+        np.array([0.0, 1e-200]),
+    ],
+    ids=["normal", "wild", "constant", "one", "two-valued", "huge", "tiny"],
+)
+def test_scale_is_that_of_all_targets(ys):
+    """Center and unit are the mean and three deviations of the winsorised targets; or 1."""
+    stats = no_statistics(1)
+    for n, y in enumerate(ys.tolist(), 1):
+        join_target(y, stats, 0)
+        assert center_and_unit(stats) == pytest.approx(plain.scale(ys[:n]), rel=1e-9, abs=1e-15)
+        assert stats[[0, 3, 4], 0].tolist() == [n, ys[:n].min(), ys[:n].max()]
+
+
+def test_before_the_first_target():
+    """Without targets the center is 0 and the unit 1."""
+    assert center_and_unit(no_statistics(1)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "squares", "unit"),
+    [
+        (2.0**30, 1.1e-6, 1.0),  # is rounding
+        (2.0**30, 1.2e-6, 3.0 * 1.2e-8**0.5),  # is more
+        (0.0, 5e-324, 1.0),  # the quotient underflows
+    ],
+)
+def test_unit_where_targets_hardly_differ(mean, squares, unit):
+    """A sum of squares that may be rounding gives a unit of 1, and no unit is 0."""
+    stats = no_statistics(1)
+    stats[:3, 0] = 100.0, mean, squares
+    assert center_and_unit(stats) == (mean, pytest.approx(unit))
+
+
+@pytest.mark.parametrize(
+    ("y", "t"),
+    [(5.0, 0.0), (8.0, 1.0), (-1.0, -2.0), (1e150, 2.0), (-1e150, -2.0), (10.9, 1.9666667)],
+)
+def test_scaled_targets_stay_within_two_units(y, t):
+    """A scaled target is its distance from the center in units, clipped at two."""
+    assert scaled(y, 5.0, 3.0) == pytest.approx(t)
+
+
+def test_unscaled_values_are_those_before_scaling():
+    """Scaled values become values in units of the target, and values within two units return."""
+    t, y = np.array([0.0, 1.0, -2.0, 0.3]), np.full(4, np.nan)
+    unscale(t, 5.0, 3.0, y)
+    assert y == pytest.approx([5.0, 8.0, -1.0, 5.9])
+    assert [scaled(value, 5.0, 3.0) for value in y] == pytest.approx(t)
