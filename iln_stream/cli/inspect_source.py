@@ -17,7 +17,7 @@ from iln_stream.records import MalformedError, is_command
 from iln_stream.records.fields import FieldMapping, common_field
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.parsing import flatten
-from iln_stream.records.proposal import as_toml, proposed, remarks
+from iln_stream.records.proposed_settings import as_toml, proposed, remarks
 from iln_stream.records.values import Notation
 from iln_stream.service import Settings, SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS

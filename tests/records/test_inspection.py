@@ -10,7 +10,7 @@ from iln_stream.records.fields import FieldMapping
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
-from iln_stream.records.proposal import proposed
+from iln_stream.records.proposed_settings import proposed
 
 
 def orders(n=200):

@@ -2,7 +2,7 @@
 
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.inspection import inspect_fields
-from iln_stream.records.proposal import proposed, remarks
+from iln_stream.records.proposed_settings import proposed, remarks
 from iln_stream.records.values import Notation
 
 RECORDS = [
