@@ -73,7 +73,7 @@ def shrinking_gradient_step(
 ) -> Iterate:
     """Return f_{t+1} (the body of Algorithm 1, SHRINKING_GRADIENT).
 
-    `ShrinkingGradient._learn`, in iln_stream/learners/shrinking_gradient.py, is this step.
+    `ShrinkingGradient.learn_row`, in iln_stream/learners/shrinking_gradient.py, is this step.
 
     Parameters
     ----------
