@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test test-all warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -45,6 +45,10 @@ test:
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
+
+# Everything, in about an hour and a half: what `make test` leaves out has targets of its own.
+test-all:
+	$(MAKE) test test-newest test-lowest test-highest test-spark test-stack
 
 # Compiled loops, which all tests load. The tests use the built wheel.
 warm: $(VENV)/wheel
