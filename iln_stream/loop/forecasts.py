@@ -51,7 +51,7 @@ class Horizon(NamedTuple):
 
         Examples
         --------
-        >>> from iln_stream.prequential.late import Horizon
+        >>> from iln_stream.loop.forecasts import Horizon
         >>> Horizon.of("24"), Horizon.of("15min").seconds
         (Horizon(text='24', steps=24, seconds=None), 900.0)
 

@@ -85,7 +85,7 @@ class RecordClock:
 
     Examples
     --------
-    >>> from iln_stream.prequential.late import RecordClock
+    >>> from iln_stream.loop.late_labels import RecordClock
     >>> clock = RecordClock()
     >>> for time in (10.0, 11.0, 4e9, 12.0):
     ...     clock.see(time)
@@ -283,7 +283,7 @@ class EarlyLabels:
 
 
 REASONS = ("age", "count", "replaced")
-"""Why an event expires: it waited too long, too many or too large events wait, or an event with the
+"""Why an event expires: it waited too long, too many events wait, or an event with the
 same id came."""
 
 _MOST_LISTED = 5

@@ -165,7 +165,7 @@ class Curves:
 
     Examples
     --------
-    >>> from iln_stream.live import Curves
+    >>> from iln_stream.loop.live import Curves
     >>> from iln_stream.reporting import MetricSpec
     >>> curves = Curves()
     >>> drift = MetricSpec("iln_drift", "gauge", "Of the example.", lambda: 1.5)

@@ -321,7 +321,7 @@ class PendingStore:
 
     Examples
     --------
-    >>> from iln_stream.prequential.late import Pending, PendingStore
+    >>> from iln_stream.loop.pending import Pending, PendingStore
     >>> store = PendingStore()
     >>> for name, a in (("e1", 1.0), ("e2", 2.0)):
     ...     _ = store.add(name, Pending({"a": a}, 0.5, None, 0, 17))

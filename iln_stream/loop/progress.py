@@ -134,7 +134,7 @@ class HistoryProgress(Listener):
 
     Examples
     --------
-    >>> from iln_stream.listeners import HistoryProgress
+    >>> from iln_stream.loop.progress import HistoryProgress
     >>> progress = HistoryProgress(n_files=2)
     >>> progress.begin("january.csv")
     >>> progress.state
@@ -190,7 +190,7 @@ class WarmUpProgress(Listener):
 
     Examples
     --------
-    >>> from iln_stream.listeners import WarmUpProgress
+    >>> from iln_stream.loop.progress import WarmUpProgress
     >>> progress = WarmUpProgress(n_challengers=2)
     >>> progress.begin("linear")
     >>> progress.state

@@ -167,7 +167,7 @@ class UnseenFields:
     Examples
     --------
     >>> import warnings
-    >>> from iln_stream.mapping import FieldMapping
+    >>> from iln_stream.records.fields import FieldMapping
     >>> from iln_stream.records.fields import UnseenFields
     >>> unseen = UnseenFields(FieldMapping(target="Price"))
     >>> unseen.see(["rooms", "price"])

@@ -83,7 +83,9 @@ class MappedDecoder:
 
     Examples
     --------
-    >>> from iln_stream.mapping import FieldMapping, MappedDecoder, parse_json
+    >>> from iln_stream.records.fields import FieldMapping
+    >>> from iln_stream.records.mapped import MappedDecoder
+    >>> from iln_stream.records.parsing import parse_json
     >>> decode = MappedDecoder(FieldMapping(target="price", id_field="key"), parse_json)
     >>> decode(b'{"key": 7, "rooms": 3, "town": "Ulm", "sold": null, "price": 1.5}', 60.0)
     Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0, weight=None)
@@ -426,7 +428,8 @@ class RecordTime:
 
     Examples
     --------
-    >>> from iln_stream.mapping import RecordTime, parse_json
+    >>> from iln_stream.records.mapped import RecordTime
+    >>> from iln_stream.records.parsing import parse_json
     >>> time_of = RecordTime("at", parse_json)
     >>> time_of(b'{"at": 60}', 90.0), time_of(b'{"at": 60e6}', 90.0), time_of(b"{}", 90.0)
     (60.0, 90.0, 90.0)
@@ -489,7 +492,9 @@ class LabelDecoder:
 
     Examples
     --------
-    >>> from iln_stream.mapping import FieldMapping, LabelDecoder, parse_json
+    >>> from iln_stream.records.fields import FieldMapping
+    >>> from iln_stream.records.mapped import LabelDecoder
+    >>> from iln_stream.records.parsing import parse_json
     >>> decode = LabelDecoder(FieldMapping(target="minutes", id_field="order"), parse_json)
     >>> decode(b'{"order": 7, "minutes": 31, "courier": "Kim"}', 60.0)
     Example(x=None, y=31.0, id='7', time=60.0, weight=None)

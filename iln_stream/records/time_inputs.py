@@ -47,7 +47,7 @@ class TimeFeatures:
 
     Examples
     --------
-    >>> from iln_stream.mapping import TimeFeatures
+    >>> from iln_stream.records.time_inputs import TimeFeatures
     >>> made = TimeFeatures(["hour", "since_last"])
     >>> made(6 * 3600.0)
     {'time.hour.sin': 1.0, 'time.hour.cos': 0.0}

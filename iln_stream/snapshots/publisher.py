@@ -294,7 +294,8 @@ class Publisher(Listener):
     >>> from tempfile import TemporaryDirectory
     >>> from river import datasets
     >>> from iln_stream import InfiniteLayerRegressor
-    >>> from iln_stream.publishing import Follower, Publisher
+    >>> from iln_stream.snapshots.follower import Follower
+    >>> from iln_stream.snapshots.publisher import Publisher
     >>> model = InfiniteLayerRegressor(profile="fast", seed=1)
     >>> folder = TemporaryDirectory()
     >>> path = Path(folder.name) / "approval.model"

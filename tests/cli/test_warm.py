@@ -20,7 +20,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 FIRST_USE = """
 import gc, json, math, warnings
 from iln_stream import InfiniteLayerRegressor
-from iln_stream.compiled.inlining import InliningDispatcher
+from iln_stream.kernels.jit import InliningDispatcher
 model = InfiniteLayerRegressor()
 for t in range(150):
     x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5), "d": 1e9 + t}
@@ -64,7 +64,7 @@ def test_reports_its_progress(warm):
     first, *lines, last = said.splitlines()
     assert first.startswith(f"compiling into {folder}{os.sep}")
     assert all(line.startswith("random-feature-ridge (1 of 1): ") for line in lines)
-    assert any(line.startswith("random-feature-ridge (1 of 1): replay.replay, ") for line in lines)
+    assert any(line.startswith("random-feature-ridge (1 of 1): ridges.replay, ") for line in lines)
     assert last.startswith("done in ")
 
 

@@ -53,7 +53,7 @@ def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
 KERNELS = Path(iln_stream.kernels.__file__).parent
 CALL = """
 import numpy as np
-from iln_stream.compiled.target import join_target  # it calls moments_with, of standardise.py
+from iln_stream.kernels.regression_event import join_target  # calls moments_with, of columns.py
 stats = np.zeros((47, 1))
 stats[6] = 9.0  # the bound of values
 join_target(8.0, stats, 0)
@@ -66,15 +66,14 @@ PLACES = {"beside the sources": "", "NUMBA_CACHE_DIR": "named"}
 
 @pytest.fixture
 def tree(request, tmp_path):
-    """A copy of the kernels: its standardise.py, a way to call one, and the cache folder."""
+    """A copy of the kernels: its columns.py, a way to call one, and the cache folder."""
     package = tmp_path / "iln_stream"
-    shutil.copytree(KERNELS, package / "compiled", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(KERNELS.parent / "processor", package / "processor")
+    shutil.copytree(KERNELS, package / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(KERNELS.parent / "errors.py", package)
     (package / "__init__.py").touch()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
-    place = package / "compiled" / "__pycache__"
+    place = package / "kernels" / "__pycache__"
     if named := getattr(request, "param", "named"):
         place = tmp_path / named
         environment["NUMBA_CACHE_DIR"] = str(place)
@@ -87,7 +86,7 @@ def tree(request, tmp_path):
         mean, hits = done.stdout.split()
         return float(mean), int(hits)
 
-    return package / "compiled" / "standardise.py", call, place
+    return package / "kernels" / "columns.py", call, place
 
 
 @pytest.mark.parametrize("tree", PLACES.values(), ids=PLACES.keys(), indirect=True)

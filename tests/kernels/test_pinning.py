@@ -43,7 +43,7 @@ def test_children_inherit_the_variables() -> None:
     """Processes that compile, or that a user starts, compute as their parent."""
     program = (
         "import iln_stream, subprocess, sys; subprocess.run([sys.executable, '-c', "
-        "'import iln_stream.processor as p; import os; p.check(); print(p.pinned(), "
+        "'import iln_stream.kernels.cpu as p; import os; p.check(); print(p.pinned(), "
         'os.environ["OPENBLAS_CORETYPE"])\'], check=True)'
     )
     done = python(program, **{VARIABLE: str(OURS)})
@@ -52,7 +52,7 @@ def test_children_inherit_the_variables() -> None:
 
 def test_numpy_is_loaded_already() -> None:
     """A baseline that comes too late is an error at the first compiled function, not a promise."""
-    program = "import numpy\nfrom iln_stream.processor import pinned\npinned()"
+    program = "import numpy\nfrom iln_stream.kernels.cpu import pinned\npinned()"
     done = python(program, **{VARIABLE: str(OURS)})
     assert done.returncode
     assert f"{VARIABLE}={OURS}: numpy can't be changed any more" in done.stderr
@@ -70,7 +70,7 @@ def test_compiled_functions_refuse_a_baseline_that_is_not_set() -> None:
 
 def test_replaced_variables_are_warned_of() -> None:
     """Whoever chose a BLAS's kernels is told that the baseline's are used."""
-    program = "import iln_stream.processor as p; p.check(); p.check()"
+    program = "import iln_stream.kernels.cpu as p; p.check(); p.check()"
     done = python(program, **{VARIABLE: str(OURS), "OPENBLAS_CORETYPE": "Nehalem"})
     assert done.returncode == 0
     assert done.stderr.count("OPENBLAS_CORETYPE is '") == 1
@@ -95,7 +95,7 @@ def test_a_cpu_that_lacks_a_feature() -> None:
 
 def test_an_empty_variable_is_none() -> None:
     """Images and manifests can switch a baseline off."""
-    program = "import iln_stream.processor as p; print(p.pinned(), p.cpu_baseline())"
+    program = "import iln_stream.kernels.cpu as p; print(p.pinned(), p.cpu_baseline())"
     done = python(program, **{VARIABLE: ""})
     name, native, *_ = done.stdout.split()
     assert (name, native) == ("None", "native")

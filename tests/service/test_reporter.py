@@ -13,7 +13,7 @@ CHILDREN = Path(__file__).parent / "children.py"
 
 _SUPERVISOR = """
 import sys
-from iln_stream.supervising import Supervisor
+from iln_stream.service.supervisor import Supervisor
 Supervisor([sys.executable, sys.argv[1]], [("wait", sys.argv[2])], ["worker 0"]).run()
 """
 

@@ -170,7 +170,7 @@ def test_the_first_prediction_is_quick(path):
     program = (
         "import sys\n"
         "from time import perf_counter\n"
-        "from iln_stream.publishing import Follower\n"
+        "from iln_stream.snapshots.follower import Follower\n"
         "follower = Follower(sys.argv[1])\n"
         "assert follower.refresh()\n"
         "began = perf_counter()\n"

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(1200)
 FIRST_USE = """
 import gc
 from iln_stream import InfiniteLayerRegressor
-from iln_stream.compiled.inlining import InliningDispatcher
+from iln_stream.kernels.jit import InliningDispatcher
 model = InfiniteLayerRegressor()
 for t in range(70):
     model.predict_one({"a": t % 7, "b": t % 3})
