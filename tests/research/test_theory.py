@@ -36,9 +36,8 @@ class TestSteps:
             ShrinkingGradient(norm_bound=B),
         )
         for t in range(1, 30):
-            assert theory.step_size(B, horizon) == known._eta()
-            assert theory.anytime_step(B, t) == unknown._eta()
-            known._n_seen = unknown._n_seen = t
+            assert theory.step_size(B, horizon) == known._step(t, 1.0)
+            assert theory.anytime_step(B, t) == unknown._step(t, 1.0)
 
     @pytest.mark.parametrize("B", [1e-2, 0.99, 1.0, 1.5, 3.0, 9.3, 1e3])
     @pytest.mark.parametrize("t", [0, 1, 2, 63, 64, 65, 66, 100, 5000])
