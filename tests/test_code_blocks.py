@@ -40,7 +40,7 @@ RUN_BY = {
     "README.md": "test_tutorial.py",
     "champion_and_challengers.md": "test_champion_and_challengers_document.py",
     "classes.md": "test_classes_document.py",
-    "client.md": "client/test_page.py",
+    "client.md": "serving/client/test_page.py",
     "fields.md": "test_fields_document.py",
     "forecasts.md": "test_forecasts_document.py",
     "history.md": "test_history_document.py",
