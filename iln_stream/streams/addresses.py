@@ -47,7 +47,7 @@ class StreamOptions:
 class Scheme:
     """A kind of stream: override what it supports; the rest raises an error with the address.
 
-    A new kind needs a module with a subclass and a line in `address.py` or, in another package, an
+    A new kind needs a module with a subclass and a line in `_SCHEMES` or, in another package, an
     entry point in the group `iln_stream.streams`.
     """
 

@@ -65,7 +65,7 @@ class Expert(Part):
     """Makes one or several predictions of the scaled target for each event, and learns from it.
 
     To add one, write its class in a file of this package, and name it in a composition, such as
-    `profiles/accurate.py`: the rule learns what it is worth, and its weight and state are reported
+    `accurate.py`: the rule learns what it is worth, and its weight and state are reported
     and kept with those of the others. The composition's states change with it, or with what an
     expert keeps: raise `state_version` of the learners that have it, and write a migration.
 
