@@ -15,7 +15,7 @@ from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 BUDGET = 1_000
 
-_PROFILES = "iln_stream.learners.infinite_layer.profiles"
+_PROFILES = "iln_stream.learners.infinite_layer"
 _ALGORITHM_1 = ("iln_stream.learners.shrinking_gradient", "iln_stream.learners.preprocessing")
 
 

@@ -1,34 +1,17 @@
-"""Learners of iln_stream, looked up by name; missing names are skipped."""
+"""Learners of iln_stream."""
 
-from collections.abc import Callable
-from typing import Any
-
-from river import base
-
-import iln_stream
 from benchmarks.quality.learners.contender import Contender
-from benchmarks.quality.unavailable import UnavailableError
-from iln_stream import service
+from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor, service
 
 PACKAGES = ("iln-stream", "river", "numpy", "numba")
 SEEDS = (1, 2, 3, 4, 5)
-
-
-def _named(name: str, **arguments: Any) -> Callable[[int], base.Estimator]:
-    def make(seed: int) -> base.Estimator:
-        if not hasattr(iln_stream, name):
-            raise UnavailableError(f"this iln_stream {iln_stream.__version__} has no {name}")
-        return getattr(iln_stream, name)(seed=seed, **arguments)
-
-    return make
-
 
 OURS = (
     Contender(
         "iln-accurate",
         "InfiniteLayerRegressor, accurate",
         "ours",
-        _named("InfiniteLayerRegressor", profile="accurate"),
+        lambda seed: InfiniteLayerRegressor(profile="accurate", seed=seed),
         "raw inputs and target",
         PACKAGES,
         SEEDS,
@@ -37,7 +20,7 @@ OURS = (
         "iln-fast",
         "InfiniteLayerRegressor, fast",
         "ours",
-        _named("InfiniteLayerRegressor", profile="fast"),
+        lambda seed: InfiniteLayerRegressor(profile="fast", seed=seed),
         'raw inputs and target, `profile="fast"`',
         PACKAGES,
         SEEDS,
@@ -65,7 +48,7 @@ OUR_CLASSIFIERS = (
         "iln-classifier",
         "InfiniteLayerClassifier",
         "ours",
-        _named("InfiniteLayerClassifier"),
+        lambda seed: InfiniteLayerClassifier(seed=seed),
         "raw inputs",
         PACKAGES,
         SEEDS,

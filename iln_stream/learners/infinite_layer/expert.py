@@ -72,7 +72,7 @@ class Expert(Part):
     `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
     `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.
 
-    A prediction that is not finite, or beyond `compiled.target.LARGEST` units, is nan: the mixture
+    A prediction that is not finite, or beyond `regression_event.LARGEST` units, is nan: the mixture
     then does without it, and the expert is reinitialised before it learns; see `Healer`.
     """
 

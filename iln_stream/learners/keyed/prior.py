@@ -16,7 +16,7 @@ _SHARED = StateSchema("iln_stream.KeysShared", 1)
 _FROZEN = StateSchema("iln_stream.FrozenPrior", 1)
 
 _ABSENT = 1e300
-"""As in `compiled.standardise`, which is imported only when a key learns."""
+"""As in `kernels.columns`, which is imported only when a key learns."""
 
 
 class Look(NamedTuple):
@@ -43,7 +43,7 @@ class KeyPrior(Protocol):
     slopes : int
         The most inputs that have slopes: the first ones to come, numbers before categories.
     shared : array
-        The law of the keys' effects, the noise, and the losses by age: see `compiled.key_model`.
+        The law of the keys' effects, the noise, and the losses by age: see `kernels.key_model`.
     stats : array of shape (47, d - 1)
         Statistics by which the inputs are standardised.
     frozen : bool

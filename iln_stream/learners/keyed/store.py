@@ -75,7 +75,7 @@ def _text(value: Any) -> str | None:
 
 @cache
 def key_model() -> Any:
-    """Return the module `compiled.key_model`."""
+    """Return the module `kernels.key_model`."""
     from iln_stream.kernels import key_model as found
 
     return found

@@ -32,7 +32,7 @@ def changed(file, old, new):
 def test_code_that_a_learner_imports_counts(package):
     """A change in compiled code that only "fast" uses makes its records old, and no others."""
     fast, pool = digest(FAST), digest(POOL)
-    changed(package / "compiled" / "block_ridge.py", "total = 0.0", "total = 1.0")
+    changed(package / "kernels" / "fast.py", "= 3.0 *", "= 2.0 *")
     assert digest(FAST) != fast
     assert digest(POOL) == pool
 
@@ -40,8 +40,8 @@ def test_code_that_a_learner_imports_counts(package):
 def test_comments_and_docstrings_do_not_count(package):
     """Better words do not cost two hours."""
     before = digest(FAST)
-    changed(package / "compiled" / "block_ridge.py", "Make a block exactly", "Make one exactly")
-    changed(package / "compiled" / "block_ridge.py", "# As in", "# Like in")
+    changed(package / "kernels" / "fast.py", "The events of profile fast", "Events of fast")
+    changed(package / "kernels" / "fast.py", "# before the first target", "# at first")
     assert digest(FAST) == before
 
 

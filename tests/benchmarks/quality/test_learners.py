@@ -4,7 +4,6 @@ import itertools
 
 import pytest
 
-import iln_stream
 from benchmarks.quality.learners import CLASSIFIERS, CONTENDERS, REGRESSORS, WITH_LAGS
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.unavailable import UnavailableError
@@ -43,15 +42,6 @@ def test_ids_are_unique_and_tasks_are_told():
     assert len(CONTENDERS) == len(REGRESSORS) + len(CLASSIFIERS)
     assert {c.task for c in REGRESSORS} == {"regression"}
     assert {c.task for c in CLASSIFIERS} == {"classification"}
-
-
-@pytest.mark.parametrize("id_", ["iln-accurate", "iln-fast", "iln-classifier"])
-def test_ours_are_looked_up_by_name(id_, monkeypatch):
-    """An iln_stream without the learner leaves it out, and says what is missing."""
-    for name in ("InfiniteLayerRegressor", "InfiniteLayerClassifier"):
-        monkeypatch.delitem(iln_stream._FOLDER_OF, name)
-    with pytest.raises(UnavailableError, match="has no InfiniteLayer"):
-        CONTENDERS[id_].make(1)
 
 
 def test_every_variant_with_lags_stands_beside_its_peer():

@@ -45,7 +45,7 @@ def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
 class TestAgainstThePaper:
     def test_equals_the_reference_draw_for_draw(self):
         """Given the same draws, every E_t, alpha and shrink is that of the paper's pseudo-code."""
-        family, m, B = LaplacianFourier(0.5), 40, 0.02  # drawn by numpy; compiled ones: compiled/
+        family, m, B = LaplacianFourier(0.5), 40, 0.02  # drawn by numpy; compiled ones: kernels/
         model = ShrinkingGradient(family, norm_bound=B, step=0.3, draws=m, seed=3)
         # Of numbers that single precision holds, as the support's rows do.
         stream = [({c: float(np.float32(v)) for c, v in x.items()}, y) for x, y in events(150)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.states import same
 
-from iln_stream.kernels.krls_t import START
+from iln_stream.kernels.krls_t import N_POINTS, START
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
 from iln_stream.learners.infinite_layer.experts.krls_t import KRLST, WAKES_AFTER
 from iln_stream.learners.infinite_layer.inputs import Inputs
@@ -75,7 +75,7 @@ def test_begins_anew_when_many_more_inputs_vary():
     n_points = []
     for event in wider:
         errors(engine, [event])
-        n_points.append(engine.krls_t.n_points)
+        n_points.append(int(engine.krls_t.record[N_POINTS]))
     assert n_points[0] == 39
     assert min(n_points) == 0
     assert n_points[-1] == 39
