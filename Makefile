@@ -33,14 +33,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-all warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
 
 test:
 	$(MAKE) --jobs 2 lint warm
-	$(PYTEST) --doctest-modules --pyargs tests iln_stream
+	$(PYTEST) -m 'not thorough' --doctest-modules --pyargs tests iln_stream
 	$(NEWEST) $(PYTEST) tests/services/test_live.py tests/services/test_prometheus_config.py \
 		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[True]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
@@ -48,7 +48,11 @@ test:
 
 # Everything, in about an hour and a half: what `make test` leaves out has targets of its own.
 test-all:
-	$(MAKE) test test-newest test-lowest test-highest test-spark test-stack
+	$(MAKE) test test-thorough test-newest test-lowest test-highest test-spark test-stack
+
+# The full size of what `make test` shows in short: more kills, more seeds, longer streams.
+test-thorough: warm
+	$(PYTEST) -m thorough tests
 
 # Compiled loops, which all tests load. The tests use the built wheel.
 warm: $(VENV)/wheel
