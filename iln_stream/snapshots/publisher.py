@@ -15,8 +15,14 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import NotFiniteError, PublishingError, StateError
-from iln_stream.learners import broken_numbers, some_of, state_of, unserializable_parameters
-from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
+from iln_stream.learners import (
+    broken_numbers,
+    model_of,
+    some_of,
+    state_of,
+    unserializable_parameters,
+)
+from iln_stream.learners.infinite_layer.experts.networks import without_replay
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
@@ -87,8 +93,7 @@ class Capture:
             raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
 
     def _state(self) -> StateDict:
-        with replay_left_out(self.learner):
-            state = state_of(self.learner)
+        state = without_replay(state_of(self.learner))
         if broken := broken_numbers(state):
             raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
         return state
@@ -122,7 +127,7 @@ def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool
         if form == STATE:
             state = dict(arrays)
             text = state.pop(TEXT).tobytes().decode()
-            return model_to_predict(unpack(state, text))
+            return model_of(unpack(state, text))
         if not allow_pickle:
             raise PublishingError(
                 "it holds a pickle, which runs code when it is read: allow that with allow_pickle, "

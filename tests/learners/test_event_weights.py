@@ -10,7 +10,6 @@ from iln_stream.learners import model_of, state_of
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -270,18 +269,6 @@ def test_broken_weights_become_one(name):
     remembered = engine.memory if name == "fast" else engine.memory.weights
     assert np.isfinite(remembered).all()
     assert all(weights[:6].tolist() == [1.0, 2.0, 1.0, 1.0, 1.0, 2.0] for weights in broken)
-
-
-def test_a_model_to_predict_has_weights():
-    """Rings that are left out of a published model keep the weights of its last events."""
-    model = LEARNERS["accurate"]()
-    for n, (x, y) in enumerate(events("accurate", 100)):
-        model.learn_one(x, y, 1.0 + n % 2)
-    with replay_left_out(model):
-        copy = model_to_predict(state_of(model))
-    assert copy.predict_one({"a": 0.5}) == model.predict_one({"a": 0.5})
-    with pytest.raises(TypeError, match="only predicts"):
-        copy.learn_one({"a": 0.5}, 1.0, w=2.0)
 
 
 def test_the_first_events_are_learned_again_with_their_weights():

@@ -8,6 +8,7 @@ from river import base
 from support.publishable import LEARNERS
 
 from iln_stream.errors import NotFiniteError, PublishingError
+from iln_stream.learners.infinite_layer.experts.networks import RECENT
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.snapshots.publisher import Capture, learner_of, to_arrays
 
@@ -131,14 +132,16 @@ def test_snapshots_keep_the_ring():
 def test_it_does_not_learn(name):
     """A learner whose past events were left out says so, rather than learn something else."""
     learner = LEARNERS[name]()
-    learner.learn_one({"a": 1.0}, label(learner, 1.0))
+    for n in range(RECENT + 1):
+        learner.learn_one({"a": n % 7}, label(learner, n % 3))
     with pytest.raises(TypeError, match="only predicts"):
         copied(learner).learn_one({"a": 1.0}, label(learner, 1.0))
 
 
-def test_it_learns_on_if_nothing_is_missing():
-    """Profile fast replays nothing, so what is restored learns like the original."""
-    learner = LEARNERS["fast"]()
+@pytest.mark.parametrize("name", ["accurate", "fast"])
+def test_it_learns_on_if_nothing_is_missing(name):
+    """What is restored from the first events learns like the original."""
+    learner = LEARNERS[name]()
     for x, y in events(1, 100):
         learner.learn_one(x, y)
     restored = copied(learner)

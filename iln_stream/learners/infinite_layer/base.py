@@ -143,6 +143,12 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
         The event's weight is w.
         """
         with self._turn:
+            networks = self._engine.networks
+            if networks is not None and not networks.ring.is_whole:
+                raise TypeError(
+                    "this model only predicts: the past events that it would replay to learn were "
+                    "left out; learn with a model from a snapshot (iln_stream.load)"
+                )
             event = self._with_hashed(x)
             if event is None:
                 if seen is None:

@@ -33,9 +33,15 @@ class Engine(Part):
     inputs
         Turns named inputs into rows.
 
+    Attributes
+    ----------
+    networks : ReplayedNetworks, ClassNetworks or None
+        The networks among the experts, if there are any.
+
     """
 
     parts: tuple[str, ...] = ("inputs",)
+    networks: Any = None
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs

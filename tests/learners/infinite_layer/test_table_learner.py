@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from support.states import same
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners import state_of
 from iln_stream.learners.infinite_layer.base import ROWS
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
 from iln_stream.records.decoding import one_hot
 
 TABLES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -268,13 +266,3 @@ def test_before_the_first_class():
     X = pd.DataFrame({"a": [1.0, 2.0]})
     assert MAKERS["classifier"]().predict_proba_many(X).shape == (2, 0)
     assert MAKERS["classifier"]().predict_many(X).tolist() == [None, None]
-
-
-def test_a_model_without_past_events_learns_no_table():
-    """What networks would replay was left out."""
-    learner, X = MAKERS["accurate"](), pd.DataFrame({"a": [1.0, 2.0]})
-    learner.learn_many(X, [1.0, 2.0])
-    with replay_left_out(learner):
-        state = state_of(learner)
-    with pytest.raises(TypeError, match="only predicts"):
-        model_to_predict(state).learn_many(X, [1.0, 2.0])

@@ -46,6 +46,11 @@ GRAIN, GROWTH = 8, 1.25
 events."""
 
 
+RECENT = 512
+"""Events that `without_replay` keeps: predictions need the last two targets, `relevance` the last
+256 events."""
+
+
 class ReplayRing(Part):
     """The last events, and how their columns are encoded for the networks that replay them.
 
@@ -61,7 +66,14 @@ class ReplayRing(Part):
     size
         N, the most events kept.
 
+    Attributes
+    ----------
+    is_whole : bool
+        Whether it has the events to learn from; not after `without_replay` has left some out.
+
     """
+
+    is_whole = True
 
     kept = ("encoding", "origins", "record")
     own = ("events",)
@@ -222,10 +234,13 @@ class ReplayRing(Part):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
+        first = self.n - sum(len(events["targets"]) for events in state["events"])
+        self.is_whole = first <= self._first
+        if not self.is_whole:
+            self._targets = np.zeros(RECENT)
         N, d = len(self._targets), self.n_columns - N_LAGS
         self._rows = np.full((N, -(-d // GRAIN) * GRAIN), MISSING, np.float32)
         self._full = {}
-        first = self._first
         late = any("delays" in events for events in state["events"])
         self._delays = np.zeros(N if late else 0, np.int32)
         weighted = any("weights" in events for events in state["events"])
@@ -240,6 +255,43 @@ class ReplayRing(Part):
             self._rows[at, : events["rows"].shape[1]] = events["rows"]
             first += len(at)
         self._make_views()
+
+
+def without_replay(state: Any) -> Any:
+    """Return a learner's state with no more events in its rings than predictions need.
+
+    What is restored from it predicts as the learner does, to the bit. If events were left out, it
+    refuses to learn.
+
+    Examples
+    --------
+    >>> from iln_stream import InfiniteLayerRegressor
+    >>> from iln_stream.learners import model_of, state_of
+    >>> from iln_stream.learners.infinite_layer.experts.networks import without_replay
+    >>> model = InfiniteLayerRegressor(seed=1)
+    >>> for a in range(5):
+    ...     model.learn_one({"a": a}, 2.0 * a)
+    >>> copy = model_of(without_replay(state_of(model)))
+    >>> copy.predict_one({"a": 2.5}) == model.predict_one({"a": 2.5})
+    True
+
+    """
+    if isinstance(state, list):
+        return [without_replay(each) for each in state]
+    if not isinstance(state, dict):
+        return state
+    if state.keys() != {*ReplayRing.kept, *ReplayRing.own}:
+        return {name: without_replay(value) for name, value in state.items()}
+    recent: list[dict[str, Any]] = []
+    left = RECENT
+    for events in reversed(state["events"]):
+        # Copies: a view would keep all of a block in memory.
+        last = {name: np.array(values[-left:]) for name, values in events.items()}
+        recent.insert(0, last)
+        left -= len(last["targets"])
+        if not left:
+            break
+    return {**state, "events": recent}
 
 
 def _no_columns(n: int) -> NDArray[np.float32]:
